@@ -1,0 +1,128 @@
+"""automl-admm: the most accurate pipeline within the limits you set.
+
+This is the public door. Names that need scikit-learn, pandas or a solver are resolved when they
+are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
+    from automl_admm.errors import AutomlAdmmError, InfeasibleError
+    from automl_admm.hookspecs import hookimpl
+    from automl_admm.plugin_types import (
+        BuildContext,
+        CommandPlugin,
+        ComponentPlugin,
+        Constraint,
+        ConstraintPlugin,
+        EvaluatedPipeline,
+        ExecutorPlugin,
+        ExecutorSetting,
+        GrammarPlugin,
+        MetricPlugin,
+        NoOptions,
+        ThetaSolverPlugin,
+        ZSolverPlugin,
+    )
+    from automl_admm.problem import (
+        Choice,
+        Condition,
+        Evaluation,
+        Limit,
+        Observation,
+        Order,
+        Parameter,
+        SearchSpace,
+        Selection,
+        SelectionSubproblem,
+        Status,
+        ThetaSubproblem,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AutoMLClassifier": "api",
+    "AutoMLRegressor": "api",
+    "AutomlAdmmError": "errors",
+    "BuildContext": "plugin_types",
+    "Choice": "problem",
+    "CommandPlugin": "plugin_types",
+    "ComponentPlugin": "plugin_types",
+    "Condition": "problem",
+    "Constraint": "plugin_types",
+    "ConstraintPlugin": "plugin_types",
+    "EvaluatedPipeline": "plugin_types",
+    "Evaluation": "problem",
+    "ExecutorPlugin": "plugin_types",
+    "ExecutorSetting": "plugin_types",
+    "GrammarPlugin": "plugin_types",
+    "InfeasibleError": "errors",
+    "Limit": "problem",
+    "MetricPlugin": "plugin_types",
+    "MinimizeResult": "api",
+    "NoOptions": "plugin_types",
+    "Observation": "problem",
+    "Order": "problem",
+    "Parameter": "problem",
+    "SearchSpace": "problem",
+    "Selection": "problem",
+    "SelectionSubproblem": "problem",
+    "Status": "problem",
+    "ThetaSolverPlugin": "plugin_types",
+    "ThetaSubproblem": "problem",
+    "ZSolverPlugin": "plugin_types",
+    "hookimpl": "hookspecs",
+    "minimize": "api",
+}
+
+__all__ = [
+    "AutoMLClassifier",
+    "AutoMLRegressor",
+    "AutomlAdmmError",
+    "BuildContext",
+    "Choice",
+    "CommandPlugin",
+    "ComponentPlugin",
+    "Condition",
+    "Constraint",
+    "ConstraintPlugin",
+    "EvaluatedPipeline",
+    "Evaluation",
+    "ExecutorPlugin",
+    "ExecutorSetting",
+    "GrammarPlugin",
+    "InfeasibleError",
+    "Limit",
+    "MetricPlugin",
+    "MinimizeResult",
+    "NoOptions",
+    "Observation",
+    "Order",
+    "Parameter",
+    "SearchSpace",
+    "Selection",
+    "SelectionSubproblem",
+    "Status",
+    "ThetaSolverPlugin",
+    "ThetaSubproblem",
+    "ZSolverPlugin",
+    "hookimpl",
+    "minimize",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Resolve a public name in its home module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'automl_admm' has no attribute '{name}'")
+    return getattr(import_module(f"automl_admm.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names, resolved or not."""
+    return [*__all__, "__version__"]

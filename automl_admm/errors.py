@@ -1,0 +1,92 @@
+"""Every error that a user can meet: one line (what, where, how to mend it) and an exit code.
+
+Nothing else leaves the library on bad input; a bug in our own code raises whatever it raises.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class AutomlAdmmError(Exception):
+    """The root of the tree; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message} {self.hint}"
+
+
+class ConfigurationError(AutomlAdmmError):
+    """A setting, an option or an argument is wrong."""
+
+    exit_code = 2
+
+
+class UnknownNameError(ConfigurationError):
+    """A name that nothing is registered under."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {kind} named '{name}'.", hint=suggest(name, known))
+        self.kind = kind
+        self.name = name
+
+
+class GrammarError(ConfigurationError):
+    """A grammar file has mistakes; the message is the rendered list of all of them."""
+
+
+class PluginError(ConfigurationError):
+    """A plugin is broken, or two plugins claim one name."""
+
+
+class DataError(AutomlAdmmError):
+    """The data cannot be used as they are."""
+
+    exit_code = 3
+
+
+class NoSuccessError(AutomlAdmmError):
+    """Not one evaluation succeeded."""
+
+    exit_code = 4
+
+
+class InfeasibleError(AutomlAdmmError):
+    """Nothing within the limits was found; `closest` is the result with the least violation."""
+
+    exit_code = 5
+
+    def __init__(self, message: str, *, hint: str | None = None, closest: object = None) -> None:
+        super().__init__(message, hint=hint)
+        self.closest = closest
+
+
+class StoreError(AutomlAdmmError):
+    """A run folder or its store is missing, damaged or not ours."""
+
+    exit_code = 7
+
+
+class DiskFullError(AutomlAdmmError):
+    """The disk has no room left for the run folder."""
+
+    exit_code = 8
+
+
+def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
+    """Say which of the known names is meant, or list them."""
+    names = sorted(map(str, known))
+    near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
+    if near:
+        return "Did you mean " + " or ".join(f"'{match}'" for match in near) + "?"
+    if not names:
+        return "None is known."
+    listed = ", ".join(names[:shown])
+    return f"Known: {listed}, …" if len(names) > shown else f"Known: {listed}."

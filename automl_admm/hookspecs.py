@@ -1,0 +1,212 @@
+"""The hooks of the entry-point group `automl_admm`, in the order in which a run meets them.
+
+*Providers* take no argument and return records, so that anyone can list a plugin without
+building anything. *Observers* are told what happens; one that raises is reported and dropped, and
+the run goes on. `should_stop` is the only hook whose answer steers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from automl_admm.plugin_types import (
+        CommandPlugin,
+        ComponentPlugin,
+        ConstraintPlugin,
+        ExecutorPlugin,
+        GrammarPlugin,
+        MetricPlugin,
+        ThetaSolverPlugin,
+        ZSolverPlugin,
+    )
+    from automl_admm.problem import AdmmState, Evaluation
+    from automl_admm.run_records import RunInfo, RunResult
+
+PROJECT = "automl_admm"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+# --- providers -----------------------------------------------------------------------------------
+
+
+@hookspec
+def theta_solvers() -> Iterable[ThetaSolverPlugin]:
+    """Provide solvers for θ-min.
+
+    Example::
+
+        @hookimpl
+        def theta_solvers():
+            yield ThetaSolverPlugin(name="halton", summary="a Halton sequence", factory=build_halton)
+    """
+
+
+@hookspec
+def z_solvers() -> Iterable[ZSolverPlugin]:
+    """Provide solvers for z-min.
+
+    Example::
+
+        @hookimpl
+        def z_solvers():
+            yield ZSolverPlugin(name="greedy", summary="one change at a time", factory=build_greedy)
+    """
+
+
+@hookspec
+def constraints() -> Iterable[ConstraintPlugin]:
+    """Provide measurements that users can set limits on.
+
+    Example::
+
+        @hookimpl
+        def constraints():
+            yield ConstraintPlugin(name="steps", summary="length of the pipeline",
+                                   function=lambda evaluated: len(evaluated.pipeline.steps))
+    """
+
+
+@hookspec
+def components() -> Iterable[ComponentPlugin]:
+    """Provide transformers and estimators that a grammar can `%import components`.
+
+    Example::
+
+        @hookimpl
+        def components():
+            yield ComponentPlugin(name="spline", summary="B-splines", role="transformer",
+                                  factory=build_spline,
+                                  parameters=(Parameter("n_knots", 3, 12, kind="int"),))
+    """
+
+
+@hookspec
+def metrics() -> Iterable[MetricPlugin]:
+    """Provide metrics beside those that scikit-learn knows by name.
+
+    Example::
+
+        @hookimpl
+        def metrics():
+            yield MetricPlugin(name="gini", summary="2 AUROC - 1", factory=make_gini_scorer)
+    """
+
+
+@hookspec
+def executors() -> Iterable[ExecutorPlugin]:
+    """Provide ways to run evaluations; `close` must be able to kill what runs.
+
+    Example::
+
+        @hookimpl
+        def executors():
+            yield ExecutorPlugin(name="cluster", summary="our cluster", factory=connect)
+    """
+
+
+@hookspec
+def grammars() -> Iterable[GrammarPlugin]:
+    """Provide grammars by name.
+
+    Example::
+
+        @hookimpl
+        def grammars():
+            yield GrammarPlugin(name="text", summary="for texts", path=HERE / "text.lark")
+    """
+
+
+@hookspec
+def commands() -> Iterable[CommandPlugin]:
+    """Provide sub-commands of `automl-admm`.
+
+    Example::
+
+        @hookimpl
+        def commands():
+            yield CommandPlugin(name="deploy", summary="ship a run", factory=make_deploy_command)
+    """
+
+
+# --- observers -----------------------------------------------------------------------------------
+
+
+@hookspec
+def run_started(info: RunInfo) -> None:
+    """The search is about to begin.
+
+    Example::
+
+        @hookimpl
+        def run_started(info):
+            log.info("%s evaluations at most", info.max_evaluations)
+    """
+
+
+@hookspec
+def evaluation_started(info: RunInfo, number: int, text: str) -> None:
+    """A candidate was handed to a worker.
+
+    Example::
+
+        @hookimpl
+        def evaluation_started(info, number, text):
+            log.debug("%d: %s", number, text)
+    """
+
+
+@hookspec
+def evaluation_finished(info: RunInfo, evaluation: Evaluation) -> None:
+    """An evaluation ended, in whatever way, and is in the store.
+
+    Example::
+
+        @hookimpl
+        def evaluation_finished(info, evaluation):
+            log.info("%s %s", evaluation.status, evaluation.text)
+    """
+
+
+@hookspec
+def iteration_finished(info: RunInfo, state: AdmmState) -> None:
+    """One outer iteration ended.
+
+    Example::
+
+        @hookimpl
+        def iteration_finished(info, state):
+            log.info("primal residual %g", state.primal_residual)
+    """
+
+
+@hookspec
+def run_finished(info: RunInfo, result: RunResult) -> None:
+    """The run ended and its result is known.
+
+    Example::
+
+        @hookimpl
+        def run_finished(info, result):
+            log.info("best: %s", result.best)
+    """
+
+
+# --- steering ------------------------------------------------------------------------------------
+
+
+@hookspec(firstresult=True)
+def should_stop(info: RunInfo, evaluations: int, incumbent: Evaluation | None) -> bool | None:
+    """Say True to end the search now; asked after every evaluation.
+
+    Example::
+
+        @hookimpl
+        def should_stop(info, evaluations, incumbent):
+            return incumbent is not None and incumbent.loss < 0.01
+    """

@@ -1,0 +1,176 @@
+"""The records that plugins yield: what they provide, said once, checked on the way in.
+
+A factory imports what it needs when it is called, never the module that declares it: listing
+plugins must stay cheap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from automl_admm.errors import PluginError
+from automl_admm.problem import Choice, Limit, Parameter, Value
+from automl_admm.protocols import Executor, ThetaSolver, ZSolver
+
+if TYPE_CHECKING:
+    import click
+
+Task = Literal["classification", "regression"]
+TASKS: tuple[Task, ...] = ("classification", "regression")
+NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """For a plugin that has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    name: str
+    summary: str
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise PluginError(f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'.")
+        if not self.summary.strip():
+            raise PluginError(f"plugin '{self.name}' needs a summary.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WithOptions(_Named):
+    options: type[Any] = NoOptions
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if not is_dataclass(self.options):
+            raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
+        if any(field.init and not _has_default(field) for field in fields(self.options)):
+            raise PluginError(f"plugin '{self.name}': every option needs a default.")
+
+
+def _has_default(field: Any) -> bool:
+    from dataclasses import MISSING
+
+    return field.default is not MISSING or field.default_factory is not MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThetaSolverPlugin(_WithOptions):
+    """A solver for θ-min; the factory gets an instance of `options`."""
+
+    factory: Callable[[Any], ThetaSolver]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZSolverPlugin(_WithOptions):
+    """A solver for z-min; the factory gets an instance of `options`."""
+
+    factory: Callable[[Any], ZSolver]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSetting:
+    """What every executor is told, whatever its own options are."""
+
+    workers: int = 1
+    memory_bytes: int | None = None
+    scratch: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorPlugin(_WithOptions):
+    """A way to run evaluations; the factory gets the work, the setting and the options."""
+
+    factory: Callable[[Any, ExecutorSetting, Any], Executor]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedPipeline:
+    """What a constraint looks at: a fitted pipeline, rows that it has not seen, and the costs.
+
+    `predictions` are those of the rows of `X`: probabilities or scores where there are any.
+    """
+
+    pipeline: Any
+    X: Any
+    y: Any
+    predictions: Any
+    fit_seconds: float
+    predict_seconds: float
+
+
+ConstraintFunction = Callable[[EvaluatedPipeline], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstraintPlugin(_Named):
+    """A named measurement that a limit can be set on; `extreme` is its best possible value."""
+
+    function: ConstraintFunction
+    extreme: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A limit together with the function that measures it; any callable will do."""
+
+    limit: Limit
+    function: ConstraintFunction
+
+
+@dataclass(frozen=True, slots=True)
+class BuildContext:
+    """What a component may know of the data: the task, and which columns hold what."""
+
+    task: Task
+    numeric: tuple[Any, ...] = ()
+    categorical: tuple[Any, ...] = ()
+
+
+class ComponentFactory(Protocol):
+    """Makes an unfitted scikit-learn object of parameter values."""
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Import what is needed and build it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentPlugin(_Named):
+    """A building block of pipelines. `capped` names parameters that the data bound at fit time.
+
+    `capped={"n_components": "columns"}` says that no more components can be had than columns
+    arrive at this step: the pipeline builder lowers the value to that before the step is fitted.
+    """
+
+    role: Literal["transformer", "estimator"]
+    factory: ComponentFactory
+    parameters: tuple[Parameter | Choice, ...] = ()
+    tasks: tuple[Task, ...] = TASKS
+    capped: Mapping[str, Literal["columns", "rows"]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricPlugin(_Named):
+    """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns."""
+
+    factory: Callable[[], Any]
+    tasks: tuple[Task, ...] = TASKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrammarPlugin(_Named):
+    """A grammar that can be asked for by name."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPlugin(_Named):
+    """A sub-command of `automl-admm`; the factory returns a click command."""
+
+    factory: Callable[[], click.Command]

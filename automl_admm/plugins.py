@@ -1,0 +1,213 @@
+"""Finding, loading and listing plugins. A broken one is skipped, named and explained.
+
+Built-ins are entry points of this distribution and go through the same door as everybody's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+import pluggy
+
+from automl_admm import hookspecs
+from automl_admm.errors import PluginError, suggest
+from automl_admm.plugin_types import (
+    TASKS,
+    CommandPlugin,
+    ComponentPlugin,
+    ConstraintPlugin,
+    ExecutorPlugin,
+    GrammarPlugin,
+    MetricPlugin,
+    Task,
+    ThetaSolverPlugin,
+    ZSolverPlugin,
+)
+from automl_admm.registry import Registry
+
+logger = logging.getLogger(__name__)
+
+OURS = "automl-admm"
+ONLY = "AUTOML_ADMM_PLUGINS"
+OBSERVERS = ("run_started", "evaluation_started", "evaluation_finished", "iteration_finished", "run_finished")
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSource:
+    """Where a plugin comes from, before it is imported."""
+
+    name: str
+    provider: str
+    load: Callable[[], object]
+    builtin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """One line of `automl-admm plugins`."""
+
+    name: str
+    provider: str
+    state: str
+    provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """Everything that the installed plugins provide."""
+
+    theta_solvers: Registry[ThetaSolverPlugin] = field(default_factory=lambda: Registry("theta solver"))
+    z_solvers: Registry[ZSolverPlugin] = field(default_factory=lambda: Registry("z solver"))
+    constraints: Registry[ConstraintPlugin] = field(default_factory=lambda: Registry("constraint"))
+    metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
+    executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
+    grammars: Registry[GrammarPlugin] = field(default_factory=lambda: Registry("grammar"))
+    commands: Registry[CommandPlugin] = field(default_factory=lambda: Registry("command"))
+    components: Mapping[Task, Registry[ComponentPlugin]] = field(
+        default_factory=lambda: {task: Registry("component") for task in TASKS}
+    )
+    infos: list[PluginInfo] = field(default_factory=list)
+    manager: pluggy.PluginManager = field(default_factory=lambda: _new_manager())
+
+    def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
+        """The registries that a provider hook fills, each with the test for what belongs there."""
+        if hook != "components":
+            yield getattr(self, hook), lambda _: True
+            return
+        for task, registry in self.components.items():
+            yield registry, lambda record, task=task: task in record.tasks
+
+
+RECORDS: Mapping[str, type[Any]] = {
+    "theta_solvers": ThetaSolverPlugin,
+    "z_solvers": ZSolverPlugin,
+    "constraints": ConstraintPlugin,
+    "components": ComponentPlugin,
+    "metrics": MetricPlugin,
+    "executors": ExecutorPlugin,
+    "grammars": GrammarPlugin,
+    "commands": CommandPlugin,
+}
+
+
+def load_plugins(extra: Mapping[str, object] | None = None, *, sources: Iterable[PluginSource] | None = None) -> Plugins:
+    """Load every installed plugin, and `extra` objects by name; nothing broken gets in."""
+    plugins = Plugins()
+    given = [PluginSource(name, "this process", lambda item=item: item) for name, item in (extra or {}).items()]
+    for source in [*(discover() if sources is None else sources), *given]:
+        plugins.infos.append(_admit(plugins, source))
+    return plugins
+
+
+def discover() -> list[PluginSource]:
+    """The entry points of the group, ours first, then by name; `AUTOML_ADMM_PLUGINS` narrows them."""
+    wanted = os.environ.get(ONLY)
+    names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
+    found = [_source(entry) for entry in metadata.entry_points(group=hookspecs.PROJECT)]
+    kept = [source for source in found if source.builtin or names is None or source.name in names]
+    missing = (names or set()) - {source.name for source in found}
+    if missing:
+        name = min(missing)
+        raise PluginError(
+            f"{ONLY} names '{name}', which is not installed.", hint=suggest(name, [source.name for source in found])
+        )
+    return sorted(kept, key=lambda source: (not source.builtin, source.name))
+
+
+def _source(entry: metadata.EntryPoint) -> PluginSource:
+    distribution = entry.dist
+    name, version = (distribution.name, distribution.version) if distribution else ("unknown", "")
+    return PluginSource(entry.name, f"{name} {version}".strip(), entry.load, builtin=name == OURS)
+
+
+def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
+    try:
+        plugin = source.load()
+        records = _register(plugins.manager, plugin, source.name)
+    except Exception as problem:  # noqa: BLE001 - whatever a plugin raises must not stop the others
+        reason = f"{type(problem).__name__}: {problem}"
+        logger.warning("plugin '%s' (%s) was skipped: %s", source.name, source.provider, reason)
+        return PluginInfo(source.name, source.provider, f"failed: {reason}")
+    for hook, record in records:
+        for registry, belongs in plugins.registries(hook):
+            if belongs(record):
+                registry.add(record, source.provider)
+    provides = {hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records}
+    return PluginInfo(source.name, source.provider, "active", provides)
+
+
+def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> list[tuple[str, Any]]:
+    try:
+        manager.register(plugin, name=name)
+        _check_hook_names(manager, plugin)
+        return _records(manager, plugin)
+    except Exception:
+        if manager.has_plugin(name):
+            manager.unregister(name=name)
+        raise
+
+
+def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
+    known = {name for name in vars(hookspecs) if hasattr(vars(hookspecs)[name], f"{hookspecs.PROJECT}_spec")}
+    for caller in manager.get_hookcallers(plugin) or ():
+        if caller.name not in known:
+            raise PluginError(f"there is no hook '{caller.name}'.", hint=suggest(caller.name, known))
+
+
+def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for caller in manager.get_hookcallers(plugin) or ():
+        wanted = RECORDS.get(caller.name)
+        if wanted is None:
+            continue
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin is plugin:
+                found.extend((caller.name, _checked(record, wanted)) for record in implementation.function())
+    return found
+
+
+def _checked(record: object, wanted: type[Any]) -> Any:
+    if not isinstance(record, wanted):
+        raise PluginError(f"a {wanted.__name__} was expected, not {record!r}.")
+    return record
+
+
+def _new_manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+class Observers:
+    """Tells observers what happens, one by one; one that raises is reported once and dropped."""
+
+    def __init__(self, manager: pluggy.PluginManager, extra: Sequence[object] = ()) -> None:
+        self._listeners: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
+        for hook in (*OBSERVERS, "should_stop"):
+            implementations = reversed(getattr(manager.hook, hook).get_hookimpls())
+            named = [(i.plugin_name, _only_its_arguments(i)) for i in implementations]
+            named += [(type(item).__name__, getattr(item, hook)) for item in extra if hasattr(item, hook)]
+            self._listeners[hook] = named
+
+    def tell(self, hook: str, **arguments: Any) -> list[Any]:
+        """Call the listeners of a hook; the answers of those that did not raise."""
+        answers = []
+        for listener in list(self._listeners[hook]):
+            try:
+                answers.append(listener[1](**arguments))
+            except Exception:
+                logger.exception("observer '%s' failed in %s and is dropped for this run", listener[0], hook)
+                self._listeners[hook].remove(listener)
+        return answers
+
+
+def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:
+    def call(**arguments: Any) -> Any:
+        return implementation.function(*(arguments[name] for name in implementation.argnames))
+
+    return call

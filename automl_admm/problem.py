@@ -1,0 +1,409 @@
+"""The value objects that cross every boundary: spaces, selections, candidates, evaluations.
+
+All are frozen. This module imports nothing but the standard library, numpy and our errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.errors import ConfigurationError
+
+Array = NDArray[np.float64]
+Value = str | int | float | bool | None
+Pick = str | tuple[str, ...]
+PointT = TypeVar("PointT")
+
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something is active only while `decision` takes one of `alternatives`."""
+
+    decision: str
+    alternatives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of K alternatives (z_i, one-hot); `values` are what the labels stand for."""
+
+    name: str
+    alternatives: tuple[str, ...]
+    when: Condition | None = None
+    values: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
+            raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
+        if self.values and len(self.values) != len(self.alternatives):
+            raise ConfigurationError(f"choice '{self.name}' needs one value an alternative.")
+
+    def value(self, label: str) -> Value:
+        """What a label stands for: itself, unless `values` says otherwise."""
+        return self.values[self.alternatives.index(label)] if self.values else label
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A permutation of modules (the order variables o of the papers' appendix A)."""
+
+    name: str
+    items: tuple[str, ...]
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if not self.items or len(set(self.items)) != len(self.items):
+            raise ConfigurationError(f"order '{self.name}' needs items that differ.")
+
+
+Decision = Choice | Order
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number in [low, high], searched on the unit interval (on a log scale if `log`).
+
+    An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this is
+    how a value of two (a switch) or of several in a natural order becomes an integer.
+    """
+
+    name: str
+    low: float
+    high: float
+    kind: Literal["float", "int"] = "float"
+    log: bool = False
+    default: float | None = None
+    values: tuple[Value, ...] = ()
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ConfigurationError(f"parameter '{self.name}': {problem}.")
+
+    def _problem(self) -> str | None:
+        bounds = (self.low, self.high) if self.default is None else (self.low, self.default, self.high)
+        if not all(math.isfinite(bound) for bound in bounds):
+            return "its bounds must be finite"
+        if list(bounds) != sorted(bounds):
+            return f"the range {self.low:g} to {self.high:g} is empty or leaves out the default"
+        if self.log and self.low <= 0:
+            return "a log scale needs a lower bound above 0"
+        if self.kind == "int" and any(bound != round(bound) for bound in bounds):
+            return "an integer needs whole bounds"
+        return None
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether δ holds a copy of this parameter."""
+        return self.kind == "int"
+
+    def to_unit(self, number: float) -> float:
+        """Where a number of the range lies on [0, 1]."""
+        if self.high == self.low:
+            return 0.0
+        scale = math.log if self.log else float
+        share = (scale(number) - scale(self.low)) / (scale(self.high) - scale(self.low))
+        return min(max(share, 0.0), 1.0)
+
+    def to_number(self, unit: float) -> float:
+        """The number at a place on [0, 1], before rounding."""
+        share = min(max(float(unit), 0.0), 1.0)
+        if self.log:
+            number = self.low * (self.high / self.low) ** share
+        else:
+            number = self.low + (self.high - self.low) * share
+        return min(max(number, self.low), self.high)
+
+    def project(self, unit: float) -> float:
+        """The nearest place on [0, 1] that is allowed: the box, and for an integer its grid."""
+        clipped = min(max(float(unit), 0.0), 1.0)
+        if not self.is_integer:
+            return clipped
+        below = math.floor(self.to_number(clipped))
+        around = [float(n) for n in (below - 1, below, below + 1) if self.low <= n <= self.high]
+        return min((self.to_unit(n) for n in around), key=lambda place: abs(place - clipped))
+
+    def value(self, unit: float) -> Value:
+        """The value handed to a component or an objective."""
+        if not self.is_integer:
+            return self.to_number(unit)
+        whole = round(self.to_number(self.project(unit)))
+        return self.values[whole - int(self.low)] if self.values else whole
+
+    def default_unit(self) -> float:
+        """The default's place on [0, 1]; the middle of the range where there is none."""
+        return self.project(0.5 if self.default is None else self.to_unit(self.default))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What every active decision takes; two equal selections are the same structure."""
+
+    picks: tuple[tuple[str, Pick], ...]
+
+    def get(self, decision: str) -> Pick | None:
+        """What a decision takes; None where it is not active."""
+        return dict(self.picks).get(decision)
+
+    def __iter__(self) -> Iterator[tuple[str, Pick]]:
+        return iter(self.picks)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A selection and the places on [0, 1] of its active parameters, integers still relaxed."""
+
+    selection: Selection
+    theta: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Decisions (a parent before its children) and parameters, active or not by conditions."""
+
+    decisions: tuple[Decision, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [item.name for item in (*self.decisions, *self.parameters)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ConfigurationError(f"the search space has two things named '{twice}'.")
+        known: dict[str, Decision] = {}
+        for decision in self.decisions:
+            _check_condition(decision, known)
+            known[decision.name] = decision
+        for parameter in self.parameters:
+            _check_condition(parameter, known)
+
+    def complete(self, picks: Mapping[str, Pick]) -> Selection:
+        """Keep the active picks, and let a decision that has none take its first alternative."""
+        kept: dict[str, Pick] = {}
+        for decision in self.decisions:
+            if is_active(decision.when, kept):
+                kept[decision.name] = picks.get(decision.name, first_pick(decision))
+        return Selection(tuple(kept.items()))
+
+    def sample(self, rng: np.random.Generator) -> Selection:
+        """Draw every decision uniformly."""
+        return self.complete({decision.name: draw(decision, rng) for decision in self.decisions})
+
+    def active(self, selection: Selection) -> tuple[int, ...]:
+        """The places in `parameters` of those that the selection makes active."""
+        picks = dict(selection.picks)
+        return tuple(i for i, p in enumerate(self.parameters) if is_active(p.when, picks))
+
+    def default_theta(self) -> Array:
+        """Every parameter at its default, on the unit box."""
+        return np.array([parameter.default_unit() for parameter in self.parameters], dtype=float)
+
+    def candidate(self, selection: Selection, theta: Array) -> Candidate:
+        """The candidate that a selection makes of a place for every parameter."""
+        return Candidate(selection, tuple(float(theta[i]) for i in self.active(selection)))
+
+    def projected(self, candidate: Candidate) -> Candidate:
+        """The candidate with its integers on their grids: the one that is evaluated."""
+        places = zip(self.active(candidate.selection), candidate.theta, strict=True)
+        theta = tuple(self.parameters[i].project(unit) for i, unit in places)
+        return Candidate(candidate.selection, theta)
+
+    def values(self, candidate: Candidate) -> dict[str, Value | tuple[str, ...]]:
+        """What an objective is given: every active decision and parameter by name."""
+        found: dict[str, Value | tuple[str, ...]] = {}
+        by_name = {decision.name: decision for decision in self.decisions}
+        for name, pick in candidate.selection:
+            decision = by_name[name]
+            found[name] = decision.value(pick) if isinstance(decision, Choice) and isinstance(pick, str) else pick
+        for i, unit in zip(self.active(candidate.selection), candidate.theta, strict=True):
+            found[self.parameters[i].name] = self.parameters[i].value(unit)
+        return found
+
+
+def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) -> None:
+    if item.when is None:
+        return
+    parent = known.get(item.when.decision)
+    if not isinstance(parent, Choice):
+        raise ConfigurationError(f"'{item.name}' hangs on '{item.when.decision}', which is no choice before it.")
+    strange = set(item.when.alternatives) - set(parent.alternatives)
+    if strange:
+        raise ConfigurationError(f"'{item.name}' hangs on '{strange.pop()}', which '{parent.name}' does not offer.")
+
+
+def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
+    """Whether a condition holds under the picks made so far."""
+    return when is None or picks.get(when.decision) in when.alternatives
+
+
+def first_pick(decision: Decision) -> Pick:
+    """The default of a decision: its first alternative, or its items as they are written."""
+    return decision.alternatives[0] if isinstance(decision, Choice) else decision.items
+
+
+def draw(decision: Decision, rng: np.random.Generator) -> Pick:
+    """A uniform pick for one decision."""
+    if isinstance(decision, Choice):
+        return decision.alternatives[int(rng.integers(len(decision.alternatives)))]
+    return tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
+
+
+class Status(StrEnum):
+    """How an evaluation ended. Being outside the limits is a result, not a failure."""
+
+    SUCCESS = "success"
+    TIMEOUT = "timeout"
+    MEMOUT = "memout"
+    CRASHED = "crashed"
+    ERROR = "error"
+    INVALID = "invalid"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A constraint g ≤ bound, or g ≥ bound if `at_least`; `extreme` is the best g there can be.
+
+    `extreme` is what bounds the slack u: a latency is never below 0, a recall never above 1.
+    """
+
+    name: str
+    bound: float
+    at_least: bool = False
+    extreme: float = 0.0
+
+    def turned(self, value: float) -> float:
+        """The value turned so that smaller is better."""
+        return -value if self.at_least else value
+
+    def holds(self, value: float) -> bool:
+        """Whether the value is within the limit; NaN never is."""
+        return self.turned(value) <= self.turned(self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One line of the log: what was evaluated, how it ended, and everything that was measured."""
+
+    number: int
+    key: str
+    candidate: Candidate
+    status: Status
+    loss: float = math.nan
+    constraints: tuple[float, ...] = ()
+    seconds: float = 0.0
+    fidelity: float = 1.0
+    text: str = ""
+    message: str = ""
+    details: Mapping[str, Any] = NO_DETAILS
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a loss to learn from."""
+        return self.status is Status.SUCCESS
+
+
+def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
+    """Whether an evaluation succeeded and is within every limit."""
+    pairs = zip(limits, evaluation.constraints, strict=True) if evaluation.ok else ()
+    return evaluation.ok and all(limit.holds(value) for limit, value in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation(Generic[PointT]):
+    """What a solver learns of one point: the loss it is to minimise, and the raw measurements.
+
+    `loss` includes everything the solver is to minimise; a failed point has a loss worse than
+    the worst success, so a solver need not know of failures.
+    """
+
+    point: PointT
+    loss: float
+    objective: float = math.nan
+    constraints: tuple[float, ...] = ()
+    seconds: float = 0.0
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratic:
+    """A part of the loss that is known without an evaluation: ½ Σ_i weight_i (x_i − center_i)²."""
+
+    center: Array
+    weight: Array
+
+    def __call__(self, points: Array) -> Array:
+        """The value at each row of `points`."""
+        squares = self.weight * (np.atleast_2d(points) - self.center) ** 2
+        return 0.5 * np.asarray(squares.sum(axis=1), dtype=float)
+
+    def gradient(self, point: Array) -> Array:
+        """The gradient at one point."""
+        return np.asarray(self.weight * (point - self.center), dtype=float)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThetaSubproblem:
+    """A box to search: minimise the loss over [0, 1]^d, one axis a parameter.
+
+    `known_cost` is the part of every loss that needs no evaluation; a model may leave it out of
+    what it learns and add it exactly.
+    """
+
+    parameters: tuple[Parameter, ...]
+    start: Array
+    known_cost: Quadratic
+    history: tuple[Observation[Array], ...] = ()
+    limits: tuple[Limit, ...] = ()
+    evaluations: int | None = None
+    iteration: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectionSubproblem:
+    """A table of decisions to search, with the parameters of every alternative fixed."""
+
+    space: SearchSpace
+    start: Selection
+    history: tuple[Observation[Selection], ...] = ()
+    limits: tuple[Limit, ...] = ()
+    evaluations: int | None = None
+    iteration: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdmmState:
+    """All that one outer iteration leaves behind; arrays follow the space's parameters."""
+
+    iteration: int
+    selection: Selection
+    theta: Array
+    delta: Array
+    dual: Array
+    constraint_duals: Array
+    slack: Array
+    residuals: Array
+    rho: float
+    primal_residual: float = math.inf
+    dual_residual: float = math.inf
+    incumbent: Evaluation | None = None
+    evaluations: int = 0
+    seconds: float = 0.0
+    scales: Array = field(default_factory=lambda: np.ones(0))

@@ -1,0 +1,125 @@
+"""What the parts ask of each other: protocols of one to three methods, and the records they pass.
+
+A solver, an executor or an objective of a third party satisfies these by shape; nobody inherits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from automl_admm.problem import (
+    NO_DETAILS,
+    Array,
+    Candidate,
+    Evaluation,
+    Observation,
+    Selection,
+    SelectionSubproblem,
+    Status,
+    ThetaSubproblem,
+)
+
+
+class ThetaSolver(Protocol):
+    """Minimises over a box. One instance serves a whole run and may keep what it learns.
+
+    The same solver may be given boxes of different dimensions, 0 and 1 included.
+    """
+
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """Start on a sub-problem; its history holds all that is known of this box."""
+
+    def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array]:
+        """Propose up to `count` points of [0, 1]^d; `pending` are asked for and not yet told.
+
+        Proposing nothing says that the box has nothing left to try.
+        """
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        """Learn. Points may come out of order, failed, or never asked for."""
+
+
+class ZSolver(Protocol):
+    """Minimises over a table of decisions. What it learns persists over the sub-problems."""
+
+    def begin(self, subproblem: SelectionSubproblem) -> None:
+        """Start on a sub-problem; its history holds the points that lie in its space."""
+
+    def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:
+        """Propose up to `count` selections, each one that `SearchSpace.complete` would make."""
+
+    def tell(self, observations: Sequence[Observation[Selection]]) -> None:
+        """Learn. Points may come out of order, failed, or never asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an objective measured for one candidate; constraints in the order of the limits."""
+
+    loss: float
+    constraints: tuple[float, ...] = ()
+    details: Mapping[str, Any] = NO_DETAILS
+
+
+class Objective(Protocol):
+    """What is minimised. It runs in a child process, so it must survive pickling.
+
+    A candidate that cannot be evaluated raises; the executor makes a status of it.
+    """
+
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Outcome:
+        """Measure one candidate; files written to `folder` are kept if the run asks for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of work for an executor: call `method` of its work with `arguments`."""
+
+    number: int
+    method: str
+    arguments: Mapping[str, Any]
+    seconds: float | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a task ended; `folder` holds the files that the task wrote, if it was to be kept."""
+
+    number: int
+    status: Status
+    result: Mapping[str, Any] = NO_DETAILS
+    message: str = ""
+    seconds: float = 0.0
+    folder: Path | None = None
+
+
+class Executor(Protocol):
+    """Runs tasks on `workers` workers; whoever submits more than that waits in vain."""
+
+    workers: int
+
+    def submit(self, task: Task) -> None:
+        """Start a task; there must be a free worker."""
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        """The tasks that ended since the last call: at least one, unless the time ran out."""
+
+    def close(self) -> None:
+        """Kill what still runs and free everything."""
+
+
+class Store(Protocol):
+    """The memory of a run; only the core writes it."""
+
+    def append(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation for good before returning; a key that is known is ignored."""
+
+    def read(self) -> Sequence[Evaluation]:
+        """All evaluations in the order of their numbers."""
+
+    def close(self) -> None:
+        """Let go of the file."""

@@ -1,0 +1,42 @@
+"""What a run tells the outside: the facts at its start, and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from automl_admm.problem import NO_DETAILS, Evaluation, Limit, SearchSpace
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What is known before the first evaluation."""
+
+    title: str
+    space: SearchSpace
+    limits: tuple[Limit, ...] = ()
+    seed: int = 0
+    workers: int = 1
+    budget_seconds: float | None = None
+    max_evaluations: int | None = None
+    folder: Path | None = None
+    loss_name: str = "loss"
+    settings: Mapping[str, Any] = NO_DETAILS
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a search ended: everything evaluated, and the best of it.
+
+    `best` is the best evaluation within the limits; where there is none it is the one with the
+    least violation, and `feasible` is False.
+    """
+
+    best: Evaluation | None
+    feasible: bool
+    evaluations: tuple[Evaluation, ...]
+    stopped_by: str
+    seconds: float
+    ledger: Mapping[str, float] = field(default_factory=dict)
