@@ -43,7 +43,7 @@ def theta_solvers() -> Iterable[ThetaSolverPlugin]:
 
         @hookimpl
         def theta_solvers():
-            yield ThetaSolverPlugin(name="halton", summary="a Halton sequence", factory=build_halton)
+            yield ThetaSolverPlugin(name="halton", summary="Halton points", factory=build_halton)
     """
 
 

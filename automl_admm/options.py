@@ -22,7 +22,9 @@ def split_request(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise ConfigurationError(f"'{item}' in '{text}' is no option.", hint="Write NAME:key=value,key=value.")
+            raise ConfigurationError(
+                f"'{item}' in '{text}' is no option.", hint="Write NAME:key=value,key=value."
+            )
         if key in options:
             raise ConfigurationError(f"option '{key}' stands twice in '{text}'.")
         options[key] = value.strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -36,7 +36,9 @@ class _Named:
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
-            raise PluginError(f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'.")
+            raise PluginError(
+                f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'."
+            )
         if not self.summary.strip():
             raise PluginError(f"plugin '{self.name}' needs a summary.")
 
@@ -54,8 +56,6 @@ class _WithOptions(_Named):
 
 
 def _has_default(field: Any) -> bool:
-    from dataclasses import MISSING
-
     return field.default is not MISSING or field.default_factory is not MISSING
 
 

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -34,7 +35,13 @@ logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
 ONLY = "AUTOML_ADMM_PLUGINS"
-OBSERVERS = ("run_started", "evaluation_started", "evaluation_finished", "iteration_finished", "run_finished")
+OBSERVERS = (
+    "run_started",
+    "evaluation_started",
+    "evaluation_finished",
+    "iteration_finished",
+    "run_finished",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +64,19 @@ class PluginInfo:
     provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+def _new_manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
 @dataclass(frozen=True)
 class Plugins:
     """Everything that the installed plugins provide."""
 
-    theta_solvers: Registry[ThetaSolverPlugin] = field(default_factory=lambda: Registry("theta solver"))
+    theta_solvers: Registry[ThetaSolverPlugin] = field(
+        default_factory=lambda: Registry("theta solver")
+    )
     z_solvers: Registry[ZSolverPlugin] = field(default_factory=lambda: Registry("z solver"))
     constraints: Registry[ConstraintPlugin] = field(default_factory=lambda: Registry("constraint"))
     metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
@@ -72,15 +87,15 @@ class Plugins:
         default_factory=lambda: {task: Registry("component") for task in TASKS}
     )
     infos: list[PluginInfo] = field(default_factory=list)
-    manager: pluggy.PluginManager = field(default_factory=lambda: _new_manager())
+    manager: pluggy.PluginManager = field(default_factory=_new_manager)
 
     def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
         """The registries that a provider hook fills, each with the test for what belongs there."""
         if hook != "components":
-            yield getattr(self, hook), lambda _: True
+            yield getattr(self, hook), _always
             return
         for task, registry in self.components.items():
-            yield registry, lambda record, task=task: task in record.tasks
+            yield registry, partial(_serves, task)
 
 
 RECORDS: Mapping[str, type[Any]] = {
@@ -95,17 +110,22 @@ RECORDS: Mapping[str, type[Any]] = {
 }
 
 
-def load_plugins(extra: Mapping[str, object] | None = None, *, sources: Iterable[PluginSource] | None = None) -> Plugins:
+def load_plugins(
+    extra: Mapping[str, object] | None = None, *, sources: Iterable[PluginSource] | None = None
+) -> Plugins:
     """Load every installed plugin, and `extra` objects by name; nothing broken gets in."""
     plugins = Plugins()
-    given = [PluginSource(name, "this process", lambda item=item: item) for name, item in (extra or {}).items()]
+    given = [
+        PluginSource(name, "this process", partial(_itself, item))
+        for name, item in (extra or {}).items()
+    ]
     for source in [*(discover() if sources is None else sources), *given]:
         plugins.infos.append(_admit(plugins, source))
     return plugins
 
 
 def discover() -> list[PluginSource]:
-    """The entry points of the group, ours first, then by name; `AUTOML_ADMM_PLUGINS` narrows them."""
+    """The entry points of the group, ours first; `AUTOML_ADMM_PLUGINS` narrows them."""
     wanted = os.environ.get(ONLY)
     names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
     found = [_source(entry) for entry in metadata.entry_points(group=hookspecs.PROJECT)]
@@ -114,7 +134,8 @@ def discover() -> list[PluginSource]:
     if missing:
         name = min(missing)
         raise PluginError(
-            f"{ONLY} names '{name}', which is not installed.", hint=suggest(name, [source.name for source in found])
+            f"{ONLY} names '{name}', which is not installed.",
+            hint=suggest(name, [source.name for source in found]),
         )
     return sorted(kept, key=lambda source: (not source.builtin, source.name))
 
@@ -137,7 +158,9 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         for registry, belongs in plugins.registries(hook):
             if belongs(record):
                 registry.add(record, source.provider)
-    provides = {hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records}
+    provides = {
+        hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
+    }
     return PluginInfo(source.name, source.provider, "active", provides)
 
 
@@ -153,10 +176,16 @@ def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> list[
 
 
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
-    known = {name for name in vars(hookspecs) if hasattr(vars(hookspecs)[name], f"{hookspecs.PROJECT}_spec")}
+    known = {
+        name
+        for name in vars(hookspecs)
+        if hasattr(vars(hookspecs)[name], f"{hookspecs.PROJECT}_spec")
+    }
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.name not in known:
-            raise PluginError(f"there is no hook '{caller.name}'.", hint=suggest(caller.name, known))
+            raise PluginError(
+                f"there is no hook '{caller.name}'.", hint=suggest(caller.name, known)
+            )
 
 
 def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, Any]]:
@@ -167,20 +196,28 @@ def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, A
             continue
         for implementation in caller.get_hookimpls():
             if implementation.plugin is plugin:
-                found.extend((caller.name, _checked(record, wanted)) for record in implementation.function())
+                found.extend(
+                    (caller.name, _checked(record, wanted)) for record in implementation.function()
+                )
     return found
 
 
-def _checked(record: object, wanted: type[Any]) -> Any:
+def _checked(record: Any, wanted: type[Any]) -> Any:
     if not isinstance(record, wanted):
         raise PluginError(f"a {wanted.__name__} was expected, not {record!r}.")
     return record
 
 
-def _new_manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    return manager
+def _itself(item: object) -> object:
+    return item
+
+
+def _always(_: object) -> bool:
+    return True
+
+
+def _serves(task: Task, record: ComponentPlugin) -> bool:
+    return task in record.tasks
 
 
 class Observers:
@@ -191,7 +228,9 @@ class Observers:
         for hook in (*OBSERVERS, "should_stop"):
             implementations = reversed(getattr(manager.hook, hook).get_hookimpls())
             named = [(i.plugin_name, _only_its_arguments(i)) for i in implementations]
-            named += [(type(item).__name__, getattr(item, hook)) for item in extra if hasattr(item, hook)]
+            named += [
+                (type(item).__name__, getattr(item, hook)) for item in extra if hasattr(item, hook)
+            ]
             self._listeners[hook] = named
 
     def tell(self, hook: str, **arguments: Any) -> list[Any]:
@@ -201,7 +240,9 @@ class Observers:
             try:
                 answers.append(listener[1](**arguments))
             except Exception:
-                logger.exception("observer '%s' failed in %s and is dropped for this run", listener[0], hook)
+                logger.exception(
+                    "observer '%s' failed in %s and is dropped for this run", listener[0], hook
+                )
                 self._listeners[hook].remove(listener)
         return answers
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -21,8 +20,6 @@ Array = NDArray[np.float64]
 Value = str | int | float | bool | None
 Pick = str | tuple[str, ...]
 PointT = TypeVar("PointT")
-
-NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,9 @@ class Parameter:
             raise ConfigurationError(f"parameter '{self.name}': {problem}.")
 
     def _problem(self) -> str | None:
-        bounds = (self.low, self.high) if self.default is None else (self.low, self.default, self.high)
+        bounds = (
+            (self.low, self.high) if self.default is None else (self.low, self.default, self.high)
+        )
         if not all(math.isfinite(bound) for bound in bounds):
             return "its bounds must be finite"
         if list(bounds) != sorted(bounds):
@@ -120,7 +119,7 @@ class Parameter:
         """The number at a place on [0, 1], before rounding."""
         share = min(max(float(unit), 0.0), 1.0)
         if self.log:
-            number = self.low * (self.high / self.low) ** share
+            number = self.low * math.pow(self.high / self.low, share)
         else:
             number = self.low + (self.high - self.low) * share
         return min(max(number, self.low), self.high)
@@ -224,7 +223,11 @@ class SearchSpace:
         by_name = {decision.name: decision for decision in self.decisions}
         for name, pick in candidate.selection:
             decision = by_name[name]
-            found[name] = decision.value(pick) if isinstance(decision, Choice) and isinstance(pick, str) else pick
+            found[name] = (
+                decision.value(pick)
+                if isinstance(decision, Choice) and isinstance(pick, str)
+                else pick
+            )
         for i, unit in zip(self.active(candidate.selection), candidate.theta, strict=True):
             found[self.parameters[i].name] = self.parameters[i].value(unit)
         return found
@@ -235,10 +238,14 @@ def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) 
         return
     parent = known.get(item.when.decision)
     if not isinstance(parent, Choice):
-        raise ConfigurationError(f"'{item.name}' hangs on '{item.when.decision}', which is no choice before it.")
+        raise ConfigurationError(
+            f"'{item.name}' hangs on '{item.when.decision}', which is no choice before it."
+        )
     strange = set(item.when.alternatives) - set(parent.alternatives)
     if strange:
-        raise ConfigurationError(f"'{item.name}' hangs on '{strange.pop()}', which '{parent.name}' does not offer.")
+        raise ConfigurationError(
+            f"'{item.name}' hangs on '{strange.pop()}', which '{parent.name}' does not offer."
+        )
 
 
 def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
@@ -310,7 +317,7 @@ class Evaluation:
     fidelity: float = 1.0
     text: str = ""
     message: str = ""
-    details: Mapping[str, Any] = NO_DETAILS
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

@@ -6,12 +6,11 @@ A solver, an executor or an objective of a third party satisfies these by shape;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from automl_admm.problem import (
-    NO_DETAILS,
     Array,
     Candidate,
     Evaluation,
@@ -61,7 +60,7 @@ class Outcome:
 
     loss: float
     constraints: tuple[float, ...] = ()
-    details: Mapping[str, Any] = NO_DETAILS
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Objective(Protocol):
@@ -91,7 +90,7 @@ class Finished:
 
     number: int
     status: Status
-    result: Mapping[str, Any] = NO_DETAILS
+    result: Mapping[str, Any] = field(default_factory=dict)
     message: str = ""
     seconds: float = 0.0
     folder: Path | None = None

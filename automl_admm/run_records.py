@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from automl_admm.problem import NO_DETAILS, Evaluation, Limit, SearchSpace
+from automl_admm.problem import Evaluation, Limit, SearchSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RunInfo:
     max_evaluations: int | None = None
     folder: Path | None = None
     loss_name: str = "loss"
-    settings: Mapping[str, Any] = NO_DETAILS
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
