@@ -94,6 +94,7 @@ class EvaluatedPipeline:
     """What a constraint looks at: a fitted pipeline, rows that it has not seen, and the costs.
 
     `predictions` are those of the rows of `X`: probabilities or scores where there are any.
+    Class labels are numbered in their sorted order, in `y` and in what `pipeline.predict` returns.
     """
 
     pipeline: Any

@@ -6,6 +6,7 @@ All are frozen. This module imports nothing but the standard library, numpy and 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -175,8 +176,8 @@ class SearchSpace:
     parameters: tuple[Parameter, ...] = ()
 
     def __post_init__(self) -> None:
-        names = [item.name for item in (*self.decisions, *self.parameters)]
-        twice = next((name for name in names if names.count(name) > 1), None)
+        counts = Counter(item.name for item in (*self.decisions, *self.parameters))
+        twice = next((name for name, count in counts.items() if count > 1), None)
         if twice is not None:
             raise ConfigurationError(f"the search space has two things named '{twice}'.")
         known: dict[str, Decision] = {}

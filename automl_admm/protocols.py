@@ -97,7 +97,7 @@ class Finished:
 
 
 class Executor(Protocol):
-    """Runs tasks on `workers` workers; whoever submits more than that waits in vain."""
+    """Runs up to `workers` tasks at a time."""
 
     workers: int
 
@@ -106,6 +106,9 @@ class Executor(Protocol):
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
         """The tasks that ended since the last call: at least one, unless the time ran out."""
+
+    def kill(self, number: int) -> None:
+        """Kill a task that runs; it ends as `cancelled`. One that does not run is left alone."""
 
     def close(self) -> None:
         """Kill what still runs and free everything."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from automl_admm.problem import Evaluation, Limit, SearchSpace
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What is known before the first evaluation."""
+    """What is known before the first evaluation; `begun` is on the monotonic clock."""
 
     title: str
     space: SearchSpace
@@ -23,7 +22,12 @@ class RunInfo:
     max_evaluations: int | None = None
     folder: Path | None = None
     loss_name: str = "loss"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    best_score: float | None = None
+    begun: float = 0.0
+
+    def score_of(self, loss: float) -> float:
+        """What a loss means to the user: the score `best_score − loss`, or the loss itself."""
+        return loss if self.best_score is None else self.best_score - loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +43,5 @@ class RunResult:
     evaluations: tuple[Evaluation, ...]
     stopped_by: str
     seconds: float
+    limits: tuple[Limit, ...] = ()
     ledger: Mapping[str, float] = field(default_factory=dict)

@@ -109,8 +109,9 @@ def all_modules(shape: Shape) -> Iterator[Module]:
 
 
 def _step(module: Module, values: Mapping[str, Value | tuple[str, ...]]) -> Step:
-    searched = [(argument, values[name]) for argument, name in module.parameters]
-    plain = [(argument, value) for argument, value in searched if not isinstance(value, tuple)]
+    """A module with the values of its parameters; those whose condition fails are left out."""
+    active = [(argument, values[name]) for argument, name in module.parameters if name in values]
+    plain = [(argument, value) for argument, value in active if not isinstance(value, tuple)]
     return Step(module.component, (*module.fixed, *plain))
 
 

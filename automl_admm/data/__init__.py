@@ -1,1 +1,1 @@
-"""data."""
+"""Reading tables, telling columns apart, and setting rows aside."""

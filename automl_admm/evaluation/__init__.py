@@ -1,1 +1,1 @@
-"""evaluation."""
+"""Evaluating candidates: building pipelines, measuring them, in child processes, within a budget."""

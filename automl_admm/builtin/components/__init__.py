@@ -1,1 +1,28 @@
-"""builtin/components."""
+"""The built-in components: scikit-learn's transformers and estimators, with ranges to search.
+
+Those of the paper's Table A2 (Liu et al. 2020, appendix 7) search exactly as many continuous and
+discrete parameters as the table says; the ranges follow auto-sklearn's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automl_admm.builtin.components import (
+    encoding,
+    estimators,
+    linear,
+    scalers,
+    selectors,
+    transformers,
+    trees,
+)
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import ComponentPlugin
+
+
+@hookimpl
+def components() -> Iterator[ComponentPlugin]:
+    """Yield every built-in component; one name may serve each task by a record of its own."""
+    for module in (encoding, scalers, transformers, selectors, trees, linear, estimators):
+        yield from module.components()

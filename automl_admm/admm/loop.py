@@ -1,0 +1,243 @@
+"""The outer loop: θ-min, u, δ-min, z-min, duals; and again, roughly at first and better later.
+
+It is a search (see `automl_admm.search`): it proposes candidates, is sent evaluations, and yields
+its state after every outer iteration. It computes nothing itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from automl_admm.admm import lagrangian, projection
+from automl_admm.admm.pricing import (
+    Scales,
+    SelectionSubspace,
+    ThetaSubspace,
+    measure_scales,
+    prices_of,
+)
+from automl_admm.admm.schedule import Precision
+from automl_admm.problem import (
+    AdmmState,
+    Array,
+    Evaluation,
+    Quadratic,
+    Selection,
+    SelectionSubproblem,
+    ThetaSubproblem,
+)
+from automl_admm.protocols import ThetaSolver, ZSolver
+from automl_admm.search import (
+    Book,
+    Event,
+    Search,
+    SearchProblem,
+    best_of,
+    derive_seed,
+    evaluate_starts,
+    observe,
+    solve,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmmSettings:
+    """ρ, the precision of the sub-problems, and when to stop.
+
+    `dual_cap` bounds the multipliers; `patience` is how many outer iterations in a row may pass
+    without anything new to evaluate before the space counts as used up.
+    """
+
+    rho: float = 1.0
+    precision: Precision = field(default_factory=Precision)
+    max_iterations: int | None = None
+    patience: int = 5
+    dual_cap: float = 100.0
+
+
+@dataclass
+class _Iteration:
+    """What one outer iteration works with: the records that do not change, and the log."""
+
+    problem: SearchProblem
+    settings: AdmmSettings
+    book: Book
+    scales: Scales
+    integers: Array
+
+
+def admm(
+    problem: SearchProblem,
+    theta_solver: ThetaSolver,
+    z_solver: ZSolver,
+    settings: AdmmSettings | None = None,
+) -> Search:
+    """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
+    settings = settings or AdmmSettings()
+    book = Book()
+    state = initial_state(problem, settings)
+    yield from evaluate_starts(problem, book)
+    integers = projection.integer_mask(problem.space.parameters)
+    tuned: dict[Selection, int] = {}
+    incumbent: Evaluation | None = None
+    idle = 0
+    for iteration in itertools.count():
+        if settings.max_iterations is not None and iteration >= settings.max_iterations:
+            return
+        known = len(book.keys)
+        if iteration <= 1 or not book.keys:
+            # Measured on the first evaluations and then kept: multipliers are in these units.
+            scales = measure_scales(book.evaluations, problem.limits, problem.loss_scale)
+        work = _Iteration(problem, settings, book, scales, integers)
+        state = replace(state, iteration=iteration)
+        theta = yield from _minimise_theta(work, state, theta_solver)
+        delta = projection.nearest_integers(problem.space.parameters, theta, state.dual, state.rho)
+        state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * state.rho)
+        chosen = yield from _minimise_selection(work, state, z_solver)
+        before, state = state, _update_duals(work, state, delta, chosen)
+        yield state
+        idle = idle + 1 if len(book.keys) == known else 0
+        if idle >= settings.patience:
+            return
+        tuned[before.selection] = tuned.get(before.selection, 0) + 1
+        if state.selection == before.selection and state.incumbent == incumbent:
+            state = _escape(work, state, tuned)
+        incumbent = state.incumbent
+
+
+def initial_state(problem: SearchProblem, settings: AdmmSettings) -> AdmmState:
+    """The first starting point, every other parameter at its default, λ = 0, μ = 0."""
+    theta = problem.space.default_theta()
+    selection = problem.starts[0].selection
+    theta[list(problem.space.active(selection))] = problem.starts[0].theta
+    none = np.zeros(len(problem.limits))
+    return AdmmState(
+        iteration=0,
+        selection=selection,
+        theta=theta,
+        delta=projection.nearest_integers(problem.space.parameters, theta, 0 * theta, 1.0),
+        dual=np.zeros_like(theta),
+        constraint_duals=none,
+        slack=none,
+        residuals=none,
+        rho=settings.rho,
+    )
+
+
+def _minimise_theta(
+    work: _Iteration, state: AdmmState, solver: ThetaSolver
+) -> Generator[Event, Sequence[Evaluation], Array]:
+    """θ-min over the active parameters; inactive integers are projected."""
+    problem = work.problem
+    active = list(problem.space.active(state.selection))
+    cost = lagrangian.integer_cost(state.delta, state.dual, state.rho, work.integers)
+    subspace = ThetaSubspace(
+        problem.space,
+        state.selection,
+        prices_of(state, problem.limits, work.scales),
+        Quadratic(cost.center[active], cost.weight[active]),
+    )
+    allowance = work.settings.precision.allowance(problem, state.iteration)
+    solver.begin(
+        ThetaSubproblem(
+            parameters=tuple(problem.space.parameters[i] for i in active),
+            start=state.theta[active],
+            known_cost=subspace.known_cost,
+            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            limits=problem.limits,
+            evaluations=allowance.evaluations,
+            iteration=state.iteration,
+            seed=derive_seed(problem.seed, "theta", state.iteration),
+        )
+    )
+    yield from solve(work.book, subspace, solver, allowance, "theta")
+    inactive = work.integers.copy()
+    inactive[active] = 0.0
+    theta = projection.project_inactive(state.theta, cost.center, inactive)
+    priced = [o for o in observe(work.book.evaluations, subspace, work.book) if not o.failed]
+    if priced:
+        theta[active] = min(priced, key=lambda observation: observation.loss).point
+    return theta
+
+
+def _minimise_selection(
+    work: _Iteration, state: AdmmState, solver: ZSolver
+) -> Generator[Event, Sequence[Evaluation], Evaluation | None]:
+    """z-min with the parameters of every component fixed; the best evaluation in that space."""
+    problem = work.problem
+    prices = prices_of(state, problem.limits, work.scales)
+    subspace = SelectionSubspace(problem.space, state.theta, prices)
+    allowance = work.settings.precision.allowance(problem, state.iteration)
+    solver.begin(
+        SelectionSubproblem(
+            space=problem.space,
+            start=state.selection,
+            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            limits=problem.limits,
+            evaluations=allowance.evaluations,
+            iteration=state.iteration,
+            seed=derive_seed(problem.seed, "z", state.iteration),
+        )
+    )
+    yield from solve(work.book, subspace, solver, allowance, "z")
+    inside = _inside(work.book.evaluations, subspace)
+    return min(inside, key=prices.cost, default=None)
+
+
+def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:
+    return [e for e in evaluations if e.ok and subspace.locate(e.candidate) is not None]
+
+
+def _update_duals(
+    work: _Iteration, state: AdmmState, delta: Array, chosen: Evaluation | None
+) -> AdmmState:
+    """u, λ and μ at the new point, and what the iteration leaves behind."""
+    settings, problem = work.settings, work.problem
+    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.rho, settings.dual_cap)
+    state = replace(state, delta=delta, dual=dual)
+    if chosen is not None:
+        prices = prices_of(state, problem.limits, work.scales)
+        residuals = prices.residuals(chosen)
+        duals = lagrangian.update_constraint_duals(
+            state.constraint_duals, residuals, state.rho, settings.dual_cap
+        )
+        state = replace(
+            state,
+            selection=chosen.candidate.selection,
+            slack=prices.slack(chosen),
+            residuals=residuals,
+            constraint_duals=duals,
+        )
+    return replace(
+        state,
+        primal_residual=_gap(state.theta, delta) + float(np.abs(state.residuals).sum()),
+        incumbent=best_of(work.book.evaluations, problem.limits),
+        evaluations=len(work.book.keys),
+        seconds=problem.clock(),
+        scales=work.scales.constraints,
+    )
+
+
+def _escape(work: _Iteration, state: AdmmState, tuned: Mapping[Selection, int]) -> AdmmState:
+    """Leave a point where neither block improves: tune another selection next.
+
+    Such a point need not be a minimum. A selection that was only ever tried with parameters at
+    their defaults may win once it is tuned, and z-min alone would never take it. So θ-min goes to
+    the selection that was tuned least, the cheapest of those; z-min then compares all of them,
+    each with its latest parameters, and may well return.
+    """
+    prices = prices_of(state, work.problem.limits, work.scales)
+    subspace = SelectionSubspace(work.problem.space, state.theta, prices)
+    inside = _inside(work.book.evaluations, subspace)
+    if not inside:
+        return state
+    least = min(inside, key=lambda e: (tuned.get(e.candidate.selection, 0), prices.cost(e)))
+    return replace(state, selection=least.candidate.selection)
+
+
+def _gap(one: Array, other: Array) -> float:
+    return float(np.linalg.norm(one - other))

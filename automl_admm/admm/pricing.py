@@ -1,0 +1,137 @@
+"""The log under today's multipliers: what a logged evaluation costs now is arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from automl_admm.admm import lagrangian
+from automl_admm.problem import (
+    AdmmState,
+    Array,
+    Candidate,
+    Evaluation,
+    Limit,
+    Quadratic,
+    SearchSpace,
+    Selection,
+)
+from automl_admm.search import spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scales:
+    """What losses and constraints are divided by, so that ρ means the same for all of them."""
+
+    loss: float
+    constraints: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prices:
+    """f̃ and the constraints' part of the augmented Lagrangian at given multipliers."""
+
+    limits: tuple[Limit, ...]
+    scales: Scales
+    constraint_duals: Array
+    rho: float
+
+    def excess(self, evaluation: Evaluation) -> Array:
+        """g − ε in units of the scales."""
+        gaps = [
+            limit.turned(value) - limit.turned(limit.bound)
+            for limit, value in zip(self.limits, evaluation.constraints, strict=True)
+        ]
+        return np.array(gaps, dtype=float) / self.scales.constraints
+
+    def room(self) -> Array:
+        """The largest slack each constraint can have."""
+        widths = [limit.turned(limit.bound) - limit.turned(limit.extreme) for limit in self.limits]
+        return np.maximum(np.array(widths, dtype=float) / self.scales.constraints, 0.0)
+
+    def cost(self, evaluation: Evaluation) -> float:
+        """f̃ + ρ/2 Σ (r + μ/ρ)² of an evaluation that succeeded, up to a constant."""
+        loss = evaluation.loss / self.scales.loss
+        if not self.limits:
+            return loss
+        return loss + lagrangian.constraint_cost(
+            self.excess(evaluation), self.room(), self.constraint_duals, self.rho
+        )
+
+    def residuals(self, evaluation: Evaluation) -> Array:
+        """r_m of an evaluation that succeeded."""
+        return lagrangian.constraint_residuals(
+            self.excess(evaluation), self.room(), self.constraint_duals, self.rho
+        )
+
+    def slack(self, evaluation: Evaluation) -> Array:
+        """u_m of an evaluation that succeeded."""
+        return lagrangian.slack(
+            self.excess(evaluation), self.room(), self.constraint_duals, self.rho
+        )
+
+
+def measure_scales(
+    evaluations: Sequence[Evaluation], limits: Sequence[Limit], loss_scale: float | None
+) -> Scales:
+    """ε_m where it is positive, else the spread seen so far; likewise for an unscaled loss."""
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
+    constraints = [
+        limit.bound if limit.bound > 0 else spread([e.constraints[place] for e in succeeded])
+        for place, limit in enumerate(limits)
+    ]
+    loss = spread([e.loss for e in succeeded]) if loss_scale is None else loss_scale
+    return Scales(loss, np.array(constraints, dtype=float))
+
+
+@dataclass(frozen=True, eq=False)
+class ThetaSubspace:
+    """The parameters that one selection makes active, as a box."""
+
+    space: SearchSpace
+    selection: Selection
+    prices: Prices
+    known_cost: Quadratic
+
+    def candidate(self, point: Array) -> Candidate:
+        """A point of the box as a candidate; a point outside is put on the edge."""
+        return Candidate(self.selection, tuple(float(x) for x in np.clip(point, 0.0, 1.0)))
+
+    def locate(self, candidate: Candidate) -> Array | None:
+        """The active parameters, if it is a candidate of this selection."""
+        return np.array(candidate.theta) if candidate.selection == self.selection else None
+
+    def price(self, evaluation: Evaluation, point: Array) -> float:
+        """f̃ + ρ/2 ‖θ̃ᵈ − b‖² + ρ/2 Σ (r + μ/ρ)²."""
+        return self.prices.cost(evaluation) + float(self.known_cost(point)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionSubspace:
+    """All selections, with every component's parameters fixed at their latest values."""
+
+    space: SearchSpace
+    theta: Array
+    prices: Prices
+
+    def candidate(self, point: Selection) -> Candidate:
+        """The selection with the parameters that it makes active."""
+        return self.space.candidate(point, self.theta)
+
+    def locate(self, candidate: Candidate) -> Selection | None:
+        """The selection, if the candidate's parameters project to the fixed ones."""
+        here = self.space.candidate(candidate.selection, self.theta)
+        if candidate == here or self.space.projected(candidate) == self.space.projected(here):
+            return candidate.selection
+        return None
+
+    def price(self, evaluation: Evaluation, point: Selection) -> float:  # noqa: ARG002 - of the protocol
+        """f̃ + ρ/2 Σ (r + μ/ρ)²."""
+        return self.prices.cost(evaluation)
+
+
+def prices_of(state: AdmmState, limits: tuple[Limit, ...], scales: Scales) -> Prices:
+    """Today's prices."""
+    return Prices(limits, scales, state.constraint_duals, state.rho)

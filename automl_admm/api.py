@@ -1,0 +1,313 @@
+"""The Python interface: two scikit-learn estimators, and `minimize` for any black box."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from automl_admm.errors import ConfigurationError, InfeasibleError
+from automl_admm.plugin_types import Constraint, Task
+from automl_admm.problem import Evaluation, Limit, SearchSpace, is_feasible
+from automl_admm.runner.blackbox import BlackBox, run_black_box
+from automl_admm.runner.config import RunConfig, count_workers
+from automl_admm.runner.pipelines import (
+    PipelineResult,
+    demand_feasible,
+    prepare,
+    run_pipelines,
+)
+
+ON_INFEASIBLE = ("raise", "closest")
+
+
+class _AutoML(BaseEstimator):  # type: ignore[misc]
+    """What the classifier and the regressor share."""
+
+    _task: Task
+
+    def __init__(  # noqa: PLR0913 - a scikit-learn estimator says all it takes
+        self,
+        grammar: str | Path = "default",
+        *,
+        time_budget: float | None = None,
+        max_evaluations: int | None = None,
+        scoring: str | Callable[..., float] | None = None,
+        constraints: Sequence[str | Constraint] = (),
+        theta_solver: str = "gp",
+        z_solver: str = "cmab",
+        strategy: str = "admm",
+        cv: Any = None,
+        on_infeasible: str = "raise",
+        executor: str = "local",
+        n_jobs: int | None = None,
+        eval_time_limit: float | None = None,
+        memory_limit: int | None = None,
+        work_dir: str | Path | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        callbacks: Sequence[object] = (),
+    ) -> None:
+        self.grammar = grammar
+        self.time_budget = time_budget
+        self.max_evaluations = max_evaluations
+        self.scoring = scoring
+        self.constraints = constraints
+        self.theta_solver = theta_solver
+        self.z_solver = z_solver
+        self.strategy = strategy
+        self.cv = cv
+        self.on_infeasible = on_infeasible
+        self.executor = executor
+        self.n_jobs = n_jobs
+        self.eval_time_limit = eval_time_limit
+        self.memory_limit = memory_limit
+        self.work_dir = work_dir
+        self.random_state = random_state
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any) -> _AutoML:
+        """Search for the best pipeline within the limits, and fit it on all of X and y."""
+        begun = time.monotonic()
+        if self.on_infeasible not in ON_INFEASIBLE:
+            raise ConfigurationError(
+                f"on_infeasible must be 'raise' or 'closest', not '{self.on_infeasible}'."
+            )
+        rows, target = self._validated(X, y)
+        outcome = run_pipelines(prepare(self._config(begun), rows, target))
+        self._remember(outcome)
+        if self.on_infeasible == "raise":
+            demand_feasible(outcome)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the best pipeline."""
+        return self.best_pipeline_.predict(self._validated_rows(X))
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
+        checked, target = validate_data(
+            self,
+            X,
+            y,
+            dtype=None,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2,
+            y_numeric=self._task == "regression",
+        )
+        return (X if hasattr(X, "iloc") else checked), target
+
+    def _validated_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        checked = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        return X if hasattr(X, "iloc") else checked
+
+    def _config(self, begun: float) -> RunConfig:
+        return RunConfig(
+            grammar=self.grammar,
+            task=self._task,
+            budget_seconds=self.time_budget,
+            max_evaluations=self.max_evaluations,
+            scoring=self.scoring,
+            constraints=tuple(self.constraints),
+            theta_solver=self.theta_solver,
+            z_solver=self.z_solver,
+            strategy=self.strategy,
+            executor=self.executor,
+            workers=count_workers(self.n_jobs),
+            cv=self.cv,
+            evaluation_seconds=self.eval_time_limit,
+            memory_bytes=self.memory_limit,
+            seed=seed_of(self.random_state),
+            title=type(self).__name__,
+            folder=None if self.work_dir is None else Path(self.work_dir),
+            observers=tuple(self.callbacks),
+            begun=begun,
+        )
+
+    def _remember(self, outcome: PipelineResult) -> None:
+        metric = outcome.preparation.metric
+        limits = [constraint.limit for constraint in outcome.preparation.constraints]
+        self.best_pipeline_ = outcome.model
+        self.best_score_ = outcome.score
+        self.best_text_ = outcome.best.text
+        self.feasible_ = outcome.result.feasible
+        self.stopped_by_ = outcome.result.stopped_by
+        self.cv_results_ = tabulate(outcome.result.evaluations, limits, metric.score)
+        self.n_evaluations_ = len(outcome.result.evaluations)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_pipeline_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.non_deterministic = self.max_evaluations is None
+        return tags
+
+
+def _best_has(method: str) -> Callable[[_AutoML], bool]:
+    def check(estimator: _AutoML) -> bool:
+        check_is_fitted(estimator)
+        getattr(estimator.best_pipeline_, method)
+        return True
+
+    return check
+
+
+class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
+    """Finds the best classification pipeline within limits.
+
+    Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
+    `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
+    `constraints` are texts such as `"latency_us <= 50"` or `Constraint(limit, function)`,
+    solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
+    `memory_limit` in bytes. `work_dir` keeps the run. `callbacks` have methods named like the
+    observer hooks.
+
+    After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, `best_score_` its validation
+    score, `best_text_` what it is, `feasible_` whether it is within the limits, `cv_results_`
+    everything that was tried.
+    """
+
+    _task: Task = "classification"
+
+    def fit(self, X: Any, y: Any) -> AutoMLClassifier:
+        """Search for the best pipeline within the limits, and fit it on all of X and y."""
+        super().fit(X, y)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The class labels, sorted."""
+        return self.best_pipeline_.classes_
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities by class."""
+        return self.best_pipeline_.predict_proba(self._validated_rows(X))
+
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Scores of the best pipeline."""
+        return self.best_pipeline_.decision_function(self._validated_rows(X))
+
+
+class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
+    """Finds the best regression pipeline within limits; arguments as in `AutoMLClassifier`."""
+
+    _task: Task = "regression"
+
+    def fit(self, X: Any, y: Any) -> AutoMLRegressor:
+        """Search for the best pipeline within the limits, and fit it on all of X and y."""
+        super().fit(X, y)
+        return self
+
+
+@dataclass(frozen=True)
+class MinimizeResult:
+    """What `minimize` found: the best values within the limits, and all that was tried."""
+
+    values: dict[str, Any]
+    loss: float
+    constraints: dict[str, float]
+    feasible: bool
+    stopped_by: str
+    evaluations: tuple[Evaluation, ...]
+
+
+def minimize(  # noqa: PLR0913 - what one may want of one call
+    objective: BlackBox,
+    space: SearchSpace,
+    *,
+    limits: Iterable[Limit | str] = (),
+    time_budget: float | None = None,
+    max_evaluations: int | None = None,
+    theta_solver: str = "gp",
+    z_solver: str = "cmab",
+    strategy: str = "admm",
+    executor: str | None = None,
+    n_jobs: int | None = None,
+    eval_time_limit: float | None = None,
+    memory_limit: int | None = None,
+    on_infeasible: Literal["raise", "closest"] = "raise",
+    random_state: int | None = None,
+    callbacks: Sequence[object] = (),
+) -> MinimizeResult:
+    """Minimise any function over any space of choices, orders and numbers.
+
+    `objective` is given a dict of the active values by name. It returns the loss, or a mapping
+    with `loss` and a value for the name of every limit (`"weight <= 3"`). It is called in this
+    process, unless there are several workers, a time or a memory limit: then each call has a
+    child process of its own.
+    """
+    begun = time.monotonic()
+    workers = count_workers(n_jobs)
+    alone = workers == 1 and eval_time_limit is None and memory_limit is None
+    config = RunConfig(
+        budget_seconds=time_budget,
+        max_evaluations=max_evaluations,
+        theta_solver=theta_solver,
+        z_solver=z_solver,
+        strategy=strategy,
+        executor=executor or ("inline" if alone else "local"),
+        workers=workers,
+        evaluation_seconds=eval_time_limit,
+        memory_bytes=memory_limit,
+        seed=seed_of(random_state),
+        title="minimize",
+        observers=tuple(callbacks),
+        begun=begun,
+    )
+    run = run_black_box(config, objective, space, tuple(limits))
+    best = run.best
+    names = [limit.name for limit in run.limits]
+    result = MinimizeResult(
+        values=space.values(best.candidate),
+        loss=best.loss,
+        constraints=dict(zip(names, best.constraints, strict=True)),
+        feasible=run.feasible,
+        stopped_by=run.stopped_by,
+        evaluations=run.evaluations,
+    )
+    if not result.feasible and on_infeasible == "raise":
+        raise InfeasibleError("nothing within the limits was found.", closest=result)
+    return result
+
+
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """The run's seed: a number as it is, else drawn as scikit-learn would."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def tabulate(
+    evaluations: Sequence[Evaluation],
+    limits: Sequence[Limit],
+    score: Callable[[float], float],
+) -> Mapping[str, Any]:
+    """All evaluations as columns, named as `GridSearchCV` names its own where it has them."""
+    columns: dict[str, Any] = {
+        "pipeline": [e.text for e in evaluations],
+        "status": [e.status.value for e in evaluations],
+        "mean_test_score": np.array([score(e.loss) for e in evaluations], dtype=float),
+        "mean_fit_time": np.array([e.details.get("fit_seconds", np.nan) for e in evaluations]),
+        "seconds": np.array([e.seconds for e in evaluations], dtype=float),
+        "feasible": np.array([is_feasible(e, limits) for e in evaluations], dtype=bool),
+        "message": [e.message for e in evaluations],
+    }
+    for place, limit in enumerate(limits):
+        values = [e.constraints[place] if e.constraints else np.nan for e in evaluations]
+        columns[limit.name] = np.array(values, dtype=float)
+    return columns

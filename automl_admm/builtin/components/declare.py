@@ -1,0 +1,109 @@
+"""The words in which components are declared: parameters in one line, factories by name.
+
+Nothing is imported until a component is built, so that listing components stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from automl_admm.plugin_types import BuildContext, ComponentFactory, ComponentPlugin, Task
+from automl_admm.problem import Choice, Parameter, Value
+
+Arguments = dict[str, Any]
+Prepare = Callable[[Arguments], Arguments]
+
+
+def real(name: str, low: float, high: float, default: float, *, log: bool = False) -> Parameter:
+    """Declare a continuous parameter."""
+    return Parameter(name, low, high, log=log, default=default)
+
+
+def whole(name: str, low: int, high: int, default: int, *, log: bool = False) -> Parameter:
+    """Declare an integer parameter."""
+    return Parameter(name, low, high, kind="int", log=log, default=default)
+
+
+def levels(name: str, *values: Value, default: Value) -> Parameter:
+    """Declare a parameter of several values that have an order: an index into them."""
+    last = len(values) - 1
+    return Parameter(name, 0, last, kind="int", default=values.index(default), values=values)
+
+
+def switch(name: str, first: Value, second: Value) -> Parameter:
+    """Declare a parameter of two values, the first of which is the default.
+
+    Two values need no order, so an integer serves and no choice is spent on them.
+    """
+    return levels(name, first, second, default=first)
+
+
+def flag(name: str, *, default: bool) -> Parameter:
+    """Declare a parameter that is on or off."""
+    return switch(name, default, not default)
+
+
+def choice(name: str, *labels: str) -> Choice:
+    """Declare a parameter of several texts without an order; the first is the default."""
+    return Choice(name, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A factory that imports a class when it is called; `fixed` are arguments not searched."""
+
+    module: str
+    name: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    prepare: Prepare | None = None
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:  # noqa: ARG002
+        """Build the object; `prepare` turns searched values into constructor arguments."""
+        arguments = dict(values) if self.prepare is None else self.prepare(dict(values))
+        return getattr(import_module(self.module), self.name)(**{**self.fixed, **arguments})
+
+
+def of(module: str, name: str, prepare: Prepare | None = None, **fixed: Any) -> ComponentFactory:
+    """Make a factory of a class: `of("sklearn.decomposition", "PCA", svd_solver="full")`."""
+    return Imported(module, name, fixed, prepare)
+
+
+def transformer(
+    name: str,
+    summary: str,
+    factory: ComponentFactory,
+    *parameters: Parameter | Choice,
+    **capped: Any,
+) -> ComponentPlugin:
+    """Declare a transformer for both tasks; `capped` as in `ComponentPlugin.capped`."""
+    return ComponentPlugin(
+        name=name,
+        summary=summary,
+        role="transformer",
+        factory=factory,
+        parameters=parameters,
+        capped=capped or None,
+    )
+
+
+def estimator(
+    name: str,
+    summary: str,
+    task: Task,
+    factory: ComponentFactory,
+    *parameters: Parameter | Choice,
+    **capped: Any,
+) -> ComponentPlugin:
+    """Declare an estimator for one task; `capped` as in `ComponentPlugin.capped`."""
+    return ComponentPlugin(
+        name=name,
+        summary=summary,
+        role="estimator",
+        factory=factory,
+        parameters=parameters,
+        tasks=(task,),
+        capped=capped or None,
+    )

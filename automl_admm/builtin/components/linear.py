@@ -1,0 +1,110 @@
+"""Linear estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from automl_admm.builtin.components.declare import (
+    Arguments,
+    choice,
+    estimator,
+    flag,
+    of,
+    real,
+    switch,
+    whole,
+)
+from automl_admm.plugin_types import ComponentPlugin
+
+LINEAR = "sklearn.linear_model"
+SVM = "sklearn.svm"
+
+
+def components() -> Iterator[ComponentPlugin]:
+    """Yield linear classifiers and regressors."""
+    yield estimator(
+        "logistic_regression",
+        "linear model of the log-odds",
+        "classification",
+        of(LINEAR, "LogisticRegression", logistic_arguments),
+        real("C", 1e-4, 1e4, 1.0, log=True),
+        real("l1_ratio", 0.0, 1.0, 0.0),
+        flag("fit_intercept", default=True),
+        switch("class_weight", None, "balanced"),
+        whole("max_iter", 50, 1000, 300, log=True),
+    )
+    yield estimator(
+        "ridge",
+        "linear model, squared penalty",
+        "regression",
+        of(LINEAR, "Ridge"),
+        real("alpha", 1e-4, 1e4, 1.0, log=True),
+        flag("fit_intercept", default=True),
+    )
+    yield estimator(
+        "elastic_net",
+        "linear model, mixed penalty",
+        "regression",
+        of(LINEAR, "ElasticNet", max_iter=2000),
+        real("alpha", 1e-5, 1e2, 0.01, log=True),
+        real("l1_ratio", 0.0, 1.0, 0.5),
+    )
+    yield from linear_svms()
+    yield from descents()
+
+
+def logistic_arguments(values: Arguments) -> Arguments:
+    """Take the solver that can do the penalty: only saga can put weight on |w|."""
+    solver = "saga" if values.get("l1_ratio", 0.0) > 0 else "lbfgs"
+    return {**values, "solver": solver}
+
+
+def linear_svms() -> Iterator[ComponentPlugin]:
+    """Yield support vector machines without a kernel."""
+    penalty = real("C", 1e-4, 1e4, 1.0, log=True)
+    yield estimator(
+        "linear_svm",
+        "widest margin, linear",
+        "classification",
+        of(SVM, "LinearSVC", dual="auto"),
+        penalty,
+        switch("loss", "squared_hinge", "hinge"),
+        switch("class_weight", None, "balanced"),
+    )
+    yield estimator(
+        "linear_svm",
+        "widest tube, linear",
+        "regression",
+        of(SVM, "LinearSVR", dual="auto"),
+        penalty,
+        real("epsilon", 1e-3, 1.0, 0.1, log=True),
+        switch("loss", "epsilon_insensitive", "squared_epsilon_insensitive"),
+    )
+
+
+def descents() -> Iterator[ComponentPlugin]:
+    """Yield linear models that are fitted by stochastic gradient descent, for many rows."""
+    shared = (
+        real("alpha", 1e-7, 0.1, 1e-4, log=True),
+        real("l1_ratio", 0.0, 1.0, 0.15),
+        choice("penalty", "l2", "l1", "elasticnet"),
+        flag("average", default=False),
+    )
+    yield estimator(
+        "sgd",
+        "linear model by gradient descent",
+        "classification",
+        of(LINEAR, "SGDClassifier"),
+        *shared,
+        choice("loss", "log_loss", "hinge", "modified_huber"),
+        switch("class_weight", None, "balanced"),
+    )
+    yield estimator(
+        "sgd",
+        "linear model by gradient descent",
+        "regression",
+        of(LINEAR, "SGDRegressor"),
+        *shared,
+        choice("loss", "squared_error", "huber", "epsilon_insensitive"),
+        real("eta0", 1e-4, 0.1, 0.01, log=True),
+    )

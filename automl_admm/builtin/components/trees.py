@@ -1,0 +1,182 @@
+"""Estimators made of decision trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from automl_admm.builtin.components.boosting import build_hist_classifier, build_hist_regressor
+from automl_admm.builtin.components.declare import (
+    Arguments,
+    choice,
+    estimator,
+    flag,
+    levels,
+    of,
+    real,
+    switch,
+    whole,
+)
+from automl_admm.plugin_types import ComponentPlugin, Task
+from automl_admm.problem import Choice, Parameter
+
+ENSEMBLE = "sklearn.ensemble"
+TREE = "sklearn.tree"
+Declared = tuple[Parameter | Choice, ...]
+
+
+def components() -> Iterator[ComponentPlugin]:
+    """Yield trees, forests and boosted trees for both tasks."""
+    yield from decision_trees()
+    yield from forests()
+    yield from ada_boosts()
+    yield from gradient_boostings()
+    yield from hist_gradient_boostings()
+
+
+def decision_trees() -> Iterator[ComponentPlugin]:
+    """Yield single trees; for regression without thresholds that depend on the target's unit."""
+    size = (whole("max_depth", 1, 20, 8), whole("min_samples_leaf", 1, 50, 5, log=True))
+    share = real("max_features", 0.1, 1.0, 1.0)
+    yield estimator(
+        "decision_tree",
+        "one tree",
+        "classification",
+        of(TREE, "DecisionTreeClassifier"),
+        share,
+        real("min_impurity_decrease", 0.0, 0.05, 0.0),
+        real("ccp_alpha", 0.0, 0.05, 0.0),
+        *size,
+        switch("criterion", "gini", "entropy"),
+    )
+    yield estimator(
+        "decision_tree",
+        "one tree",
+        "regression",
+        of(TREE, "DecisionTreeRegressor"),
+        share,
+        real("min_weight_fraction_leaf", 0.0, 0.1, 0.0),
+        *size,
+    )
+
+
+def forests() -> Iterator[ComponentPlugin]:
+    """Yield bagged trees and trees with random thresholds."""
+    for name, prefix, bagged in (
+        ("random_forest", "RandomForest", True),
+        ("extra_trees", "ExtraTrees", False),
+    ):
+        bootstrap = flag("bootstrap", default=bagged)
+        yield estimator(
+            name,
+            "mean of many trees",
+            "classification",
+            of(ENSEMBLE, f"{prefix}Classifier"),
+            *forest_parameters(share=0.25),
+            switch("criterion", "gini", "entropy"),
+            bootstrap,
+        )
+        yield estimator(
+            name,
+            "mean of many trees",
+            "regression",
+            of(ENSEMBLE, f"{prefix}Regressor"),
+            *forest_parameters(share=0.6),
+            bootstrap,
+        )
+
+
+def forest_parameters(share: float) -> Declared:
+    """Declare what forests of both tasks search; `share` of the columns is tried at each split."""
+    return (
+        real("max_features", 0.05, 1.0, share, log=True),
+        whole("n_estimators", 10, 500, 100, log=True),
+        whole("min_samples_split", 2, 20, 2),
+        whole("min_samples_leaf", 1, 20, 1),
+    )
+
+
+def ada_boosts() -> Iterator[ComponentPlugin]:
+    """Yield trees that are boosted by weighting rows."""
+    rate = real("learning_rate", 0.01, 2.0, 0.5, log=True)
+    count = whole("n_estimators", 20, 500, 50, log=True)
+    yield estimator(
+        "ada_boost",
+        "small trees, each on the errors of the others",
+        "classification",
+        of(ENSEMBLE, "AdaBoostClassifier", boosted_classifier),
+        rate,
+        count,
+        whole("max_depth", 1, 10, 1),
+    )
+    yield estimator(
+        "ada_boost",
+        "small trees, each on the errors of the others",
+        "regression",
+        of(ENSEMBLE, "AdaBoostRegressor", boosted_regressor),
+        rate,
+        count,
+        whole("max_depth", 1, 10, 3),
+    )
+
+
+def boosted_classifier(values: Arguments) -> Arguments:
+    """Make the tree to boost of its depth."""
+    return _with_tree(values, "DecisionTreeClassifier", 1)
+
+
+def boosted_regressor(values: Arguments) -> Arguments:
+    """Make the tree to boost of its depth."""
+    return _with_tree(values, "DecisionTreeRegressor", 3)
+
+
+def _with_tree(values: Arguments, name: str, depth: int) -> Arguments:
+    tree = getattr(import_module(TREE), name)(max_depth=values.pop("max_depth", depth))
+    return {**values, "estimator": tree}
+
+
+def gradient_boostings() -> Iterator[ComponentPlugin]:
+    """Yield gradient boosting as it was before histograms: slower, fine on few rows."""
+    parameters: Declared = (
+        real("learning_rate", 0.01, 1.0, 0.1, log=True),
+        real("subsample", 0.3, 1.0, 1.0),
+        real("max_features", 0.1, 1.0, 1.0),
+        whole("n_estimators", 20, 500, 100, log=True),
+        whole("max_depth", 1, 10, 3),
+        whole("min_samples_split", 2, 20, 2),
+        whole("min_samples_leaf", 1, 20, 1),
+        levels("max_leaf_nodes", 4, 8, 16, 32, 64, None, default=None),
+        levels("n_iter_no_change", 5, 10, 20, None, default=None),
+    )
+    kind = "boosted trees, for few rows"
+    factory = of(ENSEMBLE, "GradientBoostingClassifier")
+    yield estimator("gradient_boosting", kind, "classification", factory, *parameters)
+    factory = of(ENSEMBLE, "GradientBoostingRegressor")
+    losses = choice("loss", "squared_error", "huber", "absolute_error")
+    yield estimator("gradient_boosting", kind, "regression", factory, *parameters, losses)
+
+
+def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
+    """Yield gradient boosting on histograms, which may also be given a raw table."""
+    parameters: Declared = (
+        real("learning_rate", 0.01, 1.0, 0.1, log=True),
+        real("l2_regularization", 1e-6, 100.0, 1e-6, log=True),
+        real("max_features", 0.1, 1.0, 1.0),
+        whole("max_iter", 20, 500, 100, log=True),
+        whole("max_leaf_nodes", 3, 255, 31, log=True),
+        whole("min_samples_leaf", 1, 200, 20, log=True),
+    )
+    kinds: tuple[tuple[Task, Declared], ...] = (
+        ("classification", (switch("class_weight", None, "balanced"),)),
+        ("regression", (switch("loss", "squared_error", "absolute_error"),)),
+    )
+    factories = {"classification": build_hist_classifier, "regression": build_hist_regressor}
+    for task, more in kinds:
+        yield estimator(
+            "hist_gradient_boosting",
+            "boosted trees, for many rows",
+            task,
+            factories[task],
+            *parameters,
+            *more,
+        )

@@ -1,0 +1,23 @@
+"""The grammars that ship with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from automl_admm.grammar.locate import packaged_grammars
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import GrammarPlugin
+
+
+@hookimpl
+def grammars() -> Iterable[GrammarPlugin]:
+    """Every packaged file, by its name without the ending."""
+    for path in packaged_grammars():
+        yield GrammarPlugin(name=path.stem, summary=_summary(path), path=path)
+
+
+def _summary(path: Path) -> str:
+    """The comment in the first line."""
+    with path.open(encoding="utf-8") as lines:
+        return lines.readline().strip().removeprefix("//").strip()

@@ -1,0 +1,36 @@
+"""The built-in commands as a plugin; what a command needs is imported when it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import CommandPlugin
+
+if TYPE_CHECKING:
+    import click
+
+SUMMARIES = {
+    "components": "list what grammars can be made of",
+    "fit": "search for the best pipeline within limits",
+    "leaderboard": "show what a run has tried",
+    "plugins": "list what is installed",
+    "predict": "predict with the pipeline of a run",
+}
+
+
+@hookimpl
+def commands() -> Iterable[CommandPlugin]:
+    """Every file of this folder that is named after a command."""
+    for name, summary in SUMMARIES.items():
+        yield CommandPlugin(name=name, summary=summary, factory=_factory(name))
+
+
+def _factory(name: str) -> Callable[[], click.Command]:
+    def build() -> click.Command:
+        command: click.Command = import_module(f"automl_admm.cli.{name}").command
+        return command
+
+    return build

@@ -1,0 +1,64 @@
+"""`automl-admm components`: what grammars can be made of."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from automl_admm.errors import UnknownNameError
+from automl_admm.plugin_types import TASKS, ComponentPlugin
+from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.problem import Choice, Parameter
+
+
+@click.command("components")
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """List all components, or the parameters of the component NAME."""
+    plugins = load_plugins()
+    table = _overview(plugins) if name is None else _parameters(_find(plugins, name))
+    Console(highlight=False).print(table)
+
+
+def _overview(plugins: Plugins) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("component", "role", "tasks", "parameters", "what it is"):
+        table.add_column(heading, justify="right" if heading == "parameters" else "left")
+    names = sorted({record.name for task in TASKS for record in plugins.components[task]})
+    for name in names:
+        serving = [task for task in TASKS if name in plugins.components[task]]
+        record = plugins.components[serving[0]].get(name)
+        tasks, count = ", ".join(serving), str(len(record.parameters))
+        table.add_row(name, record.role, tasks, count, Text(record.summary))
+    return table
+
+
+def _find(plugins: Plugins, name: str) -> list[ComponentPlugin]:
+    found = [plugins.components[t].get(name) for t in TASKS if name in plugins.components[t]]
+    if not found:
+        raise UnknownNameError(
+            "component", name, {record.name for t in TASKS for record in plugins.components[t]}
+        )
+    return found
+
+
+def _parameters(records: list[ComponentPlugin]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("tasks", "parameter", "range", "default"):
+        table.add_column(heading)
+    for record in {id(record): record for record in records}.values():
+        for parameter in record.parameters:
+            table.add_row(", ".join(record.tasks), parameter.name, *map(Text, _range(parameter)))
+    return table
+
+
+def _range(parameter: Parameter | Choice) -> tuple[str, str]:
+    if isinstance(parameter, Choice):
+        return " | ".join(parameter.alternatives), parameter.alternatives[0]
+    default = str(parameter.value(parameter.default_unit()))
+    if parameter.values:
+        return " | ".join(map(str, parameter.values)), default
+    scale = ", log" if parameter.log else ""
+    return f"{parameter.kind} {parameter.low:g} to {parameter.high:g}{scale}", default

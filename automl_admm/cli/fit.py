@@ -1,0 +1,204 @@
+"""`automl-admm fit`: search for the best pipeline within limits."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import click
+import psutil
+
+from automl_admm.cli.progress import Progress
+from automl_admm.cli.quantities import DURATION, MEMORY
+from automl_admm.cli.summary import print_summary, summarise
+from automl_admm.data.samples import shipped_table
+from automl_admm.data.tables import read_table, split_target
+from automl_admm.errors import ConfigurationError, InfeasibleError
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.pipelines import demand_feasible, prepare, run_pipelines
+
+RUNS = Path("automl-runs")
+SHIPPED = "german_credit"
+INTERRUPTED = 130
+
+
+@click.command("fit")
+@click.argument("data", required=False, type=click.Path(path_type=Path))
+@click.option("--target", metavar="COL", help="The column to predict.")
+@click.option(
+    "--task",
+    type=click.Choice(["auto", "classification", "regression"]),
+    default="auto",
+    help="What kind of target it is.",
+    show_default=True,
+)
+@click.option(
+    "--grammar",
+    default="default",
+    metavar="FILE",
+    help="A grammar file, or the name of a shipped one.",
+    show_default=True,
+)
+@click.option(
+    "--budget",
+    type=DURATION,
+    metavar="TIME",
+    help="How long all may take, such as 30s, 10m, 1h. [default: 60s]",
+)
+@click.option(
+    "--max-evaluations",
+    type=int,
+    metavar="N",
+    help="At most so many evaluations; alone it makes a run repeatable.",
+)
+@click.option(
+    "--constraint",
+    "constraints",
+    multiple=True,
+    metavar="TEXT",
+    help='A limit such as "latency_us <= 50". May be repeated.',
+)
+@click.option(
+    "--metric", metavar="NAME", help="Any scikit-learn scorer. [default: roc_auc, accuracy or r2]"
+)
+@click.option(
+    "--theta-solver",
+    default="gp",
+    metavar="NAME[:k=v,…]",
+    help="Solver for parameters.",
+    show_default=True,
+)
+@click.option(
+    "--z-solver",
+    default="cmab",
+    metavar="NAME[:k=v,…]",
+    help="Solver for structure.",
+    show_default=True,
+)
+@click.option(
+    "--strategy",
+    default="admm",
+    metavar="NAME[:k=v,…]",
+    help="admm, or joint: one solver for everything.",
+    show_default=True,
+)
+@click.option(
+    "--executor",
+    default="local",
+    metavar="NAME[:k=v,…]",
+    help="Where evaluations run.",
+    show_default=True,
+)
+@click.option("--workers", default=1, metavar="N", help="Evaluations at a time.", show_default=True)
+@click.option(
+    "--cv",
+    type=float,
+    metavar="K|SHARE",
+    help="Folds (5), or the share of a holdout (0.25). [default: by size]",
+)
+@click.option(
+    "--test-size",
+    default=0.2,
+    metavar="SHARE",
+    help="Rows that the search never sees, to measure the result on; 0 for none.",
+    show_default=True,
+)
+@click.option(
+    "--eval-timeout",
+    type=DURATION,
+    metavar="TIME",
+    help="Limit of one evaluation. [default: an eighth of the budget]",
+)
+@click.option(
+    "--memory", type=MEMORY, metavar="SIZE", help="Memory limit of one evaluation, such as 2GB."
+)
+@click.option(
+    "--seed", default=0, metavar="N", help="Seed of everything random.", show_default=True
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The run folder. [default: a new one in automl-runs]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
+def command(data: Path | None, target: str | None, **options: Any) -> int:
+    """Search for the best pipeline for DATA (a CSV file with a header) within limits.
+
+    Without DATA it runs on a data set that ships with the package.
+    """
+    X, y, name = _load(data, target)
+    progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
+    prepared = prepare(_config(options, name, progress), X, y)
+    with progress:
+        progress.say(f"{name}: {len(X)} rows, {X.shape[1]} columns, {prepared.task} of '{y.name}'")
+        outcome = run_pipelines(prepared)
+    summary = summarise(outcome)
+    if options["as_json"]:
+        click.echo(json.dumps(summary, indent=2))
+    else:
+        print_summary(summary)
+    try:
+        demand_feasible(outcome)
+    except InfeasibleError as problem:
+        hint = "The closest one was saved, marked as infeasible."
+        raise InfeasibleError(problem.message, hint=hint, closest=outcome) from None
+    return INTERRUPTED if outcome.result.stopped_by == "interrupt" else 0
+
+
+def _load(data: Path | None, target: str | None) -> tuple[Any, Any, str]:
+    if data is None:
+        frame, shipped_target = shipped_table()
+        click.echo(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
+        return (*split_target(frame, target or shipped_target), SHIPPED)
+    frame = read_table(data)
+    if target is None:
+        columns = ", ".join(map(str, list(frame.columns)[-5:]))
+        hint = f"Name a column; the last are: {columns}."
+        raise ConfigurationError("--target is missing.", hint=hint)
+    return (*split_target(frame, target), data.stem)
+
+
+def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig:
+    cv = options["cv"]
+    memory = options["memory"]
+    config = RunConfig(
+        grammar=options["grammar"],
+        task=None if options["task"] == "auto" else options["task"],
+        budget_seconds=options["budget"],
+        max_evaluations=options["max_evaluations"],
+        scoring=options["metric"],
+        constraints=options["constraints"],
+        theta_solver=options["theta_solver"],
+        z_solver=options["z_solver"],
+        strategy=options["strategy"],
+        executor=options["executor"],
+        workers=options["workers"],
+        cv=int(cv) if cv is not None and cv >= 1 and cv == int(cv) else cv,
+        test_size=options["test_size"],
+        evaluation_seconds=options["eval_timeout"],
+        memory_bytes=None if memory is None else int(memory),
+        seed=options["seed"],
+        title=name,
+        observers=(progress,),
+        begun=_process_start(),
+    )
+    return replace(config, folder=options["out"] or _new_folder(name))
+
+
+def _new_folder(name: str) -> Path:
+    stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    tries = (RUNS / (stem if number == 1 else f"{stem}-{number}") for number in count(1))
+    return next(path for path in tries if not path.exists())
+
+
+def _process_start() -> float:
+    """The start of this process on the monotonic clock: imports are paid from the budget too."""
+    return time.monotonic() - max(time.time() - psutil.Process().create_time(), 0.0)

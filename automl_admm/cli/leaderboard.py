@@ -1,0 +1,61 @@
+"""`automl-admm leaderboard`: what a run has tried, best first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from automl_admm.problem import Evaluation, Limit, is_feasible
+from automl_admm.store.folder import RunFolder
+from automl_admm.store.sqlite import SqliteStore
+
+
+@click.command("leaderboard")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("-n", "count", default=20, metavar="N", help="How many lines.", show_default=True)
+def command(run: Path, count: int) -> None:
+    """Show the best evaluations of the run folder RUN, those within the limits first."""
+    folder = RunFolder(run)
+    settings = folder.read(folder.settings)["settings"]
+    limits = [Limit(item["name"], item["bound"], item["at_least"]) for item in settings["limits"]]
+    store = SqliteStore(folder.store)
+    try:
+        evaluations = list(store.read())
+    finally:
+        store.close()
+    console = Console(highlight=False)
+    console.print(_table(evaluations, limits, settings, count))
+    counted = Counter(evaluation.status.value for evaluation in evaluations)
+    console.print(", ".join(f"{number} {status}" for status, number in counted.most_common()))
+
+
+def _table(
+    evaluations: list[Evaluation], limits: list[Limit], settings: dict[str, object], count: int
+) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("#", justify="right")
+    table.add_column(str(settings["metric"]), justify="right")
+    for limit in limits:
+        table.add_column(str(limit), justify="right")
+    table.add_column("seconds", justify="right")
+    table.add_column("pipeline", overflow="fold")
+    best = float(str(settings["metric_best"]))
+    for evaluation in _ranked(evaluations, limits)[:count]:
+        values = [
+            f"{value:.4g}" + ("" if limit.holds(value) else " !")
+            for limit, value in zip(limits, evaluation.constraints, strict=True)
+        ]
+        score = f"{best - evaluation.loss:.4f}"
+        table.add_row(
+            str(evaluation.number), score, *values, f"{evaluation.seconds:.2f}", evaluation.text
+        )
+    return table
+
+
+def _ranked(evaluations: list[Evaluation], limits: list[Limit]) -> list[Evaluation]:
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
+    return sorted(succeeded, key=lambda e: (not is_feasible(e, limits), e.loss))

@@ -1,0 +1,72 @@
+"""The program `automl-admm`: finds the command, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NoReturn
+
+import click
+
+from automl_admm import __version__
+from automl_admm.errors import AutomlAdmmError, suggest
+from automl_admm.plugin_types import CommandPlugin
+from automl_admm.plugins import load_plugins
+from automl_admm.registry import Registry
+
+INTERRUPTED = 130
+
+
+class PluginGroup(click.Group):
+    """A group whose commands are those that plugins provide."""
+
+    @cached_property
+    def registry(self) -> Registry[CommandPlugin]:
+        """The commands by name."""
+        return load_plugins().commands
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name them all."""
+        del ctx
+        return [record.name for record in self.registry]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Build the one that is asked for."""
+        del ctx
+        if cmd_name not in self.registry:
+            names = [record.name for record in self.registry]
+            raise click.UsageError(f"no command '{cmd_name}'. {suggest(cmd_name, names)}")
+        return self.registry.get(cmd_name).factory()
+
+
+@click.group(
+    cls=PluginGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="automl-admm")
+def program() -> None:
+    """Find the most accurate pipeline within the limits you set."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its documented code."""
+    try:
+        code = program.main(
+            list(arguments) if arguments is not None else None,
+            prog_name="automl-admm",
+            standalone_mode=False,
+        )
+    except click.ClickException as problem:
+        sys.exit(_say(problem.format_message(), problem.exit_code or 2))
+    except AutomlAdmmError as problem:
+        sys.exit(_say(str(problem), problem.exit_code))
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(_say("interrupted", INTERRUPTED))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(message: str, code: int) -> int:
+    """One line on stderr (a grammar's list of mistakes is as long as it is)."""
+    click.echo(f"error: {message}", err=True)
+    return code

@@ -1,0 +1,247 @@
+"""What the columns of a table hold, and what is to be predicted."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+
+from automl_admm.errors import DataError, suggest
+from automl_admm.plugin_types import Task
+
+MOST_CLASSES = 20
+LEAST_ROWS_A_CLASS = 5
+Kind = Literal["numeric", "categorical"]
+
+
+def infer_task(y: Any) -> Task:
+    """Tell classification from regression by the target.
+
+    Text, booleans and categories are classes. Numbers are classes if all are whole and there are
+    only two of them, or at most 20 and on average at least five rows of each; every other column
+    of numbers is a quantity. Name the task yourself where this is wrong.
+    """
+    values = _series(y).dropna()
+    if not _is_number_column(values):
+        return "classification"
+    figures = values.to_numpy(dtype=float)
+    if not bool(np.all(np.isfinite(figures) & (figures == np.round(figures)))):
+        return "regression"
+    distinct = len(np.unique(figures))
+    few = distinct <= MOST_CLASSES and distinct * LEAST_ROWS_A_CLASS <= len(figures)
+    return "classification" if distinct <= 2 or few else "regression"
+
+
+def check_target(y: Any, task: Task) -> None:
+    """Raise if nothing can be learned from a target: too few rows, one class, no numbers."""
+    values = _series(y)
+    if len(values) < 2:
+        raise DataError(f"the target has {len(values)} rows.", hint="At least 2 are needed.")
+    missing = int(values.isna().sum())
+    if missing:
+        raise DataError(
+            f"the target is missing in {missing} of {len(values)} rows.",
+            hint="Remove those rows first.",
+        )
+    if task == "classification":
+        _check_classes(values)
+    else:
+        _check_quantities(values)
+
+
+def _check_classes(values: Any) -> None:
+    classes = values.nunique()
+    if classes == 1:
+        raise DataError(f"the target has one class only: {values.iloc[0]!r}.")
+    if classes == len(values) and len(values) > 2:
+        raise DataError(
+            f"the target has {len(values)} rows and no two in one class.",
+            hint="Is it an identifier, or a number to predict by regression?",
+        )
+    if _is_number_column(values):
+        figures = values.to_numpy(dtype=float)
+        if not np.all(np.isfinite(figures)) or np.any(figures != np.round(figures)):
+            raise DataError(
+                "the target holds fractions or infinite numbers, which are no classes.",
+                hint="Use regression, or turn it into text or whole numbers.",
+            )
+
+
+def _check_quantities(values: Any) -> None:
+    if not _is_number_column(values):
+        raise DataError(
+            f"the target holds values such as {values.iloc[0]!r}, which are no numbers.",
+            hint="Use classification, or turn it into numbers.",
+        )
+    infinite = int((~np.isfinite(values.to_numpy(dtype=float))).sum())
+    if infinite:
+        raise DataError(
+            f"the target is infinite in {infinite} of {len(values)} rows.",
+            hint="Remove those rows first.",
+        )
+
+
+def _series(y: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(y, pd.Series):
+        return y
+    values = np.asarray(y)
+    if values.ndim != 1:
+        raise DataError(f"the target must be one column, not an array of shape {values.shape}.")
+    return pd.Series(values)
+
+
+def _is_number_column(values: Any) -> bool:
+    try:
+        return _kind(values, "the target") == "numeric"
+    except DataError:
+        return False
+
+
+def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Part the columns of a table into those of numbers and those of categories.
+
+    Both are column names, or positions for an array and where the names are no text. Numbers of
+    any width are numeric; text, booleans and categories are categorical. A column that a
+    pipeline could not take raises a DataError that names the column and the cure.
+    """
+    frame = _frame(X)
+    _check_labels(frame)
+    texts = hasattr(X, "columns") and all(isinstance(name, str) for name in frame.columns)
+    labels = list(frame.columns) if texts else list(range(frame.shape[1]))
+    kinds = [
+        _feature_kind(frame.iloc[:, place], f"column '{name}'")
+        for place, name in enumerate(frame.columns)
+    ]
+    pairs = list(zip(labels, kinds, strict=True))
+    return (
+        tuple(label for label, kind in pairs if kind == "numeric"),
+        tuple(label for label, kind in pairs if kind == "categorical"),
+    )
+
+
+def _frame(X: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    if not isinstance(X, np.ndarray):
+        raise DataError(
+            f"the features are a {type(X).__name__}.",
+            hint="Give a pandas DataFrame or a numpy array.",
+        )
+    if X.ndim != 2:
+        raise DataError(f"the features must be a table, not an array of shape {X.shape}.")
+    return pd.DataFrame(X)
+
+
+def _check_labels(frame: Any) -> None:
+    names = list(frame.columns)
+    if not names:
+        raise DataError("the table has no columns to learn from.")
+    texts = sum(isinstance(name, str) for name in names)
+    if 0 < texts < len(names):
+        other = next(name for name in names if not isinstance(name, str))
+        raise DataError(
+            f"some column names are text and others are not, such as {other!r}.",
+            hint="Rename: frame.columns = frame.columns.astype(str).",
+        )
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
+
+
+def _feature_kind(column: Any, title: str) -> Kind:
+    kind = _kind(column, title)
+    if kind == "numeric" and np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
+        raise DataError(
+            f"{title} holds infinite numbers.", hint="Replace them by missing ones (NaN)."
+        )
+    return kind
+
+
+def _kind(column: Any, title: str) -> Kind:
+    from pandas import CategoricalDtype
+    from pandas.api import types
+
+    dtype = column.dtype
+    if isinstance(dtype, CategoricalDtype) or types.is_bool_dtype(dtype):
+        return "categorical"
+    if types.is_complex_dtype(dtype):
+        raise DataError(f"{title} holds complex numbers.", hint="Part them into two columns.")
+    if types.is_numeric_dtype(dtype):
+        return "numeric"
+    if types.is_object_dtype(dtype):
+        return _object_kind(column, title)
+    if types.is_string_dtype(dtype):
+        return "categorical"
+    raise DataError(
+        f"{title} holds {dtype}, which no component takes.",
+        hint="Turn it into numbers, such as the year or the days since a date, or drop it.",
+    )
+
+
+def _object_kind(column: Any, title: str) -> Kind:
+    """Tell by the values: pandas keeps anything in a column of objects."""
+    kinds = set(column.dropna().map(type))
+    if all(issubclass(kind, (str, bool, np.bool_)) for kind in kinds):
+        if len({issubclass(kind, str) for kind in kinds}) < 2:
+            return "categorical"
+    elif all(issubclass(kind, (numbers.Real, Decimal)) for kind in kinds):
+        return "numeric"
+    named = ", ".join(sorted(kind.__name__ for kind in kinds))
+    mixed = any(issubclass(kind, str) for kind in kinds)
+    raise DataError(
+        f"{title} holds {named}.",
+        hint="Make it all text with astype(str), or all numbers with pandas.to_numeric."
+        if mixed
+        else "Turn it into numbers or text, or drop it.",
+    )
+
+
+def plain_missing(frame: Any) -> Any:
+    """Write what is missing as NaN, whichever of its markers pandas uses.
+
+    scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns.
+    """
+    changed = {}
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        if _may_hold_na(column.dtype) and column.isna().any():
+            changed[name] = _with_nan(column)
+    return frame.assign(**changed) if changed else frame
+
+
+def _may_hold_na(dtype: Any) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_object_dtype(dtype) or getattr(dtype, "na_value", None) is pd.NA
+
+
+def _with_nan(column: Any) -> Any:
+    from pandas.api import types
+
+    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+        return column.astype(float)
+    return column.astype(object).where(column.notna(), np.nan)
+
+
+def check_columns(frame: Any, expected: Sequence[str]) -> Any:
+    """Bring a table to predict into the shape of the one that was learned from.
+
+    The order is restored, columns that were not there are left out, and what is missing becomes
+    NaN; a column that is missing raises.
+    """
+    names = list(frame.columns)
+    missing = [name for name in expected if name not in names]
+    if missing:
+        others = [name for name in names if name not in expected]
+        listed = ", ".join(f"'{name}'" for name in missing[:5])
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        hint = suggest(missing[0], others) if others else None
+        raise DataError(f"columns are missing: {listed}{more}.", hint=hint)
+    return plain_missing(frame[list(expected)])

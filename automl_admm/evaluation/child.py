@@ -1,0 +1,139 @@
+"""What happens in the child of a task, from the fork to its end: it never returns."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from automl_admm.evaluation.calls import Report, call_work, encode_report, report_error
+from automl_admm.evaluation.processes import adopt_orphans, die_with_parent
+from automl_admm.evaluation.supervision import OUTPUT
+
+TASK = "task.pickle"
+RESULT = "result.json"
+FILE_LIMIT = 4 << 30
+ADDRESS_MARGIN = 2 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A task as the fork server is told of it; method and arguments are in a file of its folder."""
+
+    number: int
+    folder: Path
+    seconds: float | None
+
+
+def run_child(work: Any, order: Order, memory_bytes: int | None, server: int) -> NoReturn:
+    """Do a task and end this process, leaving a report in the folder unless it was cut short.
+
+    The end is `os._exit`: the exit handlers in memory are the fork server's, not ours.
+    """
+    code = 1
+    try:
+        _detach(server)
+        _capture_output(order.folder / OUTPUT)
+        _confine(memory_bytes)
+        _reseed(order.number)
+        _write(order.folder / RESULT, encode_report(_perform(work, order.folder)))
+        code = 0
+    except SystemExit as leave:
+        code = exit_code(leave)
+    except BaseException:  # noqa: BLE001 - nothing may run on into the server's own code
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(code)
+
+
+def exit_code(leave: SystemExit) -> int:
+    """The exit code that Python would end with: a text is printed and means 1."""
+    if leave.code is None or isinstance(leave.code, int):
+        return (leave.code or 0) & 0xFF
+    sys.stderr.write(f"{leave.code}\n")
+    return 1
+
+
+def _detach(server: int) -> None:
+    os.setsid()
+    die_with_parent()
+    adopt_orphans()
+    if os.getppid() != server:  # it died before the line above could take effect
+        os._exit(1)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _capture_output(path: Path) -> None:
+    import faulthandler
+
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    output = os.open(path, flags, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    faulthandler.enable(file=2)
+
+
+def _confine(memory_bytes: int | None) -> None:
+    """Limit what a watch that looks now and then could miss; memory only as a backstop."""
+    import resource
+
+    import psutil
+
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
+    if memory_bytes is not None:
+        mapped = psutil.Process().memory_info().vms
+        _lower(resource.RLIMIT_AS, mapped + memory_bytes + ADDRESS_MARGIN)
+
+
+def _lower(kind: int, limit: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(kind, (limit, hard))
+
+
+def _reseed(number: int) -> None:
+    import numpy as np
+
+    random.seed(number)
+    np.random.seed(number % 2**32)  # noqa: NPY002 - the global generator is what a component may use
+
+
+def _perform(work: Any, folder: Path) -> Report:
+    try:
+        with (folder / TASK).open("rb") as file:
+            method, arguments = pickle.load(file)  # noqa: S301 - our own parent wrote it
+        return call_work(work, method, arguments, folder)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a work may raise a KeyboardInterrupt of its own
+        return report_error(error)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # noqa: BLE001, S112 - closed or replaced by the work; there is no one to tell
+            continue

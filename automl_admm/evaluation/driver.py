@@ -1,0 +1,201 @@
+"""Driving a search: evaluations are started, collected, stored and told, until the budget ends.
+
+The driver knows neither solvers nor pipelines. A candidate that has been evaluated is answered
+from the log; the same thing is never evaluated twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from automl_admm.evaluation.budget import Budget, Ledger
+from automl_admm.problem import AdmmState, Candidate, Evaluation, Limit, Status
+from automl_admm.protocols import Executor, Finished, Store, Task
+from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
+
+SHORTEST_EVALUATION = 0.05
+Tell = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parties that a driver works with."""
+
+    executor: Executor
+    store: Store
+    budget: Budget
+    tell: Tell
+    key: Callable[[Candidate], str]
+    text: Callable[[Candidate], str]
+    limits: tuple[Limit, ...] = ()
+    seed: int = 0
+    ledger: Ledger = field(default_factory=Ledger)
+    finish: Callable[[Evaluation, Finished], None] | None = None
+
+
+@dataclass
+class _Running:
+    key: str
+    candidates: list[Candidate]
+    until_deadline: bool
+
+
+class Driver:
+    """Runs one search to its end; `best` and `evaluations` are right at any moment."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.evaluations: list[Evaluation] = []
+        self.best: Evaluation | None = None
+        self._desk = desk
+        self._known: dict[str, Evaluation] = {}
+        self._running: dict[int, _Running] = {}
+        self._started = 0
+
+    def run(self, search: Search) -> str:
+        """Drive until the search or the budget ends; say which it was."""
+        desk, results = self._desk, []
+        try:
+            with desk.ledger.charge("solver"):
+                event = next(search)
+            while True:
+                reason = self._reason_to_stop()
+                if reason is not None:
+                    return reason
+                results = self._react(event)
+                with desk.ledger.charge("solver"):
+                    event = search.send(results)
+        except StopIteration:
+            return "nothing left to try"
+        except KeyboardInterrupt:
+            return "interrupt"
+        finally:
+            search.close()
+            self._drain()
+
+    def _react(self, event: Proposal | Wait | AdmmState) -> list[Evaluation]:
+        if isinstance(event, AdmmState):
+            self._desk.tell("iteration_finished", state=event)
+            return []
+        if isinstance(event, Wait):
+            return self._collect(at_least=1)
+        answer = self._start(event.candidate)
+        if answer is not None:
+            return [answer]
+        is_full = len(self._running) >= self._desk.executor.workers
+        return self._collect(at_least=1 if is_full else 0)
+
+    def _start(self, candidate: Candidate) -> Evaluation | None:
+        """Hand a candidate to a worker; one that is known is answered at once."""
+        key = self._desk.key(candidate)
+        if key in self._known:
+            return replace(self._known[key], candidate=candidate)
+        for running in self._running.values():
+            if running.key == key:
+                running.candidates.append(candidate)
+                return None
+        self._started += 1
+        seconds, until_deadline = self._desk.budget.limit_of_next(self.best)
+        arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
+        task = Task(
+            self._started, "evaluate", arguments, seconds, keep=self._desk.finish is not None
+        )
+        self._running[self._started] = _Running(key, [candidate], until_deadline)
+        self._desk.tell("evaluation_started", number=self._started, text=self._desk.text(candidate))
+        self._desk.executor.submit(task)
+        return None
+
+    def _reason_to_stop(self) -> str | None:
+        budget = self._desk.budget
+        if budget.max_evaluations is not None and self._started >= budget.max_evaluations:
+            return "evaluations" if not self._running else self._wait_for_last()
+        left = budget.seconds_left(self.best)
+        if left is not None and left < SHORTEST_EVALUATION:
+            return "budget"
+        answers = self._desk.tell(
+            "should_stop", evaluations=len(self.evaluations), incumbent=self.best
+        )
+        return "a plugin" if any(answers) else None
+
+    def _wait_for_last(self) -> str:
+        """Let what runs come to its end; nothing more is started."""
+        while self._running:
+            if not self._collect(at_least=1):
+                return "budget"
+        return "evaluations"
+
+    def _collect(self, at_least: int) -> list[Evaluation]:
+        """The evaluations that ended, entered in the log and the store.
+
+        The wait ends with the budget too: a new best may have moved the end of the search.
+        """
+        finished: Sequence[Finished] = ()
+        with self._desk.ledger.charge("wait"):
+            while self._running:
+                left = self._desk.budget.seconds_left(self.best)
+                timeout = None if left is None else max(left, 0.0)
+                finished = self._desk.executor.wait(timeout if at_least else 0.0)
+                if finished or not at_least or timeout == 0.0:
+                    break
+        with self._desk.ledger.charge("store"):
+            return [evaluation for item in finished for evaluation in self._enter(item)]
+
+    def _enter(self, finished: Finished) -> list[Evaluation]:
+        running = self._running.pop(finished.number, None)
+        if running is None:
+            return []
+        first = self._evaluation(finished, running)
+        self._known[first.key] = first
+        self.evaluations.append(first)
+        self._desk.store.append(first)
+        if self._desk.finish is not None:
+            self._desk.finish(first, finished)
+        if first.ok:
+            self.best = best_of([e for e in (self.best, first) if e is not None], self._desk.limits)
+        self._desk.tell("evaluation_finished", evaluation=first)
+        return [replace(first, candidate=candidate) for candidate in running.candidates]
+
+    def _evaluation(self, finished: Finished, running: _Running) -> Evaluation:
+        status, message = self._judge(finished, running)
+        result = finished.result
+        return Evaluation(
+            number=finished.number,
+            key=running.key,
+            candidate=running.candidates[0],
+            status=status,
+            loss=float(result.get("loss", math.nan)),
+            constraints=tuple(float(value) for value in result.get("constraints", ())),
+            seconds=finished.seconds,
+            text=self._desk.text(running.candidates[0]),
+            message=message,
+            details=result.get("details", {}),
+        )
+
+    def _judge(self, finished: Finished, running: _Running) -> tuple[Status, str]:
+        """The status: a success must have a finite loss and a number for every limit."""
+        if finished.status is Status.TIMEOUT and running.until_deadline:
+            return Status.CANCELLED, "the budget ended first"
+        if finished.status is not Status.SUCCESS:
+            return finished.status, finished.message
+        if not math.isfinite(float(finished.result.get("loss", math.nan))):
+            return Status.INVALID, f"the loss is {finished.result.get('loss')}"
+        values = finished.result.get("constraints", ())
+        if len(values) != len(self._desk.limits):
+            return (
+                Status.INVALID,
+                f"{len(values)} constraint values for {len(self._desk.limits)} limits",
+            )
+        for limit, value in zip(self._desk.limits, values, strict=True):
+            if not math.isfinite(float(value)):
+                return Status.INVALID, f"constraint '{limit.name}' is {value}"
+        return Status.SUCCESS, ""
+
+    def _drain(self) -> None:
+        """Take in what has ended by now, and kill the rest."""
+        self._collect(at_least=0)
+        for number in list(self._running):
+            self._desk.executor.kill(number)
+        while self._running and self._collect(at_least=1):
+            pass

@@ -1,0 +1,232 @@
+"""The fork server: a process with one thread that holds the work and forks a child a task.
+
+It is started as a program of its own (not by multiprocessing, which would import the user's
+script again), loads the work once, and shares it with every child by copy-on-write. It enforces
+the limits, reaps the children, and kills everything below it when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import pickle
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import psutil
+
+from automl_admm.evaluation.calls import MESSAGE_LIMIT, report_error, shorten
+from automl_admm.evaluation.channel import Channel, Message, readable
+from automl_admm.evaluation.child import Order, run_child
+from automl_admm.evaluation.processes import (
+    MARK,
+    adopt_orphans,
+    children_of,
+    kill_group,
+    kill_marked,
+    own_memory,
+)
+from automl_admm.evaluation.supervision import Bounds, Cause, Watch
+from automl_admm.problem import Status
+
+MEMORY_POLL_SECONDS = 0.05
+IDLE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What a fork server is told on its command line; `parent` is the pid that it works for."""
+
+    work: str
+    socket: int
+    parent: int
+    memory_bytes: int | None
+
+
+def main() -> None:
+    """Serve the parent that started this process, until it hangs up or is gone."""
+    instructions = Instructions(**json.loads(sys.argv[2]))
+    channel = Channel(socket.socket(fileno=instructions.socket))
+    adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _leaving_if_orphaned(instructions.parent):
+        work = _load_work(Path(instructions.work), channel)
+    with contextlib.suppress(OSError), _wakeups() as wakeup:
+        channel.send({"event": "ready"})
+        _Server(instructions, work, channel, wakeup).run()
+
+
+@contextmanager
+def _leaving_if_orphaned(parent: int) -> Iterator[None]:
+    """Look every second if the parent is there: while the work loads nobody reads the socket."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if os.getppid() != parent:
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, leave)
+    signal.setitimer(signal.ITIMER_REAL, IDLE_SECONDS, IDLE_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _load_work(path: Path, channel: Channel) -> Any:
+    """Load the work and let it prepare itself; what goes wrong is the parent's to raise."""
+    try:
+        with path.open("rb") as file:
+            work = pickle.load(file)  # noqa: S301 - our own parent wrote it
+        prepare = getattr(work, "prepare", None)
+        if prepare is not None:
+            prepare()
+    except BaseException as error:  # noqa: BLE001 - the work is anybody's code
+        traceback.print_exc()
+        channel.send({"event": "failed", "message": report_error(error).message})
+        sys.exit(1)
+    # What is there by now stays: collecting it in a child would write on shared pages.
+    gc.collect()
+    gc.freeze()
+    return work
+
+
+@contextmanager
+def _wakeups() -> Iterator[int]:
+    """A descriptor that can be read when a child has ended."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield reader
+    finally:
+        signal.set_wakeup_fd(-1)
+
+
+class _Server:
+    """The loop: orders in, children forked, watched and reaped, events out."""
+
+    def __init__(
+        self, instructions: Instructions, work: Any, channel: Channel, wakeup: int
+    ) -> None:
+        self._instructions = instructions
+        self._work = work
+        self._channel = channel
+        self._wakeup = wakeup
+        self._pid = os.getpid()
+        self._inherited = own_memory(psutil.Process())[1]
+        self._watches: dict[int, Watch] = {}
+
+    def run(self) -> None:
+        """Serve until the parent is gone, then leave nothing alive."""
+        try:
+            while os.getppid() == self._instructions.parent:
+                self._listen()
+                self._reap()
+                for watch in self._watches.values():
+                    watch.check(time.monotonic())
+        except EOFError:
+            pass
+        finally:
+            self._end_all()
+
+    def _listen(self) -> None:
+        ready = readable([self._channel.fileno(), self._wakeup], self._patience())
+        if self._wakeup in ready:
+            os.read(self._wakeup, 4096)
+        if self._channel.fileno() in ready:
+            for message in self._channel.receive(0.0):
+                self._obey(message)
+
+    def _patience(self) -> float:
+        if not self._watches:
+            return IDLE_SECONDS
+        now = time.monotonic()
+        seconds = min(watch.seconds_to_next(now) for watch in self._watches.values())
+        has_memory_limit = self._instructions.memory_bytes is not None
+        return min(seconds, MEMORY_POLL_SECONDS) if has_memory_limit else seconds
+
+    def _obey(self, message: Message) -> None:
+        number = message["number"]
+        if message["order"] == "run":
+            self._fork(Order(number, Path(message["folder"]), message["seconds"]))
+        elif number in self._watches:
+            self._watches[number].kill(Cause(Status.CANCELLED, "killed on request"))
+
+    def _fork(self, order: Order) -> None:
+        begun = time.monotonic()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            message = f"no process could be started: {error.strerror}"
+            self._tell_end(order.number, 1, Cause(Status.LOST, message))
+            return
+        if pid == 0:
+            self._channel.close()
+            run_child(self._work, order, self._instructions.memory_bytes, self._pid)
+        bounds = Bounds(order.seconds, self._instructions.memory_bytes, self._inherited)
+        self._watches[order.number] = Watch(pid, order.folder, bounds, begun)
+        self._channel.send(
+            {"event": "started", "number": order.number, "pid": pid, "moment": begun}
+        )
+
+    def _reap(self) -> None:
+        """Collect the children that ended; what they left behind is killed before it is told."""
+        ended: dict[int, int] = {}
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            ended[pid] = os.waitstatus_to_exitcode(status)
+        if not ended:
+            return
+        finished = [number for number, watch in self._watches.items() if watch.pid in ended]
+        for number in finished:
+            watch = self._watches.pop(number)
+            watch.kill(Cause(Status.SUCCESS, ""))
+            self._tell_end(number, ended[watch.pid], watch.cause)
+        self._kill_strays()
+
+    def _kill_strays(self) -> None:
+        """Kill the orphans that this process was given; more may follow when these have ended."""
+        known = {watch.pid for watch in self._watches.values()}
+        for pid in children_of(self._pid):
+            if pid not in known:
+                kill_group(pid)
+
+    def _tell_end(self, number: int, code: int, cause: Cause | None) -> None:
+        self._channel.send(
+            {
+                "event": "ended",
+                "number": number,
+                "code": code,
+                "status": None if cause is None else cause.status,
+                "message": "" if cause is None else shorten(cause.message, MESSAGE_LIMIT),
+                "moment": time.monotonic(),
+            }
+        )
+
+    def _end_all(self) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for watch in self._watches.values():
+            watch.kill(Cause(Status.LOST, "the parent is gone"))
+        self._watches.clear()
+        self._kill_strays()
+        kill_marked(os.environ[MARK])

@@ -1,0 +1,67 @@
+"""Metrics: a scikit-learn scorer, and the loss that the search minimises instead of its score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.plugin_types import MetricPlugin, Task
+from automl_admm.registry import Registry
+
+Scorer = Callable[[Any, Any, Any], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A scorer and how its score becomes a loss.
+
+    The loss is `best − score`. scikit-learn's scores are best at 1, its `neg_…` errors at 0; of
+    a scorer of unknown range `best` is 0 and `bounded` False, which has the search scale it.
+    """
+
+    name: str
+    scorer: Scorer
+    best: float = 1.0
+    bounded: bool = True
+
+    def loss(self, score: float) -> float:
+        """The loss of a score."""
+        return self.best - score
+
+    def score(self, loss: float) -> float:
+        """The score of a loss."""
+        return self.best - loss
+
+
+def default_metric(task: Task, classes: int) -> str:
+    """AUROC for two classes as in the papers, else what scikit-learn's `score` would be."""
+    if task == "regression":
+        return "r2"
+    return "roc_auc" if classes == 2 else "accuracy"
+
+
+def resolve_metric(
+    scoring: str | Scorer | None, task: Task, classes: int, registry: Registry[MetricPlugin]
+) -> Metric:
+    """Turn what the user gave as `scoring` into a metric."""
+    if callable(scoring):
+        name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
+        return Metric(name, scoring, best=0.0, bounded=False)
+    name = scoring or default_metric(task, classes)
+    if name in registry:
+        return Metric(name, registry.get(name).factory(), best=0.0, bounded=False)
+    return _of_scikit_learn(name, registry)
+
+
+def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    known = [*get_scorer_names(), *(record.name for record in registry)]
+    if not isinstance(name, str):
+        raise ConfigurationError(f"scoring must be a name or a scorer, not {name!r}.")
+    if name not in known:
+        raise UnknownNameError("metric", name, known)
+    negated = name.startswith("neg_")
+    return Metric(name, get_scorer(name), best=0.0 if negated else 1.0, bounded=not negated)

@@ -1,0 +1,202 @@
+"""What a pipeline is worth: fitted and scored on splits that are fixed for the run.
+
+A `PipelineWork` is sent to the executor once and does all the work there: `evaluate` for the
+search, `refit` for the model that ships.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.evaluation.metrics import Metric
+from automl_admm.evaluation.outcomes import InvalidOutcome
+from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
+from automl_admm.problem import Candidate
+from automl_admm.registry import Registry
+from automl_admm.shape import PipelineSpace, Step, all_modules
+
+Split = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and their target; class labels are numbered, `classes` says what the numbers mean."""
+
+    X: Any
+    y: Any
+    classes: Any = None
+
+    def labels(self) -> Any:
+        """The target as the user gave it."""
+        return self.y if self.classes is None else self.classes[self.y]
+
+    def rows(self, places: Any) -> Any:
+        """Some rows of X, whatever it is."""
+        return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
+
+
+@dataclass
+class PipelineWork:
+    """Everything that evaluations of one run share; loaded once by the executor.
+
+    `load_components` is called where the work is done, so that plugins need not be pickled.
+    """
+
+    space: PipelineSpace
+    table: Table
+    splits: tuple[Split, ...]
+    metric: Metric
+    context: BuildContext
+    load_components: Callable[[], Registry[ComponentPlugin]]
+    constraints: tuple[Constraint, ...] = ()
+    held_out: Table | None = None
+    _components: Registry[ComponentPlugin] | None = None
+
+    def prepare(self) -> None:
+        """Load the plugins and import what the components need, before any child is forked."""
+        components = self._loaded()
+        for module in all_modules(self.space.shape):
+            build_pipeline([Step(module.component)], components, self.context, seed=0)
+
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Cross-validate a candidate; the predictions of rows not trained on go to a file."""
+        parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+        np.savez(
+            folder / "predictions.npz",
+            rows=np.concatenate([valid for _, valid in self.splits]),
+            predictions=np.concatenate([p.predictions for p, _ in parts]).astype(np.float32),
+        )
+        values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
+        scores = [score for _, score in parts]
+        return {
+            "loss": self.metric.loss(float(np.mean(scores))),
+            "constraints": [float(value) for value in values.mean(axis=0)],
+            "details": {
+                "scores": scores,
+                "fit_seconds": float(np.mean([part.fit_seconds for part, _ in parts])),
+                "predict_seconds": float(np.mean([part.predict_seconds for part, _ in parts])),
+            },
+        }
+
+    def refit(
+        self, candidate: Candidate, seed: int, folder: Path, *, persist: bool
+    ) -> Mapping[str, Any]:
+        """Fit on all rows of the search, with the user's own labels; measure on rows held out."""
+        begun = time.perf_counter()
+        pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
+        found: dict[str, Any] = {"fit_seconds": time.perf_counter() - begun}
+        with (folder / "model.pickle").open("wb") as file:
+            pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+        if persist:
+            from skops.io import dump
+
+            dump(pipeline, folder / "model.skops", compression=8)
+        if self.held_out is not None:
+            found |= self._measure_held_out(pipeline, self.held_out, found["fit_seconds"])
+        return found
+
+    def _measure_held_out(self, pipeline: Any, rows: Table, fit_seconds: float) -> dict[str, Any]:
+        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
+        part, score = self._measure(numbered, rows.X, rows.y, fit_seconds)
+        return {
+            "held_out_score": score,
+            "held_out_constraints": self._constraint_values(part),
+            "held_out_rows": len(rows.y),
+        }
+
+    def _evaluate_split(
+        self, candidate: Candidate, seed: int, split: Split
+    ) -> tuple[EvaluatedPipeline, float]:
+        train, valid = split
+        begun = time.perf_counter()
+        pipeline = self._fit(candidate, seed, self.table.rows(train), self.table.y[train])
+        seconds = time.perf_counter() - begun
+        return self._measure(pipeline, self.table.rows(valid), self.table.y[valid], seconds)
+
+    def _fit(self, candidate: Candidate, seed: int, X: Any, y: Any) -> Any:
+        steps = self.space.steps(candidate)
+        pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
+        return fit_pipeline(pipeline, steps, self._loaded(), X, y)
+
+    def _measure(
+        self, pipeline: Any, X: Any, y: Any, fit_seconds: float
+    ) -> tuple[EvaluatedPipeline, float]:
+        remembered = Remembered(pipeline)
+        begun = time.perf_counter()
+        predictions = np.asarray(predict_scores(remembered, X))
+        seconds = time.perf_counter() - begun
+        if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
+            raise InvalidOutcome("the predictions are not all finite")
+        score = float(self.metric.scorer(remembered, X, y))
+        return EvaluatedPipeline(pipeline, X, y, predictions, fit_seconds, seconds), score
+
+    def _constraint_values(self, part: EvaluatedPipeline) -> list[float]:
+        return [float(constraint.function(part)) for constraint in self.constraints]
+
+    def _loaded(self) -> Registry[ComponentPlugin]:
+        if self._components is None:
+            self._components = self.load_components()
+        return self._components
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_components": None}
+
+
+class Numbered:
+    """A pipeline fitted on labels, seen as one fitted on their numbers: what limits look at."""
+
+    def __init__(self, pipeline: Any, classes: Any) -> None:
+        self._pipeline = pipeline
+        self._labels = classes
+        self.classes_ = np.arange(len(classes))
+
+    def predict(self, X: Any) -> Any:
+        """The numbers of the predicted labels."""
+        return np.searchsorted(self._labels, self._pipeline.predict(X))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._pipeline, name)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
+class Remembered:
+    """A fitted pipeline that answers a question about the same rows only once.
+
+    A scorer asks again for what was just predicted; for neighbours and kernels that is most of
+    the cost.
+    """
+
+    RESPONSES = ("predict", "predict_proba", "decision_function")
+
+    def __init__(self, pipeline: Any) -> None:
+        self._pipeline = pipeline
+        self._answers: dict[str, tuple[Any, Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._pipeline, name)
+        return partial(self._ask, name, found) if name in self.RESPONSES else found
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+    def _ask(self, name: str, method: Any, X: Any) -> Any:
+        rows, answer = self._answers.get(name, (None, None))
+        if rows is not X:
+            answer = method(X)
+            self._answers[name] = (X, answer)
+        return answer

@@ -1,0 +1,145 @@
+"""Watching one child: its time, the memory of its whole tree, its output, and killing it.
+
+The fork server does this, not the parent: limits hold while the parent is busy in a solver, and
+who reaps the children knows for sure which pids are still theirs.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from automl_admm.evaluation.processes import (
+    descendants_of,
+    exact_memory,
+    kill_all,
+    kill_group,
+    own_memory,
+)
+from automl_admm.problem import Status
+
+SCAN_SECONDS = 0.25
+OUTPUT = "output.txt"
+OUTPUT_LIMIT = 1_000_000
+RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a child was killed."""
+
+    status: Status
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a child may use; `inherited` is what it shares with the server, which costs nothing."""
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    inherited: int = 0
+
+
+class Watch:
+    """A running child. `cause` says why it was killed, None as long as it was not."""
+
+    def __init__(self, pid: int, folder: Path, bounds: Bounds, begun: float) -> None:
+        self.pid = pid
+        self.cause: Cause | None = None
+        self._folder = folder
+        self._bounds = bounds
+        self._deadline = None if bounds.seconds is None else begun + bounds.seconds
+        self._next_scan = begun + SCAN_SECONDS
+        self._next_exact = begun
+        self._tree: dict[int, psutil.Process] = {}
+
+    def seconds_to_next(self, now: float) -> float:
+        """Seconds until the next look that is due, apart from memory."""
+        if self._deadline is None or self.cause is not None:
+            return SCAN_SECONDS
+        return min(max(self._deadline - now, 0.0), SCAN_SECONDS)
+
+    def check(self, now: float) -> None:
+        """Look at the child, and kill it if it is over a limit."""
+        if self.cause is not None:
+            self.kill(self.cause)
+            return
+        if self._deadline is not None and now >= self._deadline:
+            self.kill(Cause(Status.TIMEOUT, f"killed after {self._bounds.seconds:g} s"))
+            return
+        if now >= self._next_scan:
+            self._next_scan = now + SCAN_SECONDS
+            self._scan()
+            cut_runaway(self._folder / OUTPUT)
+        if self._bounds.memory_bytes is not None:
+            self._check_memory(self._bounds.memory_bytes, now)
+
+    def kill(self, cause: Cause) -> None:
+        """Kill the child, its group and every descendant that was ever seen."""
+        self.cause = self.cause or cause
+        self._scan()
+        kill_group(self.pid)
+        kill_all(self._tree.values())
+
+    def _scan(self) -> None:
+        """Remember the descendants: on a host without subreapers a daemon can be lost sight of."""
+        for pid in descendants_of(self.pid):
+            if pid not in self._tree:
+                self._remember(pid)
+
+    def _remember(self, pid: int) -> None:
+        try:
+            self._tree[pid] = psutil.Process(pid)
+        except psutil.Error:
+            return
+
+    def _check_memory(self, limit: int, now: float) -> None:
+        """Kill the tree if its USS is over the limit.
+
+        USS is never above RSS, so that a tree whose RSS is within needs no closer look. One whose
+        RSS less what it inherited is over is looked at once, others four times a second.
+        """
+        if self.pid not in self._tree:
+            self._remember(self.pid)
+        tree = list(self._tree.values())
+        sizes = [own_memory(process) for process in tree]
+        if sum(resident for resident, _ in sizes) <= limit:
+            return
+        is_suspect = sum(private for _, private in sizes) - self._bounds.inherited > limit
+        if not is_suspect and now < self._next_exact:
+            return
+        self._next_exact = now + SCAN_SECONDS
+        used = exact_memory(tree)
+        if used > limit:
+            self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.0f} MB"))
+
+
+def cut_runaway(output: Path) -> None:
+    """Cut captured output that grows without end to its head; it is appended to, so it goes on."""
+    if _size(output) > RUNAWAY_OUTPUT:
+        os.truncate(output, OUTPUT_LIMIT // 2)
+
+
+def trim_output(output: Path) -> None:
+    """Keep the head and the tail of captured output that is too long."""
+    size = _size(output)
+    if size <= OUTPUT_LIMIT:
+        return
+    half = OUTPUT_LIMIT // 2
+    with output.open("rb") as file:
+        head = file.read(half)
+        file.seek(size - half)
+        tail = file.read(half)
+    middle = f"\n… {size - 2 * half:,} bytes left out …\n".encode()
+    output.write_bytes(head + middle + tail)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,78 @@
+"""What is wrong with a grammar, where, and how to mend it; and how that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from automl_admm.grammar.model import Span
+
+SHOWN = 50
+WIDTH = 120
+
+
+class Code(StrEnum):
+    """The kinds of mistakes; a code never changes its meaning."""
+
+    SYNTAX = "G001"
+    UNSUPPORTED = "G002"
+    UNDEFINED = "G003"
+    UNUSED_RULE = "G004"
+    NO_START = "G005"
+    DEFINED_TWICE = "G006"
+    UNKNOWN_COMPONENT = "G007"
+    UNUSED_IMPORT = "G008"
+    SHADOWED = "G009"
+    RECURSION = "G010"
+    TOO_FEW_TO_ORDER = "G011"
+    DUPLICATE = "G012"
+    ESTIMATOR = "G013"
+    NOTHING_LEFT = "G014"
+    RESERVED = "G015"
+    IMPORTED_TWICE = "G016"
+    TOO_LARGE = "G017"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake. `help` says how to mend it, if that can be said."""
+
+    code: Code
+    span: Span
+    message: str
+    help: str = ""
+
+
+def render(diagnostics: Iterable[Diagnostic], text: str, path: str) -> str:
+    """Write mistakes out in the order of the text, each with its line and a caret."""
+    ordered = sorted(diagnostics, key=lambda item: (item.span, item.code, item.message))
+    lines = text.split("\n")
+    blocks = [_render_one(item, lines, path) for item in ordered[:SHOWN]]
+    if len(ordered) > SHOWN:
+        blocks.append(f"… and {len(ordered) - SHOWN} more.")
+    return "\n\n".join(blocks)
+
+
+def _render_one(item: Diagnostic, lines: list[str], path: str) -> str:
+    span = item.span
+    head = f"{path}:{span.line}:{span.column}: error[{item.code}]: {item.message}"
+    source = lines[span.line - 1].rstrip("\r") if span.line <= len(lines) else ""
+    end = span.end_column if span.end_line == span.line else len(source) + 1
+    shown = [head, *_underlined(source, span.column - 1, end - 1)]
+    return "\n".join([*shown, f"help: {item.help}"] if item.help else shown)
+
+
+def _underlined(source: str, start: int, end: int) -> tuple[str, str]:
+    """A line and its carets; of a very long line the part around them."""
+    cut = max(0, start - WIDTH // 2) if len(source) > WIDTH else 0
+    shown = "".join(map(_printable, source[cut : cut + WIDTH]))
+    start, end = start - cut, min(end - cut, len(shown))
+    indent = "".join("\t" if character == "\t" else " " for character in shown[:start])
+    return f"    {shown}", f"    {indent}{'^' * max(end - start, 1)}"
+
+
+def _printable(character: str) -> str:
+    """A character that cannot steer a terminal."""
+    harmless = character.isprintable() or character == "\t"
+    return character if harmless else "\N{REPLACEMENT CHARACTER}"

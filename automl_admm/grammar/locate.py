@@ -1,0 +1,55 @@
+"""Where grammars are: by name among the registered ones, or as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from automl_admm.errors import ConfigurationError, suggest
+from automl_admm.plugin_types import GrammarPlugin
+from automl_admm.registry import Registry
+
+SUFFIX = ".lark"
+MAX_BYTES = 256_000
+
+
+def packaged_grammars() -> list[Path]:
+    """The grammars that ship with the package.
+
+    A wheel has them inside the package; in a source tree they are beside it.
+    """
+    package = Path(__file__).resolve().parent.parent
+    inside, beside = package / "grammars", package.parent / "grammars"
+    return sorted((inside if inside.is_dir() else beside).glob(f"*{SUFFIX}"))
+
+
+def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
+    """The file of a grammar. A text that is a registered name is that name, never a file."""
+    if isinstance(source, str) and source in grammars:
+        return grammars.get(source).path
+    path = Path(source)
+    if path.is_file():
+        return path
+    names = [plugin.name for plugin in grammars]
+    if path.is_dir():
+        raise ConfigurationError(f"grammar '{source}' is a folder.", hint="Name a file in it.")
+    if path.suffix == SUFFIX or len(path.parts) > 1:
+        hint = f"By name there are: {', '.join(names)}." if names else None
+        raise ConfigurationError(f"grammar file '{source}' does not exist.", hint=hint)
+    raise ConfigurationError(
+        f"no grammar is named '{source}', and there is no such file.",
+        hint=suggest(str(source), names),
+    )
+
+
+def read_grammar(path: Path) -> str:
+    """The text of a grammar file, a byte order mark left out."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigurationError(f"'{path}' is too large for a grammar.")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise ConfigurationError(f"grammar '{path}' cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError as problem:
+        raise ConfigurationError(
+            f"grammar '{path}' is not UTF-8 text (byte {problem.start}).", hint="Save it as UTF-8."
+        ) from None

@@ -1,0 +1,38 @@
+"""The joint search: one solver, one box, until the driver stops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from automl_admm.joint.relaxation import RelaxedSpace
+from automl_admm.problem import Quadratic, ThetaSubproblem
+from automl_admm.protocols import ThetaSolver
+from automl_admm.search import (
+    Allowance,
+    Book,
+    Search,
+    SearchProblem,
+    derive_seed,
+    evaluate_starts,
+    observe,
+    solve,
+)
+
+
+def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
+    """Hand the relaxed space to one solver; it ends when the solver has nothing left to try."""
+    book = Book()
+    yield from evaluate_starts(problem, book)
+    relaxed = RelaxedSpace(problem.space, problem.limits, problem.loss_scale or 1.0)
+    axes = relaxed.axes()
+    solver.begin(
+        ThetaSubproblem(
+            parameters=axes,
+            start=relaxed.locate(problem.starts[0]),
+            known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
+            history=tuple(observe(book.evaluations, relaxed, book)),
+            limits=problem.limits,
+            seed=derive_seed(problem.seed, "joint"),
+        )
+    )
+    yield from solve(book, relaxed, solver, Allowance(None, None, problem.clock), "joint")

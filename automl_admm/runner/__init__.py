@@ -1,0 +1,1 @@
+"""Putting a run together from its configuration: the one place that knows all the parts."""

@@ -1,0 +1,115 @@
+"""From names to parts: solvers, strategies, executors and limits, built by their plugins."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.admm.loop import AdmmSettings, admm
+from automl_admm.admm.schedule import Precision
+from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.joint.loop import joint
+from automl_admm.options import build_options, split_request
+from automl_admm.plugin_types import Constraint, ExecutorSetting, NoOptions
+from automl_admm.plugins import Plugins
+from automl_admm.problem import Limit
+from automl_admm.protocols import Executor
+from automl_admm.registry import Registry
+from automl_admm.runner.config import RunConfig
+from automl_admm.search import Search, SearchProblem
+
+LIMIT_TEXT = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?P<sense><=|>=)\s*(?P<bound>[-+.\w]+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class AdmmOptions:
+    """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last)."""
+
+    rho: float = 1.0
+    first: int = 16
+    step: int = 16
+    last: int = 128
+
+    def __post_init__(self) -> None:
+        if not self.rho > 0:
+            raise ConfigurationError(f"rho must be above 0, not {self.rho:g}.")
+
+
+STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The solvers that were asked for, built; nothing has run yet."""
+
+    strategy: str
+    options: Any
+    theta_solver: Any
+    z_solver: Any
+
+    def search(self, problem: SearchProblem) -> Search:
+        """The search over a problem."""
+        if self.strategy == "joint":
+            return joint(problem, self.theta_solver)
+        precision = Precision(self.options.first, self.options.step, self.options.last)
+        settings = AdmmSettings(rho=self.options.rho, precision=precision)
+        return admm(problem, self.theta_solver, self.z_solver, settings)
+
+
+def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
+    """Look everything up by name, so that a misspelt one is told before any work."""
+    strategy, given = split_request(config.strategy)
+    if strategy not in STRATEGIES:
+        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    options = build_options(strategy, STRATEGIES[strategy], given)
+    if strategy == "admm":
+        Precision(options.first, options.step, options.last)
+    theta_solver = build_solver(plugins.theta_solvers, config.theta_solver)
+    z_solver = build_solver(plugins.z_solvers, config.z_solver)
+    return Plan(strategy, options, theta_solver, z_solver)
+
+
+def build_solver(registry: Registry[Any], request: str) -> Any:
+    """A solver from `name:key=value,…`."""
+    name, given = split_request(request)
+    record = registry.get(name)
+    return record.factory(build_options(name, record.options, given))
+
+
+def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
+    """The executor that was asked for, with its work."""
+    name, given = split_request(config.executor)
+    record = plugins.executors.get(name)
+    setting = ExecutorSetting(config.workers, config.memory_bytes, scratch)
+    executor: Executor = record.factory(work, setting, build_options(name, record.options, given))
+    return executor
+
+
+def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
+    """Constraints given as text become records; names may not repeat."""
+    found = tuple(_constraint(item, plugins) for item in config.constraints)
+    names = [constraint.limit.name for constraint in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(
+                f"there are two limits on '{name}'.", hint="Keep the tighter one."
+            )
+    return found
+
+
+def _constraint(given: Constraint | str, plugins: Plugins) -> Constraint:
+    if isinstance(given, Constraint):
+        return given
+    match = LIMIT_TEXT.fullmatch(str(given))
+    try:
+        bound = float(match["bound"]) if match else None
+    except ValueError:
+        bound = None
+    if match is None or bound is None:
+        hint = 'Write it like "latency_us <= 50".'
+        raise ConfigurationError(f"'{given}' is no constraint.", hint=hint)
+    plugin = plugins.constraints.get(match["name"])
+    limit = Limit(plugin.name, bound, match["sense"] == ">=", plugin.extreme)
+    return Constraint(limit, plugin.function)

@@ -1,0 +1,119 @@
+"""A run over any black box: the user's function, the user's space."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import ConfigurationError, NoSuccessError
+from automl_admm.evaluation.outcomes import InvalidOutcome
+from automl_admm.plugins import load_plugins
+from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace
+from automl_admm.run_records import RunResult
+from automl_admm.runner.assembly import LIMIT_TEXT, build_executor, plan_search
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.shape import content_hash
+from automl_admm.store.memory import MemoryStore
+
+BlackBox = Callable[[dict[str, Any]], float | Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class BlackBoxWork:
+    """The user's function, as executors run it."""
+
+    function: BlackBox
+    space: SearchSpace
+    names: tuple[str, ...]
+
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Call the function with the candidate's values; make a record of what it returns."""
+        del seed, folder
+        returned = self.function(self.space.values(candidate))
+        if not isinstance(returned, Mapping):
+            returned = {"loss": returned}
+        missing = {"loss", *self.names} - set(returned)
+        if missing:
+            raise InvalidOutcome(f"the objective returned no '{min(missing)}'")
+        return {
+            "loss": _number(returned["loss"]),
+            "constraints": [_number(returned[name]) for name in self.names],
+        }
+
+
+def run_black_box(
+    config: RunConfig, function: BlackBox, space: SearchSpace, limits: Sequence[Limit | str]
+) -> RunResult:
+    """Minimise a function over a space within limits on what else it returns.
+
+    The result has a `best`: a run in which nothing succeeded raises.
+    """
+    plugins = load_plugins(config.extra_plugins)
+    plan = plan_search(config, plugins)
+    found = tuple(_limit(item) for item in limits)
+    work = BlackBoxWork(function, space, tuple(limit.name for limit in found))
+    subject = Subject(
+        space=space,
+        key=lambda candidate: content_hash(_text(space, candidate)),
+        text=lambda candidate: _text(space, candidate),
+        limits=found,
+        loss_name="loss",
+        loss_scale=None,
+    )
+    tell = teller(config, subject, plugins)
+    with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
+        executor = build_executor(config, plugins, work, Path(scratch))
+        try:
+            tools = Tools(plan, tell, executor, MemoryStore(), _nothing_to_do_after)
+            result = run_search(config, subject, tools)
+        finally:
+            executor.close()
+    if result.best is None:
+        raise NoSuccessError(_why_nothing(result.evaluations))
+    tell("run_finished", result=result)
+    return result
+
+
+def _nothing_to_do_after(best: Evaluation | None) -> float:
+    del best
+    return 0.0
+
+
+def _text(space: SearchSpace, candidate: Candidate) -> str:
+    return json.dumps(space.values(candidate), sort_keys=True, default=str)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidOutcome(f"the objective returned {value!r} where a number is due") from None
+
+
+def _limit(given: Limit | str) -> Limit:
+    if isinstance(given, Limit):
+        return given
+    match = LIMIT_TEXT.fullmatch(str(given))
+    try:
+        if match is not None:
+            at_least = match["sense"] == ">="
+            extreme = float("inf") if at_least else 0.0
+            return Limit(match["name"], float(match["bound"]), at_least, extreme)
+    except ValueError:
+        pass
+    hint = 'Write it like "weight <= 3", with a name that your objective returns.'
+    raise ConfigurationError(f"'{given}' is no limit.", hint=hint)
+
+
+def _why_nothing(evaluations: Sequence[Evaluation]) -> str:
+    if not evaluations:
+        return "the budget ended before the objective returned once."
+    last = evaluations[-1]
+    return (
+        f"none of {len(evaluations)} evaluations succeeded; the last: {last.status} {last.message}"
+    )

@@ -1,0 +1,98 @@
+"""What a user asks for, as one frozen record, checked before anything is made."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.plugin_types import Constraint, Task
+
+DEFAULT_SECONDS = 60.0
+SHARE_OF_ONE_EVALUATION = 1 / 8
+SHORTEST_LIMIT = 1.0
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything about a run but its data.
+
+    `begun` is the monotonic time at which the budget started to count: the command line counts
+    from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
+    of the budget.
+    """
+
+    grammar: str | Path = "default"
+    task: Task | None = None
+    budget_seconds: float | None = None
+    max_evaluations: int | None = None
+    scoring: str | Callable[..., float] | None = None
+    constraints: tuple[Constraint | str, ...] = ()
+    theta_solver: str = "gp"
+    z_solver: str = "cmab"
+    strategy: str = "admm"
+    executor: str = "local"
+    workers: int = 1
+    cv: Any = None
+    test_size: float = 0.0
+    evaluation_seconds: float | None = None
+    memory_bytes: int | None = None
+    seed: int = 0
+    title: str = "search"
+    folder: Path | None = None
+    extra_plugins: Mapping[str, object] = field(default_factory=dict)
+    observers: tuple[object, ...] = ()
+    begun: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        _check_positive("the budget", self.budget_seconds, "seconds")
+        _check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
+        _check_positive("the memory limit", self.memory_bytes, "bytes")
+        _check_whole("max_evaluations", self.max_evaluations)
+        _check_whole("the number of workers", self.workers)
+        if not 0.0 <= self.test_size < 1.0:
+            raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
+
+    @property
+    def seconds(self) -> float | None:
+        """The time budget; a run without any budget gets a minute."""
+        if self.budget_seconds is None and self.max_evaluations is None:
+            return DEFAULT_SECONDS
+        return self.budget_seconds
+
+    @property
+    def deadline(self) -> float | None:
+        """The end of the budget on the monotonic clock."""
+        return None if self.seconds is None else self.begun + self.seconds
+
+    @property
+    def limit_of_one(self) -> float | None:
+        """The time limit of one evaluation."""
+        if self.evaluation_seconds is not None or self.seconds is None:
+            return self.evaluation_seconds
+        return max(self.seconds * SHARE_OF_ONE_EVALUATION, SHORTEST_LIMIT)
+
+
+def _check_positive(what: str, value: float | None, unit: str) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise ConfigurationError(f"{what} must be more than 0 {unit}, not {value:g}.")
+
+
+def _check_whole(what: str, value: int | None) -> None:
+    if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+        raise ConfigurationError(f"{what} must be a whole number of at least 1, not {value}.")
+
+
+def count_workers(n_jobs: int | None) -> int:
+    """The workers that scikit-learn's `n_jobs` means: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ConfigurationError("n_jobs must not be 0.", hint="Use 1, or -1 for all cores.")
+    cores = os.cpu_count() or 1
+    return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)

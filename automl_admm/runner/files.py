@@ -1,0 +1,127 @@
+"""What a run over pipelines writes into its folder, beside the store."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from automl_admm.problem import Evaluation
+from automl_admm.protocols import Finished
+from automl_admm.run_records import RunResult
+from automl_admm.store.folder import RunFolder, write_atomically, write_json
+
+if TYPE_CHECKING:
+    from automl_admm.runner.pipelines import PipelineResult, Preparation
+
+LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
+
+
+def write_settings(
+    folder: RunFolder, prepared: Preparation, *, state: str, result: RunResult | None = None
+) -> None:
+    """`run.json`: the resolved settings, what they ran on and with, and how it ended."""
+    config, table = prepared.config, prepared.work.table
+    content: dict[str, Any] = {
+        "state": state,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "title": config.title,
+        "settings": {
+            "grammar": str(config.grammar),
+            "task": prepared.task,
+            "budget_seconds": config.seconds,
+            "max_evaluations": config.max_evaluations,
+            "metric": prepared.metric.name,
+            "metric_best": prepared.metric.best,
+            "constraints": [str(constraint.limit) for constraint in prepared.constraints],
+            "limits": [_limit(constraint.limit) for constraint in prepared.constraints],
+            "theta_solver": config.theta_solver,
+            "z_solver": config.z_solver,
+            "strategy": config.strategy,
+            "executor": config.executor,
+            "workers": config.workers,
+            "folds": len(prepared.work.splits),
+            "test_size": config.test_size,
+            "seed": config.seed,
+        },
+        "data": {"rows": len(table.y), "columns": table.X.shape[1], "sha256": _fingerprint(table)},
+        "versions": versions(),
+        "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+    }
+    if result is not None:
+        content["result"] = {
+            "feasible": result.feasible,
+            "stopped_by": result.stopped_by,
+            "seconds": round(result.seconds, 3),
+            "evaluations": len(result.evaluations),
+            "ledger": {account: round(spent, 3) for account, spent in result.ledger.items()},
+        }
+    write_json(folder.settings, content)
+    if not folder.grammar.exists():
+        write_atomically(folder.grammar, prepared.grammar.text.encode())
+
+
+def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
+    """The fitted pipeline, and a manifest that says what it is and holds its hash."""
+    content = fitted.read_bytes()
+    write_atomically(folder.model, content)
+    prepared, refit = outcome.preparation, outcome.refit
+    table = prepared.work.table
+    manifest = {
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "pipeline": outcome.best.text,
+        "evaluation": outcome.best.number,
+        "task": prepared.task,
+        "metric": prepared.metric.name,
+        "validation_score": outcome.score,
+        "held_out_score": refit.held_out_score,
+        "held_out_rows": refit.held_out_rows,
+        "feasible": outcome.result.feasible,
+        "constraints": {
+            str(constraint.limit): value
+            for constraint, value in zip(
+                prepared.constraints, outcome.best.constraints, strict=True
+            )
+        },
+        "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
+        "classes": None if table.classes is None else [str(label) for label in table.classes],
+        "versions": versions(),
+    }
+    write_json(folder.model_manifest, manifest)
+
+
+def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished: Finished) -> None:
+    """Move an evaluation's out-of-fold predictions to the run folder, and drop its scratch."""
+    if finished.folder is None:
+        return
+    source = finished.folder / "predictions.npz"
+    if folder is not None and source.exists():
+        folder.predictions.mkdir(exist_ok=True)
+        source.replace(folder.predictions / f"{evaluation.number}.npz")
+    for left_over in finished.folder.iterdir():
+        left_over.unlink()
+    finished.folder.rmdir()
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result may hang on."""
+    return {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in LIBRARIES
+    }
+
+
+def _limit(limit: Any) -> dict[str, Any]:
+    return {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
+
+
+def _fingerprint(table: Any) -> str:
+    import pandas as pd
+
+    frame = pd.DataFrame(table.X)
+    digest = hashlib.sha256(repr([*map(str, frame.columns)]).encode())
+    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    digest.update(pd.util.hash_pandas_object(pd.Series(table.y), index=False).to_numpy().tobytes())
+    return digest.hexdigest()

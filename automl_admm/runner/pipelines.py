@@ -1,0 +1,218 @@
+"""A run over pipelines: data in, the best pipeline within the limits out."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.errors import InfeasibleError, NoSuccessError
+from automl_admm.evaluation.metrics import Metric, resolve_metric
+from automl_admm.evaluation.objective import PipelineWork, Table
+from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task
+from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.problem import Evaluation, is_feasible
+from automl_admm.protocols import Executor, Finished, Store
+from automl_admm.registry import Registry
+from automl_admm.run_records import RunResult
+from automl_admm.runner.assembly import Plan, build_executor, plan_search, resolve_constraints
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.files import keep_predictions, write_model, write_settings
+from automl_admm.runner.refit import Refit, expected_seconds, refit_best
+from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.store.folder import RunFolder, create_folder
+from automl_admm.store.memory import MemoryStore
+from automl_admm.store.sqlite import SqliteStore
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Everything that is checked before a run touches the disk."""
+
+    config: RunConfig
+    task: Task
+    plugins: Plugins
+    grammar: CompiledGrammar
+    metric: Metric
+    constraints: tuple[Constraint, ...]
+    plan: Plan
+    work: PipelineWork
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """The outcome of a run over pipelines; `model` is a plain fitted scikit-learn Pipeline."""
+
+    result: RunResult
+    model: Any
+    refit: Refit
+    preparation: Preparation = field(repr=False)
+
+    @property
+    def best(self) -> Evaluation:
+        """The evaluation whose pipeline was fitted and ships."""
+        return self.refit.evaluation
+
+    @property
+    def score(self) -> float:
+        """Its score on validation rows."""
+        return self.preparation.metric.score(self.best.loss)
+
+
+def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
+    """Check everything that the user gave; nothing has been written yet when this raises."""
+    plugins = load_plugins(config.extra_plugins)
+    plan = plan_search(config, plugins)
+    plugins.executors.get(config.executor.partition(":")[0])
+    constraints = resolve_constraints(config, plugins)
+    task = config.task or infer_task(y)
+    check_target(y, task)
+    components = plugins.components[task]
+    elsewhere = frozenset(r.name for t in TASKS for r in plugins.components[t]) - {
+        record.name for record in components
+    }
+    grammar = load_grammar(config.grammar, components, plugins.grammars, elsewhere=elsewhere)
+    table, held_out = _tables(X, y, task, config)
+    classes = 0 if table.classes is None else len(table.classes)
+    metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
+    numeric, categorical = column_kinds(table.X)
+    work = PipelineWork(
+        space=grammar.pipelines,
+        table=table,
+        splits=make_splits(table.y, task, config.cv, config.seed),
+        metric=metric,
+        context=BuildContext(task, numeric, categorical),
+        load_components=partial(_load_components, task, config.extra_plugins),
+        constraints=constraints,
+        held_out=held_out,
+    )
+    return Preparation(config, task, plugins, grammar, metric, constraints, plan, work)
+
+
+def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
+    return load_plugins(extra).components[task]
+
+
+def _tables(X: Any, y: Any, task: Task, config: RunConfig) -> tuple[Table, Table | None]:
+    import numpy as np
+
+    classes = None
+    if task == "classification":
+        classes, y = np.unique(np.asarray(y), return_inverse=True)
+    whole = Table(X, np.asarray(y), classes)
+    if config.test_size == 0.0:
+        return whole, None
+    search, test = hold_out(whole.y, task, config.test_size, config.seed)
+    return (
+        Table(whole.rows(search), whole.y[search], classes),
+        Table(whole.rows(test), whole.y[test], classes),
+    )
+
+
+def run_pipelines(prepared: Preparation) -> PipelineResult:
+    """Search, fit the winner on all rows of the search, measure it on those held out, save it."""
+    config = prepared.config
+    if config.folder is None:
+        with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
+            return _run(prepared, MemoryStore(), None, Path(scratch))
+    folder = create_folder(config.folder)
+    write_settings(folder, prepared, state="running")
+    store = SqliteStore(folder.store, create=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder.path) as scratch:
+            return _run(prepared, store, folder, Path(scratch))
+    finally:
+        store.close()
+
+
+def _run(
+    prepared: Preparation, store: Store, folder: RunFolder | None, scratch: Path
+) -> PipelineResult:
+    config, subject = prepared.config, subject_of(prepared)
+    tell = teller(config, subject, prepared.plugins)
+    executor = build_executor(config, prepared.plugins, prepared.work, scratch)
+    expected = partial(expected_seconds, _rows_ratio(prepared.work))
+    try:
+        tools = Tools(prepared.plan, tell, executor, store, expected, _finisher(folder))
+        result = run_search(config, subject, tools)
+        outcome = _conclude(prepared, result, executor, folder)
+    finally:
+        executor.close()
+    tell("run_finished", result=outcome.result)
+    return outcome
+
+
+def _conclude(
+    prepared: Preparation, result: RunResult, executor: Executor, folder: RunFolder | None
+) -> PipelineResult:
+    """The final fit, its measurements and its files."""
+    if result.best is None:
+        raise NoSuccessError(_why_nothing(result), hint="Try a longer budget or another grammar.")
+    expected = partial(expected_seconds, _rows_ratio(prepared.work))
+    refit, finished = refit_best(prepared.config, subject_of(prepared), result, executor, expected)
+    if finished.folder is None:
+        raise NoSuccessError("the fitted pipeline was lost.", hint="Is the disk full?")
+    with (finished.folder / "model.pickle").open("rb") as file:
+        model = pickle.load(file)  # noqa: S301 - written by our own child a moment ago
+    feasible = is_feasible(refit.evaluation, subject_of(prepared).limits)
+    best = replace(result, best=refit.evaluation, feasible=feasible)
+    outcome = PipelineResult(best, model, refit, prepared)
+    if folder is not None:
+        write_model(folder, finished.folder / "model.skops", outcome)
+        write_settings(folder, prepared, state="done", result=best)
+    return outcome
+
+
+def demand_feasible(outcome: PipelineResult) -> None:
+    """Raise, with the outcome as the closest one, if it is outside the limits."""
+    if not outcome.result.feasible:
+        constraints, evaluation = outcome.preparation.constraints, outcome.best
+        raise InfeasibleError(_how_far(constraints, evaluation), closest=outcome)
+
+
+def subject_of(prepared: Preparation) -> Subject:
+    """What the search is told of pipelines."""
+    pipelines = prepared.grammar.pipelines
+    return Subject(
+        space=pipelines.space,
+        key=pipelines.key,
+        text=pipelines.text,
+        limits=tuple(constraint.limit for constraint in prepared.constraints),
+        loss_name=prepared.metric.name,
+        loss_scale=1.0 if prepared.metric.bounded else None,
+        best_score=prepared.metric.best,
+    )
+
+
+def _rows_ratio(work: PipelineWork) -> float:
+    return len(work.table.y) / max(len(work.splits[0][0]), 1)
+
+
+def _finisher(folder: RunFolder | None) -> Callable[[Evaluation, Finished], None]:
+    return partial(keep_predictions, folder)
+
+
+def _why_nothing(result: RunResult) -> str:
+    """The commonest reasons why no evaluation succeeded."""
+    if not result.evaluations:
+        return "the budget ended before a single pipeline could be evaluated."
+    causes: dict[str, int] = {}
+    for evaluation in result.evaluations:
+        cause = f"{evaluation.status}: {evaluation.message}".strip(": ")[:200]
+        causes[cause] = causes.get(cause, 0) + 1
+    commonest = sorted(causes.items(), key=lambda item: -item[1])[:3]
+    listed = "; ".join(f"{count} × {cause}" for cause, count in commonest)
+    return f"none of {len(result.evaluations)} evaluations succeeded ({listed})."
+
+
+def _how_far(constraints: tuple[Constraint, ...], evaluation: Evaluation) -> str:
+    pairs = zip(constraints, evaluation.constraints, strict=True)
+    broken = [f"{c.limit}, closest {value:.4g}" for c, value in pairs if not c.limit.holds(value)]
+    return f"no pipeline within the limits was found ({'; '.join(broken)})."

@@ -1,0 +1,106 @@
+"""The final fit: the best pipeline on all rows of the search, in what is left of the budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from automl_admm.errors import NoSuccessError
+from automl_admm.problem import Evaluation, Status, is_feasible
+from automl_admm.protocols import Executor, Finished, Task
+from automl_admm.run_records import RunResult
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.search_run import Subject
+from automl_admm.search import derive_seed, violation
+
+MARGIN = 1.5
+OVERHEAD = 0.8
+GRACE = 1.0
+TRIES = 10
+FIRST_NUMBER = 1_000_000_000
+
+Expect = Callable[[Evaluation | None], float]
+
+
+@dataclass(frozen=True)
+class Refit:
+    """The pipeline that ships: its evaluation in the search, and what the final fit measured."""
+
+    evaluation: Evaluation
+    seconds: float
+    held_out_score: float | None = None
+    held_out_constraints: tuple[float, ...] = ()
+    held_out_rows: int = 0
+
+
+def expected_seconds(rows_ratio: float, evaluation: Evaluation | None) -> float:
+    """How long the final fit of an evaluation takes, with a margin; saving it included."""
+    if evaluation is None:
+        return OVERHEAD
+    fit = float(evaluation.details.get("fit_seconds", evaluation.seconds))
+    predict = float(evaluation.details.get("predict_seconds", 0.0))
+    return OVERHEAD + MARGIN * rows_ratio * (fit + 2.0 * predict)
+
+
+def refit_best(
+    config: RunConfig, subject: Subject, result: RunResult, executor: Executor, expect: Expect
+) -> tuple[Refit, Finished]:
+    """Fit the best evaluation; if its fit fails, the next best that the time still allows.
+
+    The first try may run to the end of the budget, the later ones a moment beyond it: a user who
+    has waited is given a pipeline if there is one.
+    """
+    reason = "there was no time left"
+    for number, evaluation in enumerate(_ranked(result, subject)[:TRIES]):
+        left = None if config.deadline is None else config.deadline - time.monotonic()
+        if left is not None and number > 0 and expect(evaluation) - OVERHEAD / 2 > left + GRACE:
+            continue
+        limit = None if left is None else max(left, 0.0) + GRACE
+        finished = _fit(config, evaluation, executor, FIRST_NUMBER + number, limit)
+        if finished.status is Status.SUCCESS:
+            return _refit(evaluation, finished), finished
+        reason = f"{finished.status} {finished.message}".strip()
+    raise NoSuccessError(
+        f"the best pipeline could not be fitted on all rows: {reason}.",
+        hint="Try a longer budget.",
+    )
+
+
+def _ranked(result: RunResult, subject: Subject) -> list[Evaluation]:
+    succeeded = [evaluation for evaluation in result.evaluations if evaluation.ok]
+    return sorted(
+        succeeded,
+        key=lambda e: (
+            not is_feasible(e, subject.limits),
+            0.0 if is_feasible(e, subject.limits) else violation(e.constraints, subject.limits),
+            e.loss,
+        ),
+    )
+
+
+def _fit(
+    config: RunConfig, evaluation: Evaluation, executor: Executor, number: int, limit: float | None
+) -> Finished:
+    arguments = {
+        "candidate": evaluation.candidate,
+        "seed": derive_seed(config.seed, evaluation.key),
+        "persist": config.folder is not None,
+    }
+    executor.submit(Task(number, "refit", arguments, limit, keep=True))
+    while True:
+        for finished in executor.wait(None):
+            if finished.number == number:
+                return finished
+
+
+def _refit(evaluation: Evaluation, finished: Finished) -> Refit:
+    found = finished.result
+    score = found.get("held_out_score")
+    return Refit(
+        evaluation=evaluation,
+        seconds=float(found["fit_seconds"]),
+        held_out_score=None if score is None else float(score),
+        held_out_constraints=tuple(found.get("held_out_constraints", ())),
+        held_out_rows=int(found.get("held_out_rows", 0)),
+    )

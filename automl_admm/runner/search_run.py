@@ -1,0 +1,102 @@
+"""One search from its first evaluation to its last, whatever is being searched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from automl_admm.evaluation.budget import Budget, Ledger
+from automl_admm.evaluation.driver import Desk, Driver
+from automl_admm.plugins import Observers, Plugins
+from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace, is_feasible
+from automl_admm.protocols import Executor, Finished, Store
+from automl_admm.run_records import RunInfo, RunResult
+from automl_admm.runner.assembly import Plan
+from automl_admm.runner.config import RunConfig
+from automl_admm.search import SearchProblem, default_start
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is searched, and how a candidate is named."""
+
+    space: SearchSpace
+    key: Callable[[Candidate], str]
+    text: Callable[[Candidate], str]
+    limits: tuple[Limit, ...]
+    loss_name: str
+    loss_scale: float | None
+    best_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a search works with."""
+
+    plan: Plan
+    tell: Callable[..., Sequence[Any]]
+    executor: Executor
+    store: Store
+    reserve: Callable[[Evaluation | None], float]
+    finish: Callable[[Evaluation, Finished], None] | None = None
+
+
+def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
+    """Search until the budget ends; the caller tells `run_finished` when all is done."""
+    budget = Budget(config.deadline, config.max_evaluations, config.limit_of_one, tools.reserve)
+    problem = SearchProblem(
+        subject.space,
+        subject.key,
+        starts=(default_start(subject.space),),
+        limits=subject.limits,
+        seed=config.seed,
+        loss_scale=subject.loss_scale,
+        deadline=None if config.deadline is None else config.deadline - tools.reserve(None),
+        clock=time.monotonic,
+    )
+    ledger = Ledger()
+    desk = Desk(
+        tools.executor,
+        tools.store,
+        budget,
+        tools.tell,
+        subject.key,
+        subject.text,
+        subject.limits,
+        config.seed,
+        ledger,
+        tools.finish,
+    )
+    tools.tell("run_started")
+    driver = Driver(desk)
+    stopped_by = driver.run(tools.plan.search(problem))
+    return RunResult(
+        best=driver.best,
+        feasible=driver.best is not None and is_feasible(driver.best, subject.limits),
+        evaluations=tuple(sorted(driver.evaluations, key=lambda evaluation: evaluation.number)),
+        stopped_by=stopped_by,
+        seconds=time.monotonic() - config.begun,
+        limits=subject.limits,
+        ledger=ledger.seconds,
+    )
+
+
+def teller(config: RunConfig, subject: Subject, plugins: Plugins) -> Callable[..., Sequence[Any]]:
+    """A function that tells observers of this run what happens."""
+    info = RunInfo(
+        title=config.title,
+        space=subject.space,
+        limits=subject.limits,
+        seed=config.seed,
+        workers=config.workers,
+        budget_seconds=config.seconds,
+        max_evaluations=config.max_evaluations,
+        folder=config.folder,
+        loss_name=subject.loss_name,
+        best_score=subject.best_score,
+        begun=config.begun,
+    )
+    return partial(Observers(plugins.manager, config.observers).tell, info=info)

@@ -1,0 +1,242 @@
+"""Searching without evaluating: a search is a generator that proposes and is sent results.
+
+Whoever drives it owns evaluation, budget, storage and parallelism. A search yields
+
+- `Proposal`: evaluate this candidate when a worker is free;
+- `WAIT`: nothing to propose until a result comes in;
+- `AdmmState`: an outer iteration has ended (nothing to do).
+
+At every resumption it is sent the evaluations that ended meanwhile, perhaps none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from automl_admm.problem import (
+    AdmmState,
+    Array,
+    Candidate,
+    Evaluation,
+    Limit,
+    Observation,
+    SearchSpace,
+    is_feasible,
+)
+
+PointT = TypeVar("PointT")
+
+
+class Wait(Enum):
+    """The type of WAIT."""
+
+    WAIT = "wait"
+
+
+WAIT = Wait.WAIT
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A candidate to evaluate, and the sub-problem that wants it."""
+
+    candidate: Candidate
+    origin: str
+
+
+Event = Proposal | Wait | AdmmState
+Search = Generator[Event, Sequence[Evaluation], None]
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """What is searched: the space, the limits, where to begin, and the time there is.
+
+    `starts` are evaluated first, and the search begins at the first of them; there is always one.
+    `key` is equal for two candidates that are one thing to evaluate. `loss_scale` divides every
+    loss, so that ρ means the same for an AUROC and for an error in dollars; None measures it as
+    the spread of the first evaluations. `deadline` is in the units of `clock`.
+    """
+
+    space: SearchSpace
+    key: Callable[[Candidate], str]
+    starts: tuple[Candidate, ...]
+    limits: tuple[Limit, ...] = ()
+    seed: int = 0
+    loss_scale: float | None = 1.0
+    deadline: float | None = None
+    clock: Callable[[], float] = lambda: 0.0
+
+
+@dataclass
+class Book:
+    """What has been evaluated, and what has been asked for and not yet answered."""
+
+    evaluations: list[Evaluation] = field(default_factory=list)
+    pending: list[Candidate] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+
+    def receive(self, results: Sequence[Evaluation]) -> None:
+        """Enter results."""
+        for evaluation in results:
+            if evaluation.candidate in self.pending:
+                self.pending.remove(evaluation.candidate)
+            self.evaluations.append(evaluation)
+            self.keys.add(evaluation.key)
+
+
+class Subspace(Protocol[PointT]):
+    """A part of a search space as a solver sees it."""
+
+    def candidate(self, point: PointT) -> Candidate:
+        """The candidate that a solver's point stands for."""
+
+    def locate(self, candidate: Candidate) -> PointT | None:
+        """The point of a candidate, None if it lies outside."""
+
+    def price(self, evaluation: Evaluation, point: PointT) -> float:
+        """The loss, as the solver is to see it, of an evaluation that succeeded."""
+
+
+class AskTell(Protocol[PointT]):
+    """The part that all solvers share."""
+
+    def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT]:
+        """Propose up to `count` points."""
+
+    def tell(self, observations: Sequence[Observation[PointT]]) -> None:
+        """Learn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How long a sub-problem may last: in evaluations, in seconds, or both."""
+
+    evaluations: int | None
+    until: float | None
+    clock: Callable[[], float]
+
+    def is_spent(self, done: int) -> bool:
+        """Whether the sub-problem has had its share; one result is always waited for."""
+        if self.evaluations is not None and done >= self.evaluations:
+            return True
+        return done > 0 and self.until is not None and self.clock() >= self.until
+
+
+def solve(
+    book: Book,
+    subspace: Subspace[PointT],
+    solver: AskTell[PointT],
+    allowance: Allowance,
+    origin: str,
+) -> Search:
+    """Let a solver work on a sub-problem that it has begun.
+
+    It ends when enough results are in; what is pending then goes on, and its results reach
+    whichever sub-problem they lie in, so that no worker waits at the seam.
+    """
+    done = 0
+    while not allowance.is_spent(done):
+        pending = [point for c in book.pending if (point := subspace.locate(c)) is not None]
+        points = solver.ask(1, pending)
+        if points:
+            candidate = subspace.candidate(points[0])
+            book.pending.append(candidate)
+            results = yield Proposal(candidate, origin)
+        elif pending:
+            results = yield WAIT
+        else:
+            return
+        book.receive(results)
+        learned = observe(results, subspace, book)
+        solver.tell(learned)
+        done += len(learned)
+
+
+def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
+    """Have the starting points evaluated, and wait for the first result."""
+    for candidate in problem.starts:
+        book.pending.append(candidate)
+        book.receive((yield Proposal(candidate, "start")))
+    while not book.evaluations and book.pending:
+        book.receive((yield WAIT))
+
+
+def observe(
+    evaluations: Iterable[Evaluation], subspace: Subspace[PointT], book: Book
+) -> list[Observation[PointT]]:
+    """Show evaluations that lie in a sub-problem's space as its solver is to see them.
+
+    A failure costs more than the worst success by the spread of the successes.
+    """
+    inside = [
+        (e, point) for e in evaluations if (point := subspace.locate(e.candidate)) is not None
+    ]
+    failed = _price_of_failure(subspace, book) if any(not e.ok for e, _ in inside) else math.nan
+    return [
+        Observation(
+            point,
+            subspace.price(evaluation, point) if evaluation.ok else failed,
+            evaluation.loss,
+            evaluation.constraints,
+            evaluation.seconds,
+            failed=not evaluation.ok,
+        )
+        for evaluation, point in inside
+    ]
+
+
+def _price_of_failure(subspace: Subspace[PointT], book: Book) -> float:
+    located = ((e, subspace.locate(e.candidate)) for e in book.evaluations if e.ok)
+    prices = [subspace.price(e, point) for e, point in located if point is not None]
+    if not prices:
+        return 1.0
+    return max(prices) + max(max(prices) - min(prices), 1e-3 * (1.0 + abs(max(prices))))
+
+
+def default_start(space: SearchSpace) -> Candidate:
+    """The first alternative of every decision with every parameter at its default."""
+    return space.candidate(space.complete({}), space.default_theta())
+
+
+def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evaluation | None:
+    """The best evaluation within the limits; with none, the one with the least violation."""
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
+    feasible = [evaluation for evaluation in succeeded if is_feasible(evaluation, limits)]
+    if feasible:
+        return min(feasible, key=lambda evaluation: evaluation.loss)
+    return min(succeeded, key=lambda e: (violation(e.constraints, limits), e.loss), default=None)
+
+
+def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
+    """Σ_m max(0, g_m − ε_m) / scale_m with scale ε_m where it is positive, else 1."""
+    excess = 0.0
+    for limit, value in zip(limits, constraints, strict=True):
+        over = limit.turned(value) - limit.turned(limit.bound)
+        share = max(over, 0.0) / (abs(limit.bound) or 1.0)
+        excess += math.inf if math.isnan(share) else share
+    return excess
+
+
+def spread(values: Sequence[float] | Array, fallback: float = 1.0) -> float:
+    """The scale of measured values: their interquartile range, else their standard deviation."""
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    if finite.size < 2:
+        return fallback
+    low, high = np.percentile(finite, [25, 75])
+    width = float(high - low) or float(finite.std())
+    return width if width > 0 else fallback
+
+
+def derive_seed(*parts: object) -> int:
+    """A seed that depends on nothing but its parts, the same in any process."""
+    digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")

@@ -1,0 +1,102 @@
+"""The folder of a run: its files by name, and writing that never leaves half a file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import ConfigurationError, DiskFullError, StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where everything of one run lies."""
+
+    path: Path
+
+    @property
+    def settings(self) -> Path:
+        """Resolved settings, versions and the fingerprint of the data."""
+        return self.path / "run.json"
+
+    @property
+    def grammar(self) -> Path:
+        """A copy of the grammar."""
+        return self.path / "grammar.lark"
+
+    @property
+    def store(self) -> Path:
+        """The log of evaluations."""
+        return self.path / "store.sqlite"
+
+    @property
+    def model(self) -> Path:
+        """The winning pipeline, fitted."""
+        return self.path / "model.skops"
+
+    @property
+    def model_manifest(self) -> Path:
+        """What the model is, and the hash of its file."""
+        return self.path / "model.json"
+
+    @property
+    def predictions(self) -> Path:
+        """Out-of-fold predictions, one file an evaluation."""
+        return self.path / "predictions"
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Read one of the JSON files."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            hint = "Name the folder that `automl-admm fit` printed."
+            raise StoreError(f"'{self.path}' holds no {path.name}.", hint=hint) from None
+        except (OSError, ValueError) as problem:
+            raise StoreError(f"'{path}' cannot be read: {problem}.") from problem
+        return dict(content)
+
+
+def create_folder(path: Path) -> RunFolder:
+    """Make a new run folder; one that has something in it is never touched."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        taken = any(path.iterdir())
+    except OSError as problem:
+        reason = problem.strerror or problem
+        hint = "Give another with --out."
+        raise ConfigurationError(
+            f"the run folder '{path}' cannot be made: {reason}.", hint=hint
+        ) from problem
+    if taken:
+        raise ConfigurationError(
+            f"the run folder '{path}' is not empty.", hint="Give a new one with --out."
+        )
+    return RunFolder(path)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under its final name only when all of it is on the disk."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        if problem.errno == errno.ENOSPC:
+            raise DiskFullError(
+                f"no room left for '{path}'.", hint="Free some and go on."
+            ) from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file atomically."""
+    write_atomically(path, (json.dumps(content, indent=2, default=str) + "\n").encode())

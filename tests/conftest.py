@@ -1,0 +1,21 @@
+"""Fixtures that several folders of tests share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("default")
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real data sets beside the checkout; tests that need it skip without it."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the data sets beside the checkout are not here")
+    return SHARED_DATA

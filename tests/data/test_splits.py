@@ -1,0 +1,134 @@
+"""Splits: every row is where it belongs, whatever the classes look like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
+
+from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.errors import ConfigurationError, DataError
+
+LABELS = st.lists(st.integers(0, 3), min_size=2, max_size=60)
+
+
+def test_few_rows_are_folded_in_four_and_many_are_held_out():
+    y = np.arange(3999) % 2
+    splits = make_splits(y, "classification")
+    assert [len(valid) for _, valid in splits] == [1000, 1000, 1000, 999]
+    ((train, valid),) = make_splits(np.arange(4000) % 2, "classification")
+    assert (len(train), len(valid)) == (3000, 1000)
+
+
+def test_every_fold_has_its_share_of_every_class():
+    y = np.array(["rare"] * 8 + ["common"] * 72)
+    for train, valid in make_splits(y, "classification", 4, seed=3):
+        assert (y[valid] == "rare").sum() == 2
+        assert (y[train] == "rare").sum() == 6
+
+
+@given(labels=LABELS, folds=st.integers(2, 6), seed=st.integers(0, 9))
+def test_folds_part_the_rows_and_every_class_is_trained_on(labels, folds, seed):
+    y = np.array(labels)
+    alone = [label for label in set(labels) if labels.count(label) == 1]
+    shared = len(y) - len(alone)
+    if shared < folds:
+        with pytest.raises(DataError, match="do not fill"):
+            make_splits(y, "classification", folds, seed)
+        return
+    splits = make_splits(y, "classification", folds, seed)
+    assert len(splits) == folds
+    validated = np.concatenate([valid for _, valid in splits])
+    assert sorted(validated) == sorted(np.flatnonzero(~np.isin(y, alone)))
+    for train, valid in splits:
+        assert len(valid) > 0
+        assert sorted([*train, *valid]) == list(range(len(y)))
+        assert set(y[train]) == set(y)
+
+
+@given(
+    labels=LABELS,
+    fraction=st.floats(0.01, 0.99),
+    seed=st.integers(0, 9),
+)
+def test_a_holdout_parts_the_rows_and_leaves_every_class(labels, fraction, seed):
+    y = np.array(labels)
+    if len(set(labels)) == len(labels):
+        with pytest.raises(DataError, match="alone in its class"):
+            hold_out(y, "classification", fraction, seed)
+        return
+    search, test = hold_out(y, "classification", fraction, seed)
+    assert sorted([*search, *test]) == list(range(len(y)))
+    assert set(y[search]) == set(y)
+    several = {label for label in labels if labels.count(label) > 1}
+    assert set(y[test]) == several
+    for label in several:
+        share = labels.count(label) * fraction
+        assert abs((y[test] == label).sum() - share) <= 1
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10, 101])
+def test_a_regression_is_split_evenly(rows):
+    y = np.linspace(0, 1, rows)
+    sizes = [len(valid) for _, valid in make_splits(y, "regression", 2)]
+    assert sum(sizes) == rows
+    assert max(sizes) - min(sizes) <= 1
+    assert len(hold_out(y, "regression", 0.5)[1]) == round(rows / 2)
+
+
+def test_folds_are_fewer_by_default_if_a_class_is_small():
+    assert len(make_splits(["a"] * 50 + ["b"] * 3, "classification")) == 3
+    assert len(make_splits(["a"] * 50 + ["b"], "classification")) == 4
+    assert len(make_splits([1.0, 2.0], "regression")) == 2
+
+
+def test_the_seed_decides():
+    y = np.arange(100) % 3
+
+    def flat(seed):
+        return np.concatenate([valid for _, valid in make_splits(y, "classification", 3, seed)])
+
+    assert np.array_equal(flat(1), flat(1))
+    assert not np.array_equal(flat(1), flat(2))
+
+
+def test_rows_in_sorted_order_are_mixed():
+    _, test = hold_out(np.arange(1000.0), "regression", 0.2, 0)
+    assert 400 < test.mean() < 600
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(3), StratifiedKFold(3, shuffle=True, random_state=0), ShuffleSplit(2)]
+)
+def test_a_splitter_is_used_as_it_is(cv):
+    y = np.array(["a", "b"] * 30)
+    splits = make_splits(y, "classification", cv)
+    assert len(splits) == cv.get_n_splits()
+    assert all(len(set(train) & set(valid)) == 0 for train, valid in splits)
+
+
+def test_pairs_of_row_numbers_are_used_as_they_are():
+    splits = make_splits([1.5, 2, 3], "regression", [([0, 1], [2]), ([1, 2], [0])])
+    assert [train.tolist() for train, _ in splits] == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [0, 1, -3, True, 0.0, 1.0, 1.5, "four", object(), [], [[0, 1]], [([0.5], [1])], [([], [1])]],
+)
+def test_what_makes_no_splits_is_refused(cv):
+    with pytest.raises(ConfigurationError):
+        make_splits([1.0, 2.0, 3.0], "regression", cv)
+
+
+def test_data_that_cannot_be_split_are_refused():
+    with pytest.raises(DataError, match="1 rows"):
+        make_splits([1.0], "regression")
+    with pytest.raises(DataError, match="do not fill 4 folds"):
+        make_splits([1.0, 2.0, 3.0], "regression", 4)
+    with pytest.raises(DataError, match="outside 0 to 2"):
+        make_splits([1.0, 2.0, 3.0], "regression", [([0, 3], [1])])
+    with pytest.raises(DataError, match="does not fit"):
+        make_splits([1.0, 2.0, 3.0], "regression", KFold(9))

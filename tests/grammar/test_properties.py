@@ -1,0 +1,118 @@
+"""What holds for every grammar, drawn at random."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.grammar import compile_text
+from automl_admm.grammar.model import (
+    BEGINNING,
+    NONE,
+    Choice,
+    Node,
+    Reference,
+    Sequence,
+    Template,
+    children,
+    choice,
+    label,
+    references,
+    sequence,
+)
+from automl_admm.grammar.reader import read
+from automl_admm.problem import Order
+
+TRANSFORMERS = ("impute", "scale", "pca", "select")
+
+
+def name(text: str) -> Node:
+    return Reference(text, BEGINNING)
+
+
+def optional(node: Node) -> Node:
+    return choice((node, name(NONE)), BEGINNING)
+
+
+def has_repeated_parts(node: Node) -> bool:
+    labels = [label(child) for child in children(node)]
+    own = not isinstance(node, Sequence) and len(labels) > len(set(labels))
+    return own or any(map(has_repeated_parts, children(node)))
+
+
+names = st.sampled_from(TRANSFORMERS).map(name)
+orders = st.lists(names, min_size=2, max_size=3, unique_by=label).map(
+    lambda items: Template("any_order", tuple(items), BEGINNING)
+)
+pieces = st.recursive(
+    names | orders,
+    lambda inner: st.one_of(
+        inner.map(optional),
+        st.lists(inner, min_size=2, max_size=3).map(lambda x: sequence(tuple(x), BEGINNING)),
+        st.lists(inner, min_size=2, max_size=3).map(lambda x: choice(tuple(x), BEGINNING)),
+    ),
+    max_leaves=8,
+).filter(lambda node: not has_repeated_parts(node))
+
+
+def pattern(node: Node) -> str:
+    """A regular expression for the components of a piece, each with a space behind it."""
+    match node:
+        case Reference(text):
+            return "" if text == NONE else f"{text} "
+        case Sequence(items):
+            return "".join(map(pattern, items))
+        case Choice(alternatives):
+            return f"(?:{'|'.join(map(pattern, alternatives))})"
+        case Template(arguments=items):
+            orders = itertools.permutations(map(pattern, items))
+            return f"(?:{'|'.join(map(''.join, orders))})"
+        case _:
+            raise AssertionError(node)
+
+
+def written(node: Node) -> str:
+    """A grammar of three rules: the piece, a choice of estimators, and `start`."""
+    used = sorted({item.name for item in references(node)} - {NONE})
+    return (
+        f"%import components ({', '.join([*used, 'ridge', 'forest'])})\n"
+        f"start: before model\nbefore: {label(node)}\nmodel: ridge | forest\n"
+    )
+
+
+@given(pieces)
+def test_a_label_reads_back_as_what_it_was_written_from(node):
+    body = read(f"start: {label(node)}\n").bodies()["start"]
+    assert label(body) == label(node)
+
+
+@given(pieces, st.integers(0, 2**32 - 1))
+def test_every_selection_is_a_pipeline_of_the_grammar(components, node, seed):
+    pipelines = compile_text(written(node), "drawn", components).pipelines
+    rng = np.random.default_rng(seed)
+    selection = pipelines.space.sample(rng)
+    candidate = pipelines.space.candidate(
+        selection, rng.uniform(size=len(pipelines.space.parameters))
+    )
+    steps = pipelines.steps(candidate)
+    flow = "".join(f"{step.component} " for step in steps)
+    assert re.fullmatch(f"{pattern(node)}(?:ridge |forest )", flow)
+    for step in steps:
+        declared = components.get(step.component).parameters
+        assert [argument for argument, _ in step.values] == [item.name for item in declared]
+
+
+@given(pieces)
+def test_the_first_alternatives_are_where_a_search_starts(components, node):
+    pipelines = compile_text(written(node), "drawn", components).pipelines
+    space = pipelines.space
+    for decision, pick in space.complete({}):
+        found = next(item for item in space.decisions if item.name == decision)
+        expected = found.items if isinstance(found, Order) else found.alternatives[0]
+        assert pick == expected
+    steps = pipelines.steps(space.candidate(space.complete({}), space.default_theta()))
+    assert steps[-1].component == "ridge"

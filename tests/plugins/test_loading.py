@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from automl_admm import hookimpl
+from automl_admm.errors import PluginError
+from automl_admm.plugin_types import ConstraintPlugin, NoOptions, ThetaSolverPlugin
+from automl_admm.plugins import Observers, Plugins, PluginSource, discover, load_plugins
+
+
+class Provider:
+    """A plugin with one constraint."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @hookimpl
+    def constraints(self) -> list[ConstraintPlugin]:
+        return [ConstraintPlugin(name=self._name, summary="one", function=lambda evaluated: 1.0)]
+
+
+class Misspelt:
+    @hookimpl
+    def constraint(self) -> list:
+        return []
+
+
+class WrongRecord:
+    @hookimpl
+    def theta_solvers(self) -> list:
+        return ["gp"]
+
+
+class Raising:
+    @hookimpl
+    def theta_solvers(self) -> list:
+        raise RuntimeError("no licence")
+
+
+def source(name: str, load: Callable[[], object]) -> PluginSource:
+    return PluginSource(name, f"{name}-dist 1.0", load)
+
+
+def missing_module() -> object:
+    raise ModuleNotFoundError("No module named 'smac'")
+
+
+def loaded(*sources: PluginSource) -> Plugins:
+    return load_plugins(sources=sources)
+
+
+def test_what_a_plugin_provides_is_found_by_name() -> None:
+    plugins = loaded(source("good", lambda: Provider("steps")))
+    assert plugins.constraints.get("steps").summary == "one"
+    assert plugins.constraints.provider("steps") == "good-dist 1.0"
+    assert plugins.infos[0].state == "active"
+    assert plugins.infos[0].provides == {"constraints": ("steps",)}
+
+
+@pytest.mark.parametrize(
+    ("load", "reason"),
+    [
+        (missing_module, "No module named 'smac'"),
+        (Misspelt, "there is no hook 'constraint'. Did you mean 'constraints'"),
+        (WrongRecord, "a ThetaSolverPlugin was expected, not 'gp'"),
+        (Raising, "no licence"),
+    ],
+)
+def test_a_broken_plugin_is_skipped_named_and_explained(
+    load: Callable[[], object], reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        plugins = loaded(source("broken", load), source("good", lambda: Provider("steps")))
+    assert reason in plugins.infos[0].state
+    assert "plugin 'broken' (broken-dist 1.0) was skipped" in caplog.text
+    assert plugins.infos[1].state == "active"
+    assert "steps" in plugins.constraints
+
+
+def test_two_plugins_with_one_name_are_an_error_naming_both() -> None:
+    with pytest.raises(PluginError, match=r"one-dist 1\.0, two-dist 1\.0"):
+        loaded(source("one", lambda: Provider("steps")), source("two", lambda: Provider("steps")))
+
+
+def test_objects_of_this_process_are_plugins_too() -> None:
+    plugins = load_plugins({"mine": Provider("steps")}, sources=())
+    assert plugins.constraints.provider("steps") == "this process"
+
+
+def test_builtins_come_through_the_same_door() -> None:
+    plugins = load_plugins()
+    assert all(info.state == "active" for info in plugins.infos), plugins.infos
+    assert {"gp", "random"} <= {record.name for record in plugins.theta_solvers}
+    assert {"cmab", "random"} <= {record.name for record in plugins.z_solvers}
+    assert {"inline", "local"} <= {record.name for record in plugins.executors}
+    assert {"default", "tiny"} <= {record.name for record in plugins.grammars}
+
+
+def test_the_environment_narrows_third_parties_and_names_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AUTOML_ADMM_PLUGINS", "")
+    assert all(item.builtin for item in discover())
+    monkeypatch.setenv("AUTOML_ADMM_PLUGINS", "builtin-thet")
+    with pytest.raises(PluginError, match="Did you mean 'builtin-theta'"):
+        discover()
+
+
+@pytest.mark.parametrize("name", ["", "With Space", "-x", "x-"])
+def test_names_that_are_no_names_are_refused(name: str) -> None:
+    with pytest.raises(PluginError):
+        ThetaSolverPlugin(name=name, summary="s", factory=lambda options: None)
+
+
+def test_a_record_needs_a_summary_and_options_with_defaults() -> None:
+    with pytest.raises(PluginError, match="summary"):
+        ThetaSolverPlugin(name="x", summary=" ", factory=lambda options: None)
+    with pytest.raises(PluginError, match="dataclass"):
+        ThetaSolverPlugin(name="x", summary="s", factory=lambda options: None, options=dict)
+    assert ThetaSolverPlugin(name="x", summary="s", factory=lambda o: None).options is NoOptions
+
+
+class Watching:
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, str]] = []
+
+    @hookimpl
+    def evaluation_started(self, number: int, text: str) -> None:
+        self.seen.append((number, text))
+
+
+class Falling:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    @hookimpl
+    def evaluation_started(self) -> None:
+        self.calls += 1
+        raise RuntimeError("oops")
+
+
+def test_an_observer_that_raises_is_dropped_and_the_others_go_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    watching, falling = Watching(), Falling()
+    plugins = load_plugins({"falling": falling, "watching": watching}, sources=())
+    observers = Observers(plugins.manager)
+    for number in (1, 2):
+        observers.tell("evaluation_started", info=None, number=number, text="t")
+    assert watching.seen == [(1, "t"), (2, "t")]
+    assert falling.calls == 1
+    assert "observer 'falling' failed" in caplog.text
+
+
+def test_a_plain_object_may_observe_one_run() -> None:
+    class Stopper:
+        def should_stop(self, info: object, evaluations: int, incumbent: object) -> bool:
+            return evaluations > 3
+
+    observers = Observers(load_plugins(sources=()).manager, (Stopper(),))
+    answers = [
+        observers.tell("should_stop", info=None, evaluations=n, incumbent=None) for n in (3, 4)
+    ]
+    assert answers == [[False], [True]]

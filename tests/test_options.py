@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.options import build_options, split_request
+
+
+@dataclass(frozen=True)
+class Options:
+    restarts: int = 0
+    xi: float = 0.1
+    warm: bool = True
+    kernel: str = "matern"
+    cap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.restarts < 0:
+            raise ValueError("restarts must not be negative")
+
+
+def test_a_request_is_a_name_with_or_without_options() -> None:
+    assert split_request("gp") == ("gp", {})
+    assert split_request("gp: restarts=2, xi = 0.5") == ("gp", {"restarts": "2", "xi": "0.5"})
+
+
+@pytest.mark.parametrize("text", ["gp:restarts", "gp:=2", "gp:xi=1,xi=2"])
+def test_requests_that_are_no_requests_are_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        split_request(text)
+
+
+def test_texts_are_read_as_the_types_say() -> None:
+    given_texts = {"restarts": "3", "xi": "1e-3", "warm": "no", "kernel": "rbf", "cap": "2.5"}
+    assert build_options("gp", Options, given_texts) == Options(
+        3, 1e-3, warm=False, kernel="rbf", cap=2.5
+    )
+    assert build_options("gp", Options, {"cap": "none"}).cap is None
+    assert build_options("gp", Options, {}) == Options()
+
+
+@pytest.mark.parametrize(
+    ("given_texts", "says"),
+    [
+        ({"restart": "1"}, "'gp' has no option 'restart'. Did you mean 'restarts'"),
+        ({"restarts": "many"}, "option 'restarts' of 'gp' must be int, not 'many'"),
+        ({"warm": "perhaps"}, "must be bool"),
+        ({"cap": "x"}, "must be float or NoneType"),
+        ({"restarts": "-1"}, "restarts must not be negative"),
+    ],
+)
+def test_wrong_options_are_explained(given_texts: dict, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        build_options("gp", Options, given_texts)
+
+
+@given(st.integers(), st.floats(allow_nan=False), st.booleans())
+def test_values_survive_the_way_through_text(whole: int, number: float, flag: bool) -> None:
+    texts = {"restarts": str(abs(whole)), "xi": repr(number), "warm": str(flag)}
+    assert build_options("gp", Options, texts) == Options(abs(whole), number, flag)

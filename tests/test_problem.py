@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.problem import (
+    Candidate,
+    Choice,
+    Condition,
+    Evaluation,
+    Limit,
+    Order,
+    Parameter,
+    Quadratic,
+    SearchSpace,
+    Status,
+    is_feasible,
+)
+
+SPACE = SearchSpace(
+    decisions=(
+        Choice("model", ("tree", "line")),
+        Choice("depth_kind", ("deep", "flat"), when=Condition("model", ("tree",))),
+        Order("steps", ("a", "b", "c")),
+    ),
+    parameters=(
+        Parameter("depth", 1, 9, kind="int", when=Condition("depth_kind", ("deep",))),
+        Parameter("slope", 0.1, 10, log=True, default=1.0, when=Condition("model", ("line",))),
+        Parameter("always", 0, 1),
+    ),
+)
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> Parameter:
+    kind = draw(st.sampled_from(["float", "int"]))
+    log = draw(st.booleans())
+    low = draw(st.integers(1 if log else -50, 60))
+    return Parameter("p", low, low + draw(st.integers(0, 2000)), kind=kind, log=log)
+
+
+@given(parameters(), st.floats(-0.5, 1.5))
+def test_projection_is_inside_and_stays_where_it_is(parameter: Parameter, unit: float) -> None:
+    once = parameter.project(unit)
+    assert 0.0 <= once <= 1.0
+    assert parameter.project(once) == pytest.approx(once, abs=1e-12)
+    assert parameter.low <= parameter.value(unit) <= parameter.high
+
+
+@given(parameters(), st.floats(0, 1))
+def test_projection_of_an_integer_is_the_nearest_grid_point(
+    parameter: Parameter, unit: float
+) -> None:
+    whole = range(int(parameter.low), int(parameter.high) + 1)
+    if parameter.is_integer:
+        nearest = min(abs(parameter.to_unit(n) - unit) for n in whole)
+        assert abs(parameter.project(unit) - unit) == pytest.approx(nearest, abs=1e-12)
+
+
+@given(parameters())
+def test_every_integer_survives_the_way_to_the_unit_interval_and_back(parameter: Parameter) -> None:
+    if parameter.is_integer:
+        for n in {
+            int(parameter.low),
+            int(parameter.high),
+            int(parameter.low + parameter.high) // 2,
+        }:
+            assert parameter.value(parameter.to_unit(n)) == n
+
+
+def test_values_of_an_integer_are_looked_up() -> None:
+    switch = Parameter("bootstrap", 0, 1, kind="int", values=(True, False))
+    assert [switch.value(unit) for unit in (0.0, 0.4, 0.6, 1.0)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"low": 2, "high": 1}, "empty"),
+        ({"low": 0, "high": 1, "log": True}, "above 0"),
+        ({"low": 0.5, "high": 3, "kind": "int"}, "whole"),
+        ({"low": 0, "high": float("inf")}, "finite"),
+        ({"low": 0, "high": 1, "default": 2}, "default"),
+    ],
+)
+def test_wrong_parameters_are_refused(arguments: dict, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        Parameter("p", **arguments)
+
+
+def test_only_what_is_active_is_in_a_selection_and_in_the_values() -> None:
+    line = SPACE.complete({"model": "line", "depth_kind": "flat"})
+    assert dict(line.picks) == {"model": "line", "steps": ("a", "b", "c")}
+    assert SPACE.active(line) == (1, 2)
+    values = SPACE.values(SPACE.candidate(line, SPACE.default_theta()))
+    assert values == {
+        "model": "line",
+        "steps": ("a", "b", "c"),
+        "slope": pytest.approx(1.0),
+        "always": 0.5,
+    }
+
+
+def test_a_condition_chains_up_through_inactive_parents() -> None:
+    assert 0 not in SPACE.active(SPACE.complete({"model": "line"}))
+    assert 0 in SPACE.active(SPACE.complete({"model": "tree"}))
+
+
+def test_projecting_a_candidate_rounds_its_integers_only() -> None:
+    tree = SPACE.complete({})
+    projected = SPACE.projected(Candidate(tree, (0.19, 0.33)))
+    assert projected.theta == (pytest.approx(0.25), 0.33)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_samples_are_complete_selections(seed: int) -> None:
+    selection = SPACE.sample(np.random.default_rng(seed))
+    assert SPACE.complete(dict(selection.picks)) == selection
+
+
+@pytest.mark.parametrize(
+    ("decisions", "says"),
+    [
+        ((Choice("a", ("x",)), Choice("a", ("y",))), "two things named 'a'"),
+        ((Choice("a", ("x",), when=Condition("b", ("y",))),), "'b'"),
+        ((Choice("a", ("x",)), Choice("b", ("y",), when=Condition("a", ("z",)))), "'z'"),
+    ],
+)
+def test_wrong_spaces_are_refused(decisions: tuple, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        SearchSpace(decisions)
+
+
+def test_limits_hold_in_their_direction_and_never_for_nan() -> None:
+    assert Limit("latency", 2.0).holds(2.0)
+    assert not Limit("latency", 2.0).holds(2.1)
+    assert Limit("recall", 0.8, at_least=True).holds(0.9)
+    assert not Limit("recall", 0.8, at_least=True).holds(0.7)
+    assert not Limit("latency", 2.0).holds(float("nan"))
+
+
+def test_a_failed_evaluation_is_never_feasible() -> None:
+    candidate = Candidate(SPACE.complete({}), (0.0, 0.0))
+    failed = Evaluation(1, "k", candidate, Status.TIMEOUT, constraints=(0.0,))
+    assert not is_feasible(failed, (Limit("latency", 1.0),))
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
+def test_gradient_of_the_quadratic_is_its_slope(place: list[float]) -> None:
+    known = Quadratic(np.array([0.2, 0.4, 0.9]), np.array([1.0, 0.0, 2.0]))
+    point, step = np.array(place), 1e-6
+    for axis in range(3):
+        ahead = point + step * np.eye(3)[axis]
+        slope = (known(ahead)[0] - known(point)[0]) / step
+        assert known.gradient(point)[axis] == pytest.approx(slope, abs=1e-5)
