@@ -13,11 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from automl_admm.data.columns import plain_missing
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, SearchSpace, is_feasible
 from automl_admm.runner.blackbox import BlackBox, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
+from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.pipelines import (
     PipelineResult,
     demand_feasible,
@@ -101,12 +103,12 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             ensure_min_samples=2,
             y_numeric=self._task == "regression",
         )
-        return (X if hasattr(X, "iloc") else checked), target
+        return _kept(X, checked), target
 
     def _validated_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         checked = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
-        return X if hasattr(X, "iloc") else checked
+        return _kept(X, checked)
 
     def _config(self, begun: float) -> RunConfig:
         return RunConfig(
@@ -154,6 +156,11 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _kept(given: Any, checked: Any) -> Any:
+    """A frame as it was given, only with plain NaN; anything else as scikit-learn made it."""
+    return plain_missing(given) if hasattr(given, "iloc") else checked
+
+
 def _best_has(method: str) -> Callable[[_AutoML], bool]:
     def check(estimator: _AutoML) -> bool:
         check_is_fitted(estimator)
@@ -190,12 +197,12 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         """The class labels, sorted."""
         return self.best_pipeline_.classes_
 
-    @available_if(_best_has("predict_proba"))
+    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities by class."""
         return self.best_pipeline_.predict_proba(self._validated_rows(X))
 
-    @available_if(_best_has("decision_function"))
+    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Scores of the best pipeline."""
         return self.best_pipeline_.decision_function(self._validated_rows(X))
@@ -268,7 +275,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         begun=begun,
     )
     run = run_black_box(config, objective, space, tuple(limits))
-    best = run.best
+    best = best_or_raise(run)
     names = [limit.name for limit in run.limits]
     result = MinimizeResult(
         values=space.values(best.candidate),

@@ -196,9 +196,8 @@ def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, A
             continue
         for implementation in caller.get_hookimpls():
             if implementation.plugin is plugin:
-                found.extend(
-                    (caller.name, _checked(record, wanted)) for record in implementation.function()
-                )
+                given: Any = implementation.function()
+                found.extend((caller.name, _checked(record, wanted)) for record in given)
     return found
 
 

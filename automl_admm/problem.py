@@ -135,9 +135,12 @@ class Parameter:
         return min((self.to_unit(n) for n in around), key=lambda place: abs(place - clipped))
 
     def value(self, unit: float) -> Value:
-        """The value handed to a component or an objective."""
+        """The value handed to a component or an objective.
+
+        A real number has six significant digits, so that what is printed is what was evaluated.
+        """
         if not self.is_integer:
-            return self.to_number(unit)
+            return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
         whole = round(self.to_number(self.project(unit)))
         return self.values[whole - int(self.low)] if self.values else whole
 

@@ -38,6 +38,6 @@ def build(values: dict) -> dict[str, float]:
 
 
 result = minimize(build, space, limits=["bend_mm <= 5"], max_evaluations=300, random_state=0)
-print("beam:  ", {name: value for name, value in result.values.items()})
+print("beam:  ", result.values)
 print(f"weight: {result.loss:.3f} kg")
 print(f"bend:   {result.constraints['bend_mm']:.2f} mm, within the limit: {result.feasible}")

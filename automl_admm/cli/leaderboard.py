@@ -42,7 +42,7 @@ def _table(
     for limit in limits:
         table.add_column(str(limit), justify="right")
     table.add_column("seconds", justify="right")
-    table.add_column("pipeline", overflow="fold")
+    table.add_column("pipeline", overflow="ellipsis", no_wrap=True)
     best = float(str(settings["metric_best"]))
     for evaluation in _ranked(evaluations, limits)[:count]:
         values = [

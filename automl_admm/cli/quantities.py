@@ -10,7 +10,7 @@ import click
 NUMBER_AND_UNIT = re.compile(r"\s*(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[a-zA-Z]*)\s*")
 
 
-class Quantity(click.ParamType):
+class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
     """A number with a unit; a bare number is in the first unit."""
 
     def __init__(self, name: str, units: dict[str, float], example: str) -> None:

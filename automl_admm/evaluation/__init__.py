@@ -1,1 +1,1 @@
-"""Evaluating candidates: building pipelines, measuring them, in child processes, within a budget."""
+"""Evaluating candidates: pipelines built and measured, in child processes, within a budget."""

@@ -7,9 +7,11 @@ it ran.
 from __future__ import annotations
 
 import json
+import signal
+import sys
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,7 @@ class Report:
 
 
 def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path) -> Report:
-    """Call `work.method(folder=folder, **arguments)`; whatever `Exception` it raises is reported."""
+    """Call `work.method(folder=folder, **arguments)`; an `Exception` it raises is reported."""
     try:
         result = getattr(work, method)(folder=folder, **arguments)
     except Exception as error:  # noqa: BLE001 - the work is anybody's code, and may raise anything
@@ -60,7 +62,9 @@ def report_error(error: BaseException) -> Report:
 def encode_report(report: Report) -> bytes:
     """Write a report as JSON; a result that JSON cannot hold, or too large a one, is `invalid`."""
     try:
-        encoded = json.dumps(asdict(report)).encode()
+        encoded = json.dumps(
+            {"status": report.status, "message": report.message, "result": report.result}
+        ).encode()
     except (TypeError, ValueError, RecursionError) as error:
         reason = f"the result cannot be written as JSON: {_text(error)}"
         return encode_report(Report(Status.INVALID, shorten(reason, MESSAGE_LIMIT)))
@@ -85,10 +89,16 @@ def shorten(text: str, limit: int) -> str:
     return text[:head] + mark + text[len(text) - (limit - head - len(mark)) :]
 
 
+def exit_code(leave: SystemExit) -> int:
+    """The exit code that Python would end with: a text is printed and means 1."""
+    if leave.code is None or isinstance(leave.code, int):
+        return (leave.code or 0) & 0xFF
+    sys.stderr.write(f"{leave.code}\n")
+    return 1
+
+
 def describe_exit(code: int) -> str:
     """Name the end of a process that left no report; a negative code is a signal, as in Popen."""
-    import signal
-
     if code == 0:
         return "exit 0 without a result"
     if code > 0:

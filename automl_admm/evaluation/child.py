@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import random
+import resource
 import signal
 import sys
 import traceback
@@ -12,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from automl_admm.evaluation.calls import Report, call_work, encode_report, report_error
+import numpy as np
+import psutil
+
+from automl_admm.evaluation.calls import Report, call_work, encode_report, exit_code, report_error
 from automl_admm.evaluation.processes import adopt_orphans, die_with_parent
 from automl_admm.evaluation.supervision import OUTPUT
 
@@ -53,14 +58,6 @@ def run_child(work: Any, order: Order, memory_bytes: int | None, server: int) ->
         os._exit(code)
 
 
-def exit_code(leave: SystemExit) -> int:
-    """The exit code that Python would end with: a text is printed and means 1."""
-    if leave.code is None or isinstance(leave.code, int):
-        return (leave.code or 0) & 0xFF
-    sys.stderr.write(f"{leave.code}\n")
-    return 1
-
-
 def _detach(server: int) -> None:
     os.setsid()
     die_with_parent()
@@ -74,8 +71,6 @@ def _detach(server: int) -> None:
 
 
 def _capture_output(path: Path) -> None:
-    import faulthandler
-
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     output = os.open(path, flags, 0o600)
     os.dup2(output, 1)
@@ -86,10 +81,6 @@ def _capture_output(path: Path) -> None:
 
 def _confine(memory_bytes: int | None) -> None:
     """Limit what a watch that looks now and then could miss; memory only as a backstop."""
-    import resource
-
-    import psutil
-
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
     if memory_bytes is not None:
@@ -98,8 +89,6 @@ def _confine(memory_bytes: int | None) -> None:
 
 
 def _lower(kind: int, limit: int) -> None:
-    import resource
-
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
@@ -107,8 +96,6 @@ def _lower(kind: int, limit: int) -> None:
 
 
 def _reseed(number: int) -> None:
-    import numpy as np
-
     random.seed(number)
     np.random.seed(number % 2**32)  # noqa: NPY002 - the global generator is what a component may use
 

@@ -175,8 +175,9 @@ class Driver:
 
     def _judge(self, finished: Finished, running: _Running) -> tuple[Status, str]:
         """The status: a success must have a finite loss and a number for every limit."""
-        if finished.status is Status.TIMEOUT and running.until_deadline:
-            return Status.CANCELLED, "the budget ended first"
+        out_of_budget = finished.status is Status.TIMEOUT and running.until_deadline
+        if out_of_budget or finished.status is Status.CANCELLED:
+            return Status.CANCELLED, "the search ended first"
         if finished.status is not Status.SUCCESS:
             return finished.status, finished.message
         if not math.isfinite(float(finished.result.get("loss", math.nan))):

@@ -42,6 +42,7 @@ from automl_admm.problem import Status
 
 MEMORY_POLL_SECONDS = 0.05
 IDLE_SECONDS = 1.0
+LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _leaving_if_orphaned(instructions.parent):
         work = _load_work(Path(instructions.work), channel)
-    with contextlib.suppress(OSError), _wakeups() as wakeup:
+    with contextlib.suppress(ConnectionError), _wakeups() as wakeup:
         channel.send({"event": "ready"})
         _Server(instructions, work, channel, wakeup).run()
 
@@ -109,6 +110,7 @@ def _wakeups() -> Iterator[int]:
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from now on it ends when the parent hangs up
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
@@ -186,23 +188,16 @@ class _Server:
 
     def _reap(self) -> None:
         """Collect the children that ended; what they left behind is killed before it is told."""
-        ended: dict[int, int] = {}
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                break
-            if pid == 0:
-                break
-            ended[pid] = os.waitstatus_to_exitcode(status)
+        ended = dict(_ended_children())
         if not ended:
             return
-        finished = [number for number, watch in self._watches.items() if watch.pid in ended]
-        for number in finished:
-            watch = self._watches.pop(number)
-            watch.kill(Cause(Status.SUCCESS, ""))
-            self._tell_end(number, ended[watch.pid], watch.cause)
+        finished = [(n, watch) for n, watch in self._watches.items() if watch.pid in ended]
+        for number, watch in finished:
+            del self._watches[number]
+            watch.kill_remains()
         self._kill_strays()
+        for number, watch in finished:
+            self._tell_end(number, ended[watch.pid], watch.cause)
 
     def _kill_strays(self) -> None:
         """Kill the orphans that this process was given; more may follow when these have ended."""
@@ -228,5 +223,21 @@ class _Server:
         for watch in self._watches.values():
             watch.kill(Cause(Status.LOST, "the parent is gone"))
         self._watches.clear()
-        self._kill_strays()
+        latest = time.monotonic() + LAST_SECONDS
+        while children_of(self._pid) and time.monotonic() < latest:
+            self._kill_strays()
+            time.sleep(LAST_SECONDS / 200)
+            dict(_ended_children())
         kill_marked(os.environ[MARK])
+
+
+def _ended_children() -> Iterator[tuple[int, int]]:
+    """Reap every child that has ended: its pid, and its exit code as Popen writes it."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, os.waitstatus_to_exitcode(status)

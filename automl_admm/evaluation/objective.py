@@ -10,7 +10,7 @@ import pickle
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -189,14 +189,18 @@ class Remembered:
         if name.startswith("_"):
             raise AttributeError(name)
         found = getattr(self._pipeline, name)
-        return partial(self._ask, name, found) if name in self.RESPONSES else found
+        return self._remembering(found) if name in self.RESPONSES else found
 
     def __sklearn_tags__(self) -> Any:
         return self._pipeline.__sklearn_tags__()
 
-    def _ask(self, name: str, method: Any, X: Any) -> Any:
-        rows, answer = self._answers.get(name, (None, None))
-        if rows is not X:
-            answer = method(X)
-            self._answers[name] = (X, answer)
-        return answer
+    def _remembering(self, method: Any) -> Any:
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            rows, answer = self._answers.get(method.__name__, (None, None))
+            if rows is not X:
+                answer = method(X)
+                self._answers[method.__name__] = (X, answer)
+            return answer
+
+        return respond

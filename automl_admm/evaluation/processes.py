@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 MARK = "AUTOML_ADMM_SERVER"
+ROUNDS = 3
 SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
 C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -81,9 +82,12 @@ def kill_all(processes: Iterable[psutil.Process]) -> None:
 
 def kill_marked(mark: str) -> None:
     """Kill every process whose environment carries the mark of a fork server, but this one."""
-    found = [process for process in psutil.process_iter() if _carries(process, mark)]
-    kill_all(found)
-    psutil.wait_procs(found, timeout=1.0)
+    for _ in range(ROUNDS):  # one that forks while it is being killed needs another round
+        found = [process for process in psutil.process_iter() if _carries(process, mark)]
+        if not found:
+            return
+        kill_all(found)
+        psutil.wait_procs(found, timeout=1.0)
 
 
 def _carries(process: psutil.Process, mark: str) -> bool:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, NoSuccessError
+from automl_admm.errors import ConfigurationError
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
 from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace
 from automl_admm.run_records import RunResult
 from automl_admm.runner.assembly import LIMIT_TEXT, build_executor, plan_search
 from automl_admm.runner.config import RunConfig
+from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
 from automl_admm.shape import content_hash
 from automl_admm.store.memory import MemoryStore
@@ -73,8 +74,7 @@ def run_black_box(
             result = run_search(config, subject, tools)
         finally:
             executor.close()
-    if result.best is None:
-        raise NoSuccessError(_why_nothing(result.evaluations))
+    best_or_raise(result)
     tell("run_finished", result=result)
     return result
 
@@ -108,12 +108,3 @@ def _limit(given: Limit | str) -> Limit:
         pass
     hint = 'Write it like "weight <= 3", with a name that your objective returns.'
     raise ConfigurationError(f"'{given}' is no limit.", hint=hint)
-
-
-def _why_nothing(evaluations: Sequence[Evaluation]) -> str:
-    if not evaluations:
-        return "the budget ended before the objective returned once."
-    last = evaluations[-1]
-    return (
-        f"none of {len(evaluations)} evaluations succeeded; the last: {last.status} {last.message}"
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import Any
+from zipfile import BadZipFile
 
 from automl_admm.errors import StoreError
 from automl_admm.runner.trusted_types import TRUSTED
@@ -30,7 +31,10 @@ def load_model(folder: RunFolder) -> Any:
 def _load(folder: RunFolder, content: bytes) -> Any:
     from skops.io import get_untrusted_types, loads
 
-    strange = sorted(set(get_untrusted_types(data=content)) - TRUSTED)
+    try:
+        strange = sorted(set(get_untrusted_types(data=content)) - TRUSTED)
+    except (BadZipFile, KeyError, ValueError) as problem:
+        raise StoreError(f"'{folder.model}' is no skops file: {problem}.") from problem
     if strange:
         raise StoreError(
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",

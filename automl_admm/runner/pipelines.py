@@ -24,6 +24,7 @@ from automl_admm.registry import Registry
 from automl_admm.run_records import RunResult
 from automl_admm.runner.assembly import Plan, build_executor, plan_search, resolve_constraints
 from automl_admm.runner.config import RunConfig
+from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
 from automl_admm.runner.refit import Refit, expected_seconds, refit_best
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
@@ -153,8 +154,7 @@ def _conclude(
     prepared: Preparation, result: RunResult, executor: Executor, folder: RunFolder | None
 ) -> PipelineResult:
     """The final fit, its measurements and its files."""
-    if result.best is None:
-        raise NoSuccessError(_why_nothing(result), hint="Try a longer budget or another grammar.")
+    best_or_raise(result)
     expected = partial(expected_seconds, _rows_ratio(prepared.work))
     refit, finished = refit_best(prepared.config, subject_of(prepared), result, executor, expected)
     if finished.folder is None:
@@ -197,19 +197,6 @@ def _rows_ratio(work: PipelineWork) -> float:
 
 def _finisher(folder: RunFolder | None) -> Callable[[Evaluation, Finished], None]:
     return partial(keep_predictions, folder)
-
-
-def _why_nothing(result: RunResult) -> str:
-    """The commonest reasons why no evaluation succeeded."""
-    if not result.evaluations:
-        return "the budget ended before a single pipeline could be evaluated."
-    causes: dict[str, int] = {}
-    for evaluation in result.evaluations:
-        cause = f"{evaluation.status}: {evaluation.message}".strip(": ")[:200]
-        causes[cause] = causes.get(cause, 0) + 1
-    commonest = sorted(causes.items(), key=lambda item: -item[1])[:3]
-    listed = "; ".join(f"{count} × {cause}" for cause, count in commonest)
-    return f"none of {len(result.evaluations)} evaluations succeeded ({listed})."
 
 
 def _how_far(constraints: tuple[Constraint, ...], evaluation: Evaluation) -> str:

@@ -50,7 +50,6 @@ class FakeExecutor:
 
     def kill(self, number: int) -> None:
         self.killed.append(number)
-        self.running = [task for task in self.running if task.number != number]
         self.react = lambda task: Finished(task.number, Status.CANCELLED)
 
     def close(self) -> None:

@@ -1,0 +1,48 @@
+"""Built-in executors: supervised child processes, and this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import ExecutorPlugin, ExecutorSetting, NoOptions
+from automl_admm.protocols import Executor
+
+
+def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
+    """One supervised child process per task; needs fork, so not for Windows."""
+    del options
+    if os.name != "posix":
+        raise ConfigurationError(
+            "the executor 'local' needs Linux or macOS.",
+            hint="Use the executor 'inline', which has no time and memory limits.",
+        )
+    from automl_admm.evaluation.local import LocalExecutor
+
+    return LocalExecutor(work, setting)
+
+
+def build_inline(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
+    """Everything in this process, without limits."""
+    del options
+    from automl_admm.evaluation.inline import InlineExecutor
+
+    return InlineExecutor(work, setting)
+
+
+@hookimpl
+def executors() -> Iterable[ExecutorPlugin]:
+    """`local` and `inline`."""
+    yield ExecutorPlugin(
+        name="local",
+        summary="one supervised child process per evaluation, with time and memory limits",
+        factory=build_local,
+    )
+    yield ExecutorPlugin(
+        name="inline",
+        summary="in this process, one at a time and without limits: for debuggers",
+        factory=build_inline,
+    )

@@ -1,0 +1,241 @@
+"""The `local` executor: one supervised child process per task, forked from a warm server."""
+
+from __future__ import annotations
+
+import errno
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import AutomlAdmmError, ConfigurationError, DiskFullError
+from automl_admm.evaluation.calls import Report, decode_report, describe_exit
+from automl_admm.evaluation.channel import Message
+from automl_admm.evaluation.child import RESULT, TASK
+from automl_admm.evaluation.folders import Folders
+from automl_admm.evaluation.server_process import Launch, ServerProcess
+from automl_admm.evaluation.supervision import OUTPUT, trim_output
+from automl_admm.plugin_types import ExecutorSetting
+from automl_admm.problem import Status
+from automl_admm.protocols import Finished, Task
+
+RESTARTS = 3
+KILL_SECONDS = 1.0
+SHOWN_OUTPUT = 4_000
+
+
+@dataclass
+class _Running:
+    task: Task
+    folder: Path
+    begun: float | None = None
+
+
+class LocalExecutor:
+    """Runs tasks in children of a fork server, which starts at once and warms up meanwhile.
+
+    The server enforces the limits and reaps; this side hands out orders and reads reports. A
+    server that dies is started again for the next task, a few times. A work may have a method
+    `prepare()`, which the server calls before it forks: it may import and build, but must not run
+    anything that starts threads (a fit does), or the children may hang.
+    """
+
+    def __init__(self, work: Any, setting: ExecutorSetting) -> None:
+        self.workers = setting.workers
+        self._folders = Folders(setting.scratch)
+        scratch = self._folders.scratch
+        self._launch = Launch(
+            scratch / "work.pickle", scratch / "server.log", self.workers, setting.memory_bytes
+        )
+        try:
+            _store(work, self._launch.work)
+        except AutomlAdmmError:
+            self._folders.close()
+            raise
+        self._running: dict[int, _Running] = {}
+        self._ended: list[Finished] = []
+        self._deaths: list[str] = []
+        self._failure: AutomlAdmmError | None = None
+        self._server: ServerProcess | None = ServerProcess(self._launch)
+
+    def submit(self, task: Task) -> None:
+        """Hand a task to the server; its time runs from the fork, not from here."""
+        folder = self._folders.make(task)
+        _store((task.method, dict(task.arguments)), folder / TASK)
+        order = {
+            "order": "run",
+            "number": task.number,
+            "folder": str(folder),
+            "seconds": task.seconds,
+        }
+        while not self._send(order):
+            pass
+        self._running[task.number] = _Running(task, folder)
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        """The tasks that ended; nothing at once if nothing runs."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self._listen(0.0)
+        while self._running and not self._ended:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                break
+            self._listen(left)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def kill(self, number: int) -> None:
+        """Kill a task and see it end; one whose server still loads the work ends right here."""
+        self._listen(0.0)
+        running = self._running.get(number)
+        if running is None or not self._send({"order": "kill", "number": number}):
+            return
+        if running.begun is None:
+            self._finish(number, Report(Status.CANCELLED, "killed before it began"), 0.0)
+        deadline = time.monotonic() + KILL_SECONDS
+        while number in self._running and time.monotonic() < deadline:
+            self._listen(deadline - time.monotonic())
+
+    def close(self) -> None:
+        """Kill what runs, stop the server and remove the folders of what was not handed out."""
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
+        for number in list(self._running):
+            self._finish(number, Report(Status.CANCELLED, "the executor was closed"), 0.0)
+        self._launch.work.unlink(missing_ok=True)
+        self._launch.log.unlink(missing_ok=True)
+        self._folders.close()
+
+    def _send(self, order: Message) -> bool:
+        """Whether the order went out; if the server is found dead, all that ran has ended."""
+        try:
+            self._live_server().channel.send(order)
+        except OSError:
+            self._mourn()
+            return False
+        return True
+
+    def _live_server(self) -> ServerProcess:
+        if self._failure is not None:
+            raise self._failure
+        if self._server is None:
+            if len(self._deaths) > RESTARTS:
+                raise AutomlAdmmError(
+                    f"the process that evaluates died {len(self._deaths)} times; "
+                    f"the last time by {self._deaths[-1]}.",
+                    hint="Is there enough memory? 'inline' runs evaluations without it.",
+                )
+            self._server = ServerProcess(self._launch)
+        return self._server
+
+    def _listen(self, timeout: float | None) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._server is None:
+            return
+        try:
+            for message in self._server.channel.receive(timeout):
+                self._hear(message)
+        except EOFError:
+            self._mourn()
+
+    def _hear(self, message: Message) -> None:
+        if message["event"] == "failed":
+            self._failure = _load_error(message["message"])
+            raise self._failure
+        running = self._running.get(message.get("number", -1))
+        if running is None:
+            return
+        if message["event"] == "started":
+            running.begun = message["moment"]
+        else:
+            seconds = message["moment"] - (running.begun or message["moment"])
+            self._finish(running.task.number, _report(message, running.folder), seconds)
+
+    def _finish(self, number: int, report: Report, seconds: float) -> None:
+        running = self._running.pop(number)
+        keep = running.task.keep
+        if keep and report.status is Status.SUCCESS:
+            trim_output(running.folder / OUTPUT)
+        finished = Finished(number, report.status, report.result, report.message, seconds)
+        self._ended.append(self._folders.hand_out(finished, running.folder, keep=keep))
+
+    def _mourn(self) -> None:
+        """The server is dead: what ran is lost, unless its report is there."""
+        if self._server is None:
+            return
+        end = self._server.bury()
+        self._server = None
+        self._deaths.append(end)
+        now = time.monotonic()
+        for number, running in list(self._running.items()):
+            seconds = 0.0 if running.begun is None else now - running.begun
+            lost = Report(Status.LOST, f"the process that evaluates died: {end}")
+            self._finish(number, _read_report(running.folder) or lost, seconds)
+
+
+def _store(item: Any, path: Path) -> None:
+    """Pickle anything, what is defined in `__main__` or in a function by value."""
+    import joblib
+
+    wrapped = joblib.wrap_non_picklable_objects(item, keep_wrapper=False)
+    try:
+        with path.open("wb") as file:
+            pickle.dump(wrapped, file, protocol=pickle.HIGHEST_PROTOCOL)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise DiskFullError(f"no room left on the disk for '{path}'.") from error
+        raise
+    except Exception as error:
+        raise ConfigurationError(
+            f"the work cannot be sent to a child process: {type(error).__name__}: {error}.",
+            hint="Leave out locks, open files and connections, or make them in prepare().",
+        ) from error
+
+
+def _load_error(reason: str) -> ConfigurationError:
+    is_not_found = reason.startswith(("ModuleNotFoundError", "AttributeError"))
+    return ConfigurationError(
+        f"the work could not be loaded in a child process: {reason.rstrip('.')}.",
+        hint="Put functions and classes into the script or an importable module."
+        if is_not_found
+        else None,
+    )
+
+
+def _report(message: Message, folder: Path) -> Report:
+    """How a task ended: by a report that is whole, by what we did to it, by its exit status.
+
+    A report that was whole when the time limit struck counts; one that broke the memory limit
+    does not.
+    """
+    status = message["status"]
+    report = _read_report(folder)
+    if report is not None and status != Status.MEMOUT:
+        return report
+    if status is not None:
+        return Report(Status(status), message["message"])
+    printed = _last_output(folder / OUTPUT)
+    result = {"output": printed} if printed else {}
+    return Report(Status.CRASHED, describe_exit(message["code"]), result)
+
+
+def _read_report(folder: Path) -> Report | None:
+    """The report in a folder; None if there is none, or none that can be read."""
+    try:
+        return decode_report((folder / RESULT).read_bytes())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _last_output(output: Path) -> str:
+    """The end of what a task printed: a crash often says there what it was."""
+    try:
+        with output.open("rb") as file:
+            file.seek(max(output.stat().st_size - SHOWN_OUTPUT, 0))
+            return file.read(SHOWN_OUTPUT).decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,96 @@
+"""The documentation, the hooks and the public names stay in step with the code."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import automl_admm
+from automl_admm import hookspecs
+
+ROOT = Path(__file__).parents[1]
+HOOKS = [
+    name
+    for name, item in vars(hookspecs).items()
+    if inspect.isfunction(item) and item.__module__ == hookspecs.__name__
+]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(automl_admm.__path__, "automl_admm.")
+    if not module.name.startswith("automl_admm.testing") and module.name != "automl_admm.__main__"
+]
+
+
+def test_the_public_names_are_sorted_and_resolve() -> None:
+    assert automl_admm.__all__ == sorted(automl_admm.__all__, key=lambda n: (n[0].islower(), n))
+    for name in automl_admm.__all__:
+        assert getattr(automl_admm, name) is not None
+    with pytest.raises(AttributeError):
+        automl_admm.no_such_name  # noqa: B018
+
+
+def test_importing_the_package_is_cheap() -> None:
+    code = (
+        "import sys, automl_admm; from automl_admm import hookimpl, SearchSpace; "
+        "heavy = {'sklearn', 'pandas', 'scipy.optimize', 'lark', 'rich'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_listing_plugins_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from automl_admm.plugins import load_plugins; load_plugins(); "
+        "print(sorted({'sklearn', 'pandas', 'scipy.optimize', 'lark'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_what_it_is(name: str) -> None:
+    assert (importlib.import_module(name).__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_documented_with_an_example_of_itself(name: str) -> None:
+    text = inspect.getdoc(getattr(hookspecs, name)) or ""
+    assert "Example::" in text
+    assert f"def {name}(" in text
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_in_the_readme(name: str) -> None:
+    assert f"`{name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_hook_is_tested() -> None:
+    tested = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*.py"))
+    implemented = set(re.findall(r"def (\w+)\(", tested)) | set(re.findall(r'"(\w+)"', tested))
+    assert set(HOOKS) <= implemented
+
+
+def test_every_command_is_in_the_readme() -> None:
+    from automl_admm.plugins import load_plugins
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for record in load_plugins().commands:
+        assert f"automl-admm {record.name}" in readme
+
+
+def test_every_exit_code_is_in_the_readme() -> None:
+    from automl_admm import errors
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    codes = {kind.exit_code for kind in kinds if issubclass(kind, errors.AutomlAdmmError)} - {1}
+    for code in codes:
+        assert re.search(rf"^\| {code} \|", readme, re.MULTILINE), code
