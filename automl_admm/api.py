@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.data.columns import plain_missing
@@ -90,7 +91,8 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Predict with the best pipeline."""
-        return self.best_pipeline_.predict(self._validated_rows(X))
+        rows = self._validated_rows(X)
+        return self.best_pipeline_.predict(rows)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
@@ -189,6 +191,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> AutoMLClassifier:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
+        check_classification_targets(y)
         super().fit(X, y)
         return self
 
@@ -221,9 +224,9 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class MinimizeResult:
-    """What `minimize` found: the best values within the limits, and all that was tried."""
+    """What `minimize` found: the best within the limits as values by name, and all that was tried."""
 
-    values: dict[str, Any]
+    best: dict[str, Any]
     loss: float
     constraints: dict[str, float]
     feasible: bool
@@ -278,7 +281,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
     best = best_or_raise(run)
     names = [limit.name for limit in run.limits]
     result = MinimizeResult(
-        values=space.values(best.candidate),
+        best=space.values(best.candidate),
         loss=best.loss,
         constraints=dict(zip(names, best.constraints, strict=True)),
         feasible=run.feasible,

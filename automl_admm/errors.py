@@ -1,6 +1,7 @@
 """Every error that a user can meet: one line (what, where, how to mend it) and an exit code.
 
 Nothing else leaves the library on bad input; a bug in our own code raises whatever it raises.
+Wrong settings and wrong data are `ValueError`s as well, as users of scikit-learn expect.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class AutomlAdmmError(Exception):
         return self.message if self.hint is None else f"{self.message} {self.hint}"
 
 
-class ConfigurationError(AutomlAdmmError):
+class ConfigurationError(AutomlAdmmError, ValueError):
     """A setting, an option or an argument is wrong."""
 
     exit_code = 2
@@ -46,7 +47,7 @@ class PluginError(ConfigurationError):
     """A plugin is broken, or two plugins claim one name."""
 
 
-class DataError(AutomlAdmmError):
+class DataError(AutomlAdmmError, ValueError):
     """The data cannot be used as they are."""
 
     exit_code = 3

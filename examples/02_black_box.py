@@ -38,6 +38,6 @@ def build(values: dict) -> dict[str, float]:
 
 
 result = minimize(build, space, limits=["bend_mm <= 5"], max_evaluations=300, random_state=0)
-print("beam:  ", result.values)
+print("beam:  ", result.best)
 print(f"weight: {result.loss:.3f} kg")
 print(f"bend:   {result.constraints['bend_mm']:.2f} mm, within the limit: {result.feasible}")

@@ -37,12 +37,12 @@ def _table(
     evaluations: list[Evaluation], limits: list[Limit], settings: dict[str, object], count: int
 ) -> Table:
     table = Table(box=None, pad_edge=False)
-    table.add_column("#", justify="right")
-    table.add_column(str(settings["metric"]), justify="right")
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column(str(settings["metric"]), justify="right", no_wrap=True)
     for limit in limits:
-        table.add_column(str(limit), justify="right")
-    table.add_column("seconds", justify="right")
-    table.add_column("pipeline", overflow="ellipsis", no_wrap=True)
+        table.add_column(str(limit), justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("pipeline", overflow="fold")
     best = float(str(settings["metric_best"]))
     for evaluation in _ranked(evaluations, limits)[:count]:
         values = [

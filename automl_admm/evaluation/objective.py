@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -69,13 +71,14 @@ class PipelineWork:
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file."""
-        parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+        with unheard_warnings():
+            parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+            values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
         np.savez(
             folder / "predictions.npz",
             rows=np.concatenate([valid for _, valid in self.splits]),
             predictions=np.concatenate([p.predictions for p, _ in parts]).astype(np.float32),
         )
-        values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
         scores = [score for _, score in parts]
         return {
             "loss": self.metric.loss(float(np.mean(scores))),
@@ -92,7 +95,8 @@ class PipelineWork:
     ) -> Mapping[str, Any]:
         """Fit on all rows of the search, with the user's own labels; measure on rows held out."""
         begun = time.perf_counter()
-        pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
+        with unheard_warnings():
+            pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
         found: dict[str, Any] = {"fit_seconds": time.perf_counter() - begun}
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -106,10 +110,12 @@ class PipelineWork:
 
     def _measure_held_out(self, pipeline: Any, rows: Table, fit_seconds: float) -> dict[str, Any]:
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
-        part, score = self._measure(numbered, rows.X, rows.y, fit_seconds)
+        with unheard_warnings():
+            part, score = self._measure(numbered, rows.X, rows.y, fit_seconds)
+            values = self._constraint_values(part)
         return {
             "held_out_score": score,
-            "held_out_constraints": self._constraint_values(part),
+            "held_out_constraints": values,
             "held_out_rows": len(rows.y),
         }
 
@@ -149,6 +155,14 @@ class PipelineWork:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_components": None}
+
+
+@contextmanager
+def unheard_warnings() -> Iterator[None]:
+    """Keep quiet about what a candidate warns of: it is judged by its score."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class Numbered:

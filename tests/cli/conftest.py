@@ -1,0 +1,73 @@
+"""Running the command line as a user would, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.cli.main import main
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the program in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> Ended:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Run:
+    """Run the program as a process of its own."""
+
+    def call(*arguments: str | Path) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "automl_admm", *map(str, arguments)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    return call
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A small table with text, gaps and a target of two classes."""
+    rng = np.random.default_rng(0)
+    rows = 160
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 90, rows).astype(float), "height": rng.normal(170, 9, rows)}
+    )
+    frame["city"] = rng.choice(["Ulm", "Bonn", "Kiel"], rows)
+    frame["buys"] = np.where(frame["age"] + 10 * rng.normal(size=rows) > 50, "yes", "no")
+    frame.loc[::9, "age"] = np.nan
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    return path

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+QUICK = (
+    "--grammar",
+    "tiny",
+    "--max-evaluations",
+    "6",
+    "--theta-solver",
+    "random",
+    "--executor",
+    "inline",
+)
+
+
+def test_fit_then_leaderboard_then_predict(run: Any, table: Path, tmp_path: Path) -> None:
+    done = run("fit", table, "--target", "buys", *QUICK, "--out", "out", "-q")
+    assert done.code == 0, done.err
+    assert "best pipeline  impute(" in done.out
+    assert "validation     roc_auc 0." in done.out
+    assert "held out       roc_auc 0." in done.out
+    assert "saved in       out" in done.out
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "run.json",
+        "grammar.lark",
+        "store.sqlite",
+        "model.skops",
+        "model.json",
+        "predictions",
+    }
+
+    board = run("leaderboard", "out")
+    assert board.code == 0
+    assert "roc_auc" in board.out
+    assert "6 success" in board.out
+
+    done = run("predict", "out", table, "-o", "new.csv")
+    assert done.code == 0, done.err
+    predicted = pd.read_csv(tmp_path / "new.csv")
+    assert list(predicted.columns) == ["prediction", "probability_no", "probability_yes"]
+    assert len(predicted) == 160
+    assert set(predicted["prediction"]) <= {"yes", "no"}
+
+
+def test_fit_without_data_says_what_it_runs_on(run: Any) -> None:
+    done = run("fit", *QUICK, "--out", "out", "-q")
+    assert done.code == 0, done.err
+    assert "german_credit, which ships with the package" in done.err
+
+
+def test_json_is_all_that_is_printed(run: Any, table: Path) -> None:
+    done = run("fit", table, "--target", "buys", *QUICK, "--out", "out", "--json")
+    summary = json.loads(done.out)
+    assert summary["feasible"] is True
+    assert summary["metric"] == "roc_auc"
+    assert summary["evaluations"] == {"success": 6}
+
+
+def test_a_run_folder_of_its_own_is_made_each_time(run: Any, table: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run("fit", table, "--target", "buys", *QUICK, "-q").code == 0
+    assert len(list((tmp_path / "automl-runs").iterdir())) == 2
+
+
+def test_a_limit_is_shown_with_its_values(run: Any, table: Path) -> None:
+    done = run(
+        "fit", table, "--target", "buys", *QUICK, "--out", "o", "-q", "--constraint", "size_mb <= 5"
+    )
+    assert done.code == 0, done.err
+    assert "limit          size_mb <= 5: 0.0" in done.out
+    assert ": holds" in done.out
+
+
+def test_a_limit_that_cannot_hold_ends_with_5_and_keeps_the_closest(run: Any, table: Path) -> None:
+    done = run(
+        "fit",
+        table,
+        "--target",
+        "buys",
+        *QUICK,
+        "--out",
+        "o",
+        "-q",
+        "--constraint",
+        "size_mb <= 1e-9",
+    )
+    assert done.code == 5
+    assert "NOT within the limits" in done.out
+    assert done.err.count("\n") == 1
+    assert "no pipeline within the limits was found (size_mb <= 1e-09, closest" in done.err
+    assert json.loads(Path("o/model.json").read_text())["feasible"] is False
+
+
+def test_a_regression_target_is_recognised(run: Any, table: Path) -> None:
+    frame = pd.read_csv(table)
+    frame.loc[frame["height"].notna()].to_csv("heights.csv", index=False)
+    done = run("fit", "heights.csv", "--target", "height", *QUICK, "--out", "o", "-q")
+    assert done.code == 0, done.err
+    assert "validation     r2" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["nowhere.csv", "--target", "buys"], 3, "nowhere.csv"),
+        (["people.csv", "--target", "buy"], 3, "Did you mean 'buys'"),
+        (["people.csv"], 2, "--target is missing"),
+        (["people.csv", "--target", "buys", "--theta-solver", "gpp"], 2, "Did you mean 'gp'"),
+        (
+            ["people.csv", "--target", "buys", "--theta-solver", "gp:retsarts=2"],
+            2,
+            "has no option 'retsarts'",
+        ),
+        (["people.csv", "--target", "buys", "--z-solver", "cmap"], 2, "Did you mean 'cmab'"),
+        (["people.csv", "--target", "buys", "--strategy", "adm"], 2, "Did you mean 'admm'"),
+        (["people.csv", "--target", "buys", "--strategy", "admm:roh=2"], 2, "Did you mean 'rho'"),
+        (["people.csv", "--target", "buys", "--executor", "locl"], 2, "Did you mean 'local'"),
+        (["people.csv", "--target", "buys", "--grammar", "defualt"], 2, "Did you mean 'default'"),
+        (["people.csv", "--target", "buys", "--metric", "roc_acu"], 2, "Did you mean 'roc_auc"),
+        (
+            ["people.csv", "--target", "buys", "--constraint", "latency <= 3"],
+            2,
+            "Did you mean 'latency_us'",
+        ),
+        (["people.csv", "--target", "buys", "--constraint", "latency_us"], 2, "is no constraint"),
+        (["people.csv", "--target", "buys", "--budget", "0"], 2, "the budget must be more than 0"),
+        (["people.csv", "--target", "buys", "--budget", "soon"], 2, "Write it like 30s, 10m or 1h"),
+        (["people.csv", "--target", "buys", "--budgte", "3s"], 2, "--budget"),
+        (["people.csv", "--target", "buys", "--max-evaluations", "0"], 2, "at least 1"),
+        (["people.csv", "--target", "buys", "--workers", "0"], 2, "at least 1"),
+        (["people.csv", "--target", "buys", "--test-size", "1.5"], 2, "the test size must be in"),
+        (["one.csv", "--target", "y"], 3, "one class"),
+        (["people.csv", "--target", "buys", "--task", "regression"], 3, "are no numbers"),
+        (["people.csv", "--target", "buys", "--grammar", "broken.lark"], 2, "error[G"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    run: Any, table: Path, tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
+    (tmp_path / "one.csv").write_text("x,y\n1,a\n2,a\n3,a\n")
+    (tmp_path / "broken.lark").write_text(
+        "%import components (impute, random_forrest)\nstart: impute random_forrest\n"
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = run("fit", *arguments)
+    assert done.code == code
+    assert done.out == ""
+    assert done.err.startswith("error: ")
+    assert says in done.err
+    assert "Traceback" not in done.err
+    if "error[G" not in says:
+        assert done.err.count("\n") == 1, done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_an_unknown_command_names_the_nearest(run: Any) -> None:
+    done = run("fti")
+    assert done.code == 2
+    assert "Did you mean 'fit'" in done.err
+
+
+def test_predicting_with_what_is_not_there_is_explained(
+    run: Any, table: Path, tmp_path: Path
+) -> None:
+    assert run("predict", "no-run", table).code == 7
+    run("fit", table, "--target", "buys", *QUICK, "--out", "out", "-q")
+    (tmp_path / "other.csv").write_text("agee,city\n3,Ulm\n")
+    done = run("predict", "out", "other.csv")
+    assert done.code == 3
+    assert "Did you mean 'agee'" in done.err
+    done = run("predict", "out", table, "-o", "no/such/place.csv")
+    assert done.code == 2
+    assert "there is no folder" in done.err
+
+
+def test_plugins_and_components_are_listed(run: Any) -> None:
+    listed = run("plugins", "--json")
+    assert {item["state"] for item in json.loads(listed.out)} == {"active"}
+    assert "builtin-theta" in run("plugins").out
+    assert "random_forest" in run("components").out
+    assert "n_estimators" in run("components", "random_forest").out
+    done = run("components", "random_forrest")
+    assert done.code == 2
+    assert "Did you mean 'random_forest'" in done.err
+
+
+def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Path) -> None:
+    begun = time.monotonic()
+    done = spawn(
+        "fit", table, "--target", "buys", "--budget", "6s", "--workers", "2", "--out", "out"
+    )
+    spent = time.monotonic() - begun
+    assert done.code == 0, done.err
+    assert "ended by: budget" in done.out
+    assert spent <= 8.0
+
+
+def test_a_budget_too_short_for_anything_ends_with_4(spawn: Any, table: Path) -> None:
+    done = spawn("fit", table, "--target", "buys", "--budget", "0.5s", "--out", "out")
+    assert done.code == 4
+    assert "the budget ended before a single evaluation did" in done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from automl_admm import (
+    AutoMLClassifier,
+    AutoMLRegressor,
+    Choice,
+    Condition,
+    Constraint,
+    EvaluatedPipeline,
+    InfeasibleError,
+    Limit,
+    Order,
+    Parameter,
+    SearchSpace,
+    minimize,
+)
+from automl_admm.errors import ConfigurationError, DataError, NoSuccessError
+
+QUICK = {
+    "grammar": "tiny",
+    "max_evaluations": 5,
+    "theta_solver": "random",
+    "executor": "inline",
+    "random_state": 0,
+}
+
+
+def test_a_classifier_is_fitted_on_a_frame_with_text_and_gaps() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(40, 9, 120), "city": rng.choice(["Ulm", "Bonn"], 120)})
+    y = np.where(X["age"] + rng.normal(size=120) > 40, "yes", "no")
+    X.loc[::7, "age"] = np.nan
+    search = AutoMLClassifier(**QUICK).fit(X, y)
+    assert type(search.best_pipeline_) is Pipeline
+    assert list(search.classes_) == ["no", "yes"]
+    assert search.score(X, y) > 0.7
+    assert search.predict_proba(X).shape == (120, 2)
+    assert (search.best_pipeline_.predict(X) == search.predict(X)).all()
+    assert np.nanmax(search.cv_results_["mean_test_score"]) == pytest.approx(search.best_score_)
+    assert search.n_evaluations_ == len(search.cv_results_["pipeline"]) == 5
+
+
+def test_three_classes_and_plain_arrays() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = AutoMLClassifier(**QUICK).fit(X, y)
+    assert search.score(X, y) > 0.9
+    assert "accuracy" not in search.get_params()
+
+
+def test_a_regressor_beats_the_mean() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    assert AutoMLRegressor(**QUICK).fit(X, y).score(X, y) > 0.3
+
+
+def test_it_stands_inside_scikit_learn() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert cross_val_score(AutoMLClassifier(**QUICK), X, y, cv=2).mean() > 0.9
+
+
+def test_same_seed_same_search() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    runs = [AutoMLClassifier(**QUICK).fit(X, y).cv_results_["pipeline"] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_a_child_process_finds_what_this_process_finds() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    here = AutoMLClassifier(**QUICK).fit(X, y)
+    there = AutoMLClassifier(**QUICK | {"executor": "local"}).fit(X, y)
+    assert there.cv_results_["pipeline"] == here.cv_results_["pipeline"]
+    assert there.cv_results_["mean_test_score"] == pytest.approx(
+        here.cv_results_["mean_test_score"]
+    )
+
+
+def test_a_fitted_search_survives_pickling_and_clone_forgets() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = AutoMLClassifier(**QUICK).fit(X, y)
+    again = pickle.loads(pickle.dumps(search))
+    assert (again.predict(X) == search.predict(X)).all()
+    assert not hasattr(clone(search), "best_pipeline_")
+
+
+def test_a_limit_of_ones_own_is_any_callable() -> None:
+    def steps(evaluated: EvaluatedPipeline) -> float:
+        return float(len(evaluated.pipeline.steps))
+
+    X, y = load_iris(return_X_y=True)
+    short = Constraint(Limit("steps", 2), steps)
+    quick = QUICK | {"max_evaluations": 12, "strategy": "admm:first=2,step=0"}
+    search = AutoMLClassifier(**quick, constraints=[short]).fit(X, y)
+    assert search.feasible_
+    assert len(search.best_pipeline_.steps) <= 2
+    assert set(search.cv_results_["steps"]) <= {2.0, 3.0}
+
+
+def test_outside_the_limits_raises_with_the_closest_unless_asked_for() -> None:
+    X, y = load_iris(return_X_y=True)
+    impossible = QUICK | {"constraints": ["size_mb <= 1e-9"]}
+    with pytest.raises(InfeasibleError, match="size_mb <= 1e-09, closest") as caught:
+        AutoMLClassifier(**impossible).fit(X, y)
+    assert type(caught.value.closest.model) is Pipeline
+    search = AutoMLClassifier(**impossible, on_infeasible="closest").fit(X, y)
+    assert search.feasible_ is False
+
+
+def test_a_work_dir_keeps_the_run(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    AutoMLClassifier(**QUICK, work_dir=tmp_path / "run").fit(X, y)
+    assert (tmp_path / "run" / "model.skops").is_file()
+
+
+def test_callbacks_hear_of_everything() -> None:
+    class Heard:
+        def __init__(self) -> None:
+            self.hooks: list[str] = []
+
+        def run_started(self, info: object) -> None:
+            self.hooks.append("run_started")
+
+        def evaluation_finished(self, info: object, evaluation: object) -> None:
+            self.hooks.append("evaluation_finished")
+
+        def run_finished(self, info: object, result: object) -> None:
+            self.hooks.append("run_finished")
+
+    heard = Heard()
+    X, y = load_iris(return_X_y=True)
+    AutoMLClassifier(**QUICK, callbacks=[heard]).fit(X, y)
+    assert heard.hooks == ["run_started", *["evaluation_finished"] * 5, "run_finished"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"theta_solver": "gpp"}, "Did you mean 'gp'"),
+        ({"on_infeasible": "ignore"}, "must be 'raise' or 'closest'"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"time_budget": -1}, "the budget must be more than 0"),
+        ({"grammar": "no/such.lark"}, "does not exist"),
+        ({"constraints": ["fast"]}, "is no constraint"),
+        ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb'"),
+    ],
+)
+def test_wrong_arguments_are_one_line(changes: dict, says: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match=says):
+        AutoMLClassifier(**QUICK | changes).fit(X, y)
+
+
+def test_one_class_is_refused() -> None:
+    with pytest.raises(DataError, match="one class"):
+        AutoMLClassifier(**QUICK).fit(np.zeros((20, 2)), np.ones(20))
+
+
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
+    [
+        AutoMLClassifier("tiny", max_evaluations=2, executor="inline", theta_solver="random"),
+        AutoMLRegressor("tiny", max_evaluations=2, executor="inline", theta_solver="random"),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_checks(estimator: object, check: object) -> None:
+    check(estimator)
+
+
+SPACE = SearchSpace(
+    decisions=(Choice("metal", ("iron", "tin"), values=(7.9, 7.3)), Order("coats", ("a", "b"))),
+    parameters=(
+        Parameter("length", 0.1, 10, log=True),
+        Parameter("holes", 0, 9, kind="int", when=Condition("metal", ("tin",))),
+    ),
+)
+
+
+def black_box(values: dict) -> dict[str, float]:
+    distance = abs(np.log(values["length"])) + abs(values.get("holes", 9) - 4)
+    return {"loss": float(distance + values["metal"]), "weight": values["metal"] * values["length"]}
+
+
+def test_any_black_box_can_be_minimised_within_limits() -> None:
+    result = minimize(black_box, SPACE, limits=["weight <= 5"], max_evaluations=120, random_state=0)
+    assert result.feasible
+    assert result.best["metal"] == 7.3
+    assert result.best["holes"] == 4
+    assert result.constraints["weight"] <= 5
+    assert result.loss < 8.5
+    assert len(result.evaluations) == 120
+
+
+def test_a_black_box_with_a_time_limit_runs_in_children() -> None:
+    def hangs_sometimes(values: dict) -> float:
+        while values["metal"] == 7.9:
+            pass
+        return float(values["length"])
+
+    result = minimize(
+        hangs_sometimes,
+        SPACE,
+        max_evaluations=6,
+        eval_time_limit=0.5,
+        z_solver="random",
+        theta_solver="random",
+        strategy="joint",
+        random_state=1,
+    )
+    statuses = {evaluation.status.value for evaluation in result.evaluations}
+    assert statuses == {"success", "timeout"}
+
+
+def test_a_black_box_that_returns_no_number_is_explained() -> None:
+    with pytest.raises(NoSuccessError, match="returned 'much' where a number is due"):
+        minimize(lambda values: "much", SPACE, max_evaluations=3)
+    with pytest.raises(NoSuccessError, match="returned no 'weight'"):
+        minimize(lambda values: 1.0, SPACE, limits=["weight <= 3"], max_evaluations=3)
+
+
+def test_an_infeasible_black_box_raises_with_the_closest() -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        minimize(black_box, SPACE, limits=["weight <= 0.001"], max_evaluations=20, random_state=0)
+    assert caught.value.closest.feasible is False
