@@ -1,4 +1,4 @@
-"""For plugin authors: contract suites for solvers, and objectives whose optimum is known.
+"""For authors of plugins: contract suites that hold a solver to its promises, and objectives.
 
-Nothing in the package imports this; `contracts` needs pytest.
+Nothing in the package imports this.
 """

@@ -1,8 +1,8 @@
-"""Built-in θ-solvers."""
+"""The built-in θ-solvers: `gp` and `random`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automl_admm.hookspecs import hookimpl
@@ -12,38 +12,46 @@ from automl_admm.protocols import ThetaSolver
 
 @dataclass(frozen=True, slots=True)
 class GpOptions:
-    """Options of `gp`: the points of the first design, and the candidates of a proposal."""
+    """Options of `gp`.
 
-    design: int = 5
-    candidates: int = 512
+    `initial` points are tried before the model is asked (None: 2 + d/2, at most 6); the model
+    keeps at most `points` observations.
+    """
+
+    initial: int | None = None
+    points: int = 256
 
     def __post_init__(self) -> None:
-        if self.design < 1 or self.candidates < 1:
-            raise ValueError("design and candidates must be at least 1")
+        if self.initial is not None and self.initial < 1:
+            raise ValueError("initial must be at least 1")
+        if self.points < 8:
+            raise ValueError("points must be at least 8")
 
 
 def build_gp(options: GpOptions) -> ThetaSolver:
-    """Make the Gaussian process solver."""
-    from automl_admm.builtin.theta.gp import GpSolver
+    """Bayesian optimization with a Gaussian process."""
+    from automl_admm.builtin.theta.gp import GaussianProcessTheta
 
-    return GpSolver(design=options.design, candidates=options.candidates)
+    return GaussianProcessTheta(options)
 
 
 def build_random(options: NoOptions) -> ThetaSolver:
-    """Make the random solver."""
+    """Uniform points."""
     del options
-    from automl_admm.builtin.theta.uniform import UniformSolver
+    from automl_admm.builtin.theta.uniform import RandomTheta
 
-    return UniformSolver()
+    return RandomTheta()
 
 
 @hookimpl
-def theta_solvers() -> Iterable[ThetaSolverPlugin]:
+def theta_solvers() -> Iterator[ThetaSolverPlugin]:
     """`gp` and `random`."""
     yield ThetaSolverPlugin(
         name="gp",
-        summary="Bayesian optimisation: Matérn 5/2 ARD Gaussian process, log-EI, warm-started",
+        summary="Bayesian optimization with a Gaussian process and expected improvement",
         factory=build_gp,
         options=GpOptions,
     )
-    yield ThetaSolverPlugin(name="random", summary="uniform points", factory=build_random)
+    yield ThetaSolverPlugin(
+        name="random", summary="uniform points, none twice", factory=build_random
+    )

@@ -1,169 +1,134 @@
-"""The θ-solver `gp`: Bayesian optimisation as in the papers' BO*, warm-started.
-
-It models the loss without its known part, which is added exactly when a point is judged. Integers
-enter the model where they are evaluated: on their grids.
-"""
+"""The θ-solver `gp`: Bayesian optimization with a Gaussian process (the papers' BO)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import qmc
 
-from automl_admm.builtin.theta.acquisition import (
-    ExpectedImprovement,
-    candidates_around,
-    rank_candidates,
-)
-from automl_admm.builtin.theta.gaussian_process import (
-    Kernel,
-    Posterior,
-    condition,
-    fit,
-    prior_kernel,
-)
+from automl_admm.builtin.theta import GpOptions
+from automl_admm.builtin.theta.acquisition import ExpectedImprovement, climb
+from automl_admm.builtin.theta.box import Box
+from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
+from automl_admm.builtin.theta.sample import Sample, Training
 from automl_admm.problem import Array, Observation, ThetaSubproblem
 
-MOST_POINTS = 250
-REFIT_EVERY_ABOVE = ((100, 5), (0, 1))
-CENTERS = 5
-PLACES = 9
-CLIP = 3.0
-TRIES = 64
+SOBOL_LOG2 = 9
+NEAR = 256
+STARTS = 4
+CLIMB_STEPS = 40
+FIRST_FIT, NEXT_FIT = 60, 15
+ALWAYS_FIT = 100
 
 
-class GpSolver:
-    """Proposes where the expected improvement is greatest.
+class GaussianProcessTheta:
+    """Proposes where the expected improvement is largest.
 
-    The kernel of a box is remembered by the names of its parameters: when ADMM comes back to a
-    selection, its model starts from where it was.
+    The model learns f̃ = loss − known_cost on points with their integers on the grid; the known
+    cost is added exactly when points are compared. Kernel parameters are fitted from those of the
+    ask before, or of the last box of the same parameters.
     """
 
-    def __init__(self, design: int, candidates: int) -> None:
-        self._design = design
-        self._candidates = candidates
-        self._kernels: dict[tuple[str, ...], Kernel] = {}
+    def __init__(self, options: GpOptions) -> None:
+        self._options = options
+        self._kernels: dict[tuple[str, ...], Array] = {}
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start on a box, with all that is known of it."""
-        self._task = subproblem
+        """Start on a box: learn its history, and plan a first design if little is known."""
+        self._subproblem = subproblem
         self._names = tuple(parameter.name for parameter in subproblem.parameters)
         self._rng = np.random.default_rng(subproblem.seed)
-        self._points: list[Array] = []
-        self._losses: list[float] = []
-        self._used: set[tuple[float, ...]] = set()
-        self._fitted_at = -math.inf
-        self._initial = [subproblem.start, *self._sobol(self._design_size() - 1)]
-        self.tell(subproblem.history)
+        self._box = Box.of(subproblem.parameters)
+        self._sample = Sample(self._box, subproblem.known_cost)
+        self._sample.add(subproblem.history)
+        self._fitted_at = 0
+        self._net = self._sobol() if self._box.dimension else np.zeros((1, 0))
 
-    def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array]:
-        """Propose points that differ from all that is known or pending; none if none is left."""
-        waiting = [self._projected(point) for point in pending]
-        proposals: list[Array] = []
-        for _ in range(count):
-            point = self._propose(waiting)
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
+        """Propose one by one, each with those before it taken as pending."""
+        points: list[Array] = []
+        while len(points) < count:
+            point = self._propose([*pending, *points])
             if point is None:
                 break
-            proposals.append(point)
-            waiting.append(self._projected(point))
-        return proposals
+            points.append(point)
+        return points
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Enter observations; a loss that is no number counts as the worst."""
-        for observation in observations:
-            point = np.asarray(observation.point, dtype=float)
-            self._points.append(self._projected(point))
-            self._losses.append(observation.loss - float(self._task.known_cost(point)[0]))
-            self._used.add(_key(self._points[-1]))
+        """Learn."""
+        self._sample.add(observations)
+
+    def _propose(self, pending: Sequence[Array]) -> Array | None:
+        waiting = np.array(pending, dtype=float).reshape(len(pending), self._box.dimension)
+        taken = self._sample.keys | set(self._box.keys(waiting))
+        if self._box.is_used_up(taken):
+            return None
+        if len(taken) < self._design_size() or not len(self._sample):
+            return self._next_of_design(taken)
+        best = self._best_improvement(self._box.project(waiting), taken)
+        return self._box.draw(self._rng, taken) if best is None else best
 
     def _design_size(self) -> int:
-        budget = self._task.evaluations
-        size = min(self._design, 2 * len(self._names) + 1)
-        return size if budget is None else max(min(size, budget // 2), 1)
+        """The start and some Sobol points: few, as budgets are small."""
+        return self._options.initial or min(2 + self._box.dimension // 2, 6)
 
-    def _sobol(self, count: int) -> list[Array]:
-        dimension = len(self._names)
-        if dimension == 0 or count < 1:
-            return []
-        sampler = qmc.Sobol(dimension, rng=self._rng)
-        return list(sampler.random_base2(math.ceil(math.log2(count)))[:count])
+    def _next_of_design(self, taken: set[bytes]) -> Array | None:
+        start = np.clip(self._subproblem.start, 0.0, 1.0)
+        design = np.concatenate([start[None], self._net])
+        for point, key in zip(design, self._box.keys(design), strict=True):
+            if key not in taken:
+                return np.asarray(point)
+        return self._box.draw(self._rng, taken)
 
-    def _propose(self, waiting: Sequence[Array]) -> Array | None:
-        taken = self._used | {_key(point) for point in waiting}
-        while len(self._points) + len(waiting) < self._design_size() and self._initial:
-            point = self._initial.pop(0)
-            if _key(self._projected(point)) not in taken:
-                return point
-        if not self._names:
-            return None if taken else self._task.start
-        if len(self._points) < 2:
-            return self._any_new(taken)
-        chosen = self._by_improvement(waiting, taken)
-        return self._any_new(taken) if chosen is None else chosen
-
-    def _by_improvement(
-        self, waiting: Sequence[Array], taken: set[tuple[float, ...]]
-    ) -> Array | None:
-        points, losses = self._training_data()
-        middle, scale = float(np.mean(losses)), float(np.std(losses)) or 1.0
-        posterior = self._posterior(points, (losses - middle) / scale)
-        totals = (losses - middle + self._task.known_cost(points)) / scale
-        if waiting:
-            posterior = posterior.believing(np.array(waiting))
-        improvement = ExpectedImprovement(
-            posterior, self._task.known_cost, scale, float(totals.min())
+    def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
+        """The untried candidate of the largest log EI."""
+        training = self._sample.training(self._options.points)
+        posterior = self._condition(training)
+        expected, _ = posterior.moments(training.points)
+        totals = np.where(training.succeeded, expected + training.known, np.inf)
+        best = float(totals.min()) if training.succeeded.any() else float(expected.min())
+        incumbent = training.points[int(totals.argmin())]
+        if len(waiting):
+            posterior = posterior.believing(waiting)
+        acquisition = ExpectedImprovement(
+            posterior, self._subproblem.known_cost, training.unit, best
         )
-        centers = points[np.argsort(totals)[:CENTERS]]
-        near = candidates_around(centers, self._candidates // 2, self._rng)
-        far = self._rng.random((self._candidates - len(near), len(self._names)))
-        return rank_candidates(
-            improvement,
-            np.vstack([near, far]),
-            lambda point: _key(self._projected(point)) not in taken,
-        )
-
-    def _posterior(self, points: Array, targets: Array) -> Posterior:
-        """Fit the kernel from where it was; with many points, not at every proposal."""
-        start = self._kernels.get(self._names)
-        every = next(step for above, step in REFIT_EVERY_ABOVE if len(self._points) > above)
-        if start is not None and len(self._points) - self._fitted_at < every:
-            return condition(start, points, targets)
-        posterior = fit(points, targets, start or prior_kernel(len(self._names)))
-        self._kernels[self._names] = posterior.kernel
-        self._fitted_at = len(self._points)
-        return posterior
-
-    def _training_data(self) -> tuple[Array, Array]:
-        """The points to model: all, or if there are too many the best and the latest.
-
-        Losses far above the middle are cut: where it is bad, how bad does not matter.
-        """
-        losses = np.array(self._losses, dtype=float)
-        finite = losses[np.isfinite(losses)]
-        worst = float(finite.max()) if finite.size else 0.0
-        losses = np.where(np.isfinite(losses), losses, worst)
-        low, middle, high = np.percentile(losses, [0, 50, 75])
-        ceiling = middle + CLIP * max(high - middle, middle - low)
-        keep = np.arange(len(losses))
-        if len(losses) > MOST_POINTS:
-            best = np.argsort(losses, kind="stable")[: MOST_POINTS // 2]
-            latest = keep[-(MOST_POINTS - MOST_POINTS // 2) :]
-            keep = np.unique(np.concatenate([best, latest]))
-        return np.array(self._points)[keep], np.minimum(losses, ceiling)[keep]
-
-    def _any_new(self, taken: set[tuple[float, ...]]) -> Array | None:
-        for _ in range(TRIES):
-            point = self._rng.random(len(self._names))
-            if _key(self._projected(point)) not in taken:
-                return np.asarray(point, dtype=float)
+        candidates = self._candidates(incumbent)
+        scores = acquisition(candidates, self._box.project(candidates))
+        top = candidates[np.argsort(-scores, kind="stable")[:STARTS]]
+        climbed = climb(acquisition, top, CLIMB_STEPS)
+        ranked = np.concatenate([climbed, candidates])
+        scores = np.concatenate([acquisition(climbed, self._box.project(climbed)), scores])
+        for place in np.argsort(-scores, kind="stable"):
+            if self._box.keys(ranked[place][None])[0] not in taken:
+                return np.asarray(ranked[place])
         return None
 
-    def _projected(self, point: Array) -> Array:
-        pairs = zip(self._task.parameters, point, strict=True)
-        return np.array([parameter.project(unit) for parameter, unit in pairs], dtype=float)
+    def _condition(self, training: Training) -> Posterior:
+        """Fit the kernel if enough is new, and condition on the sample."""
+        seen = len(self._sample)
+        every = 1 if seen <= ALWAYS_FIT else seen // 50
+        logs = self._kernels.get(self._names)
+        if logs is None or not self._fitted_at or seen - self._fitted_at >= every:
+            steps = FIRST_FIT if logs is None else NEXT_FIT
+            start = prior_mean(self._box.dimension) if logs is None else logs
+            logs = fit_kernel(training.points, training.values, start, steps)
+            self._kernels[self._names] = logs
+            self._fitted_at = seen
+        return Posterior.of(Kernel.of(logs), training.points, training.values)
 
+    def _candidates(self, incumbent: Array) -> Array:
+        """Sobol points, shifted; some of their coordinates in the incumbent; points close to it."""
+        rng, dimension = self._rng, self._box.dimension
+        shifted = np.mod(self._net + rng.random(dimension), 1.0)
+        swapped = shifted[:NEAR].copy()
+        kept = rng.random(swapped.shape) > max(1.5 / dimension, 0.25)
+        swapped[kept] = np.broadcast_to(incumbent, swapped.shape)[kept]
+        widths = 10.0 ** rng.uniform(-3.0, -0.7, size=(NEAR, 1))
+        near = np.clip(incumbent + widths * rng.normal(size=(NEAR, dimension)), 0.0, 1.0)
+        return np.concatenate([shifted, swapped, near])
 
-def _key(point: Array) -> tuple[float, ...]:
-    return tuple(round(float(unit), PLACES) for unit in point)
+    def _sobol(self) -> Array:
+        engine = qmc.Sobol(self._box.dimension, rng=self._rng)
+        return np.asarray(engine.random_base2(SOBOL_LOG2), dtype=float)

@@ -1,4 +1,4 @@
-"""The θ-solver `random`: uniform points, and the measure of all others."""
+"""The θ-solver `random`: what every other solver has to beat."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from automl_admm.builtin.theta.box import Box
 from automl_admm.problem import Array, Observation, ThetaSubproblem
 
 
-class UniformSolver:
-    """Draws uniformly. A box without parameters has one point, which it proposes once."""
-
-    def __init__(self) -> None:
-        self._dimension = 0
-        self._is_used_up = False
-        self._rng = np.random.default_rng(0)
+class RandomTheta:
+    """Uniform points of the box, integers uniform on their grid; no point comes twice."""
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start on a box."""
-        self._dimension = len(subproblem.parameters)
-        self._is_used_up = self._dimension == 0 and bool(subproblem.history)
+        """Start on a box with the generator of its seed."""
         self._rng = np.random.default_rng(subproblem.seed)
+        self._box = Box.of(subproblem.parameters)
+        self._known: set[bytes] = set()
+        self.tell(subproblem.history)
 
-    def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array]:
-        """Draw points."""
-        if self._dimension > 0:
-            return [self._rng.random(self._dimension) for _ in range(count)]
-        if self._is_used_up or pending or count == 0:
-            return []
-        self._is_used_up = True
-        return [np.zeros(0)]
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
+        """Draw until there are `count` points, or nothing is left."""
+        known = self._known | self._keys(pending)
+        points: list[Array] = []
+        while len(points) < count:
+            point = self._box.draw(self._rng, known)
+            if point is None:
+                break
+            points.append(point)
+            known |= self._keys([point])
+        return points
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn nothing."""
+        """Remember what has been tried; the losses do not matter."""
+        self._known |= self._keys([observation.point for observation in observations])
+
+    def _keys(self, points: Sequence[Array]) -> set[bytes]:
+        if not points:
+            return set()
+        return set(self._box.keys(np.array(points, dtype=float).reshape(len(points), -1)))
