@@ -224,7 +224,7 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class MinimizeResult:
-    """What `minimize` found: the best within the limits as values by name, and all that was tried."""
+    """What `minimize` found: the best values by name, and all that was tried."""
 
     best: dict[str, Any]
     loss: float

@@ -35,7 +35,8 @@ class RunResult:
     """How a search ended: everything evaluated, and the best of it.
 
     `best` is the best evaluation within the limits; where there is none it is the one with the
-    least violation, and `feasible` is False.
+    least violation, and `feasible` is False. `ledger` says what `search_seconds` went to: `solver`,
+    `store`, and `wait` for evaluations; `seconds` counts from the start of the budget.
     """
 
     best: Evaluation | None
@@ -45,3 +46,4 @@ class RunResult:
     seconds: float
     limits: tuple[Limit, ...] = ()
     ledger: Mapping[str, float] = field(default_factory=dict)
+    search_seconds: float = 0.0

@@ -22,7 +22,6 @@ import numpy as np
 
 from automl_admm.problem import (
     AdmmState,
-    Array,
     Candidate,
     Evaluation,
     Limit,
@@ -32,6 +31,7 @@ from automl_admm.problem import (
 )
 
 PointT = TypeVar("PointT")
+ENOUGH_TO_MEASURE = 8
 
 
 class Wait(Enum):
@@ -60,9 +60,8 @@ class SearchProblem:
     """What is searched: the space, the limits, where to begin, and the time there is.
 
     `starts` are evaluated first, and the search begins at the first of them; there is always one.
-    `key` is equal for two candidates that are one thing to evaluate. `loss_scale` divides every
-    loss, so that ρ means the same for an AUROC and for an error in dollars; None measures it as
-    the spread of the first evaluations. `deadline` is in the units of `clock`.
+    `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
+    `clock`.
     """
 
     space: SearchSpace
@@ -70,7 +69,6 @@ class SearchProblem:
     starts: tuple[Candidate, ...]
     limits: tuple[Limit, ...] = ()
     seed: int = 0
-    loss_scale: float | None = 1.0
     deadline: float | None = None
     clock: Callable[[], float] = lambda: 0.0
 
@@ -225,15 +223,18 @@ def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
     return excess
 
 
-def spread(values: Sequence[float] | Array, fallback: float = 1.0) -> float:
-    """The scale of measured values: their interquartile range, else their standard deviation."""
-    finite = np.asarray(values, dtype=float)
-    finite = finite[np.isfinite(finite)]
-    if finite.size < 2:
-        return fallback
-    low, high = np.percentile(finite, [25, 75])
-    width = float(high - low) or float(finite.std())
-    return width if width > 0 else fallback
+def spread(values: Iterable[float]) -> float:
+    """The unit of measured values: their interquartile range.
+
+    Of fewer than eight values it would be an accident; then it is a tenth of their size.
+    """
+    finite = np.array([value for value in values if math.isfinite(value)], dtype=float)
+    if finite.size >= ENOUGH_TO_MEASURE:
+        low, high = np.percentile(finite, [25, 75])
+        width = float(high - low) or float(finite.std())
+        if width > 0:
+            return width
+    return (0.1 * float(np.abs(np.median(finite))) if finite.size else 1.0) or 1.0
 
 
 def derive_seed(*parts: object) -> int:

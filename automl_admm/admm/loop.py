@@ -91,7 +91,7 @@ def admm(
         known = len(book.keys)
         if iteration <= 1 or not book.keys:
             # Measured on the first evaluations and then kept: multipliers are in these units.
-            scales = measure_scales(book.evaluations, problem.limits, problem.loss_scale)
+            scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, scales, integers)
         state = replace(state, iteration=iteration)
         theta = yield from _minimise_theta(work, state, theta_solver)

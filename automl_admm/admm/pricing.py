@@ -20,6 +20,8 @@ from automl_admm.problem import (
 )
 from automl_admm.search import spread
 
+TOLERANCE = 0.1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scales:
@@ -73,17 +75,19 @@ class Prices:
         )
 
 
-def measure_scales(
-    evaluations: Sequence[Evaluation], limits: Sequence[Limit], loss_scale: float | None
-) -> Scales:
-    """ε_m where it is positive, else the spread seen so far; likewise for an unscaled loss."""
+def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Scales:
+    """Measure the units, so that a usual gain, a clear breach and a way across the box weigh alike.
+
+    Of the loss it is the spread of what was seen; of a constraint a tenth of its limit, or of the
+    spread of its values where the limit is not positive.
+    """
     succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
     constraints = [
-        limit.bound if limit.bound > 0 else spread([e.constraints[place] for e in succeeded])
-        for place, limit in enumerate(limits)
+        TOLERANCE
+        * (limit.bound if limit.bound > 0 else spread(e.constraints[m] for e in succeeded))
+        for m, limit in enumerate(limits)
     ]
-    loss = spread([e.loss for e in succeeded]) if loss_scale is None else loss_scale
-    return Scales(loss, np.array(constraints, dtype=float))
+    return Scales(spread(e.loss for e in succeeded), np.array(constraints, dtype=float))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,12 @@ from the log; the same thing is never evaluated twice.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 from automl_admm.evaluation.budget import Budget, Ledger
 from automl_admm.problem import AdmmState, Candidate, Evaluation, Limit, Status
@@ -53,19 +56,19 @@ class Driver:
         self._known: dict[str, Evaluation] = {}
         self._running: dict[int, _Running] = {}
         self._started = 0
+        self._threads = ThreadpoolController()
 
     def run(self, search: Search) -> str:
         """Drive until the search or the budget ends; say which it was."""
-        desk, results = self._desk, []
         try:
-            with desk.ledger.charge("solver"):
+            with self._thinking():
                 event = next(search)
             while True:
                 reason = self._reason_to_stop()
                 if reason is not None:
                     return reason
                 results = self._react(event)
-                with desk.ledger.charge("solver"):
+                with self._thinking():
                     event = search.send(results)
         except StopIteration:
             return "nothing left to try"
@@ -74,6 +77,16 @@ class Driver:
         finally:
             search.close()
             self._drain()
+
+    @contextmanager
+    def _thinking(self) -> Iterator[None]:
+        """The search's own time, on one thread.
+
+        The matrices of a solver are small: more threads make it slower by themselves, and forty
+        times slower while the workers keep the cores busy.
+        """
+        with self._desk.ledger.charge("solver"), self._threads.limit(limits=1):
+            yield
 
     def _react(self, event: Proposal | Wait | AdmmState) -> list[Evaluation]:
         if isinstance(event, AdmmState):

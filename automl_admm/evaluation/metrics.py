@@ -17,14 +17,13 @@ Scorer = Callable[[Any, Any, Any], float]
 class Metric:
     """A scorer and how its score becomes a loss.
 
-    The loss is `best − score`. scikit-learn's scores are best at 1, its `neg_…` errors at 0; of
-    a scorer of unknown range `best` is 0 and `bounded` False, which has the search scale it.
+    The loss is `best − score`. scikit-learn's scores are best at 1, its `neg_…` errors at 0, as is
+    a scorer of unknown range here.
     """
 
     name: str
     scorer: Scorer
     best: float = 1.0
-    bounded: bool = True
 
     def loss(self, score: float) -> float:
         """The loss of a score."""
@@ -48,10 +47,10 @@ def resolve_metric(
     """Turn what the user gave as `scoring` into a metric."""
     if callable(scoring):
         name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
-        return Metric(name, scoring, best=0.0, bounded=False)
+        return Metric(name, scoring, best=0.0)
     name = scoring or default_metric(task, classes)
     if name in registry:
-        return Metric(name, registry.get(name).factory(), best=0.0, bounded=False)
+        return Metric(name, registry.get(name).factory(), best=0.0)
     return _of_scikit_learn(name, registry)
 
 
@@ -64,4 +63,4 @@ def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
     if name not in known:
         raise UnknownNameError("metric", name, known)
     negated = name.startswith("neg_")
-    return Metric(name, get_scorer(name), best=0.0 if negated else 1.0, bounded=not negated)
+    return Metric(name, get_scorer(name), best=0.0 if negated else 1.0)

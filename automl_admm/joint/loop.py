@@ -16,6 +16,7 @@ from automl_admm.search import (
     evaluate_starts,
     observe,
     solve,
+    spread,
 )
 
 
@@ -23,7 +24,8 @@ def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
     """Hand the relaxed space to one solver; it ends when the solver has nothing left to try."""
     book = Book()
     yield from evaluate_starts(problem, book)
-    relaxed = RelaxedSpace(problem.space, problem.limits, problem.loss_scale or 1.0)
+    unit = spread([evaluation.loss for evaluation in book.evaluations])
+    relaxed = RelaxedSpace(problem.space, problem.limits, unit)
     axes = relaxed.axes()
     solver.begin(
         ThetaSubproblem(

@@ -32,7 +32,7 @@ class RelaxedSpace:
 
     space: SearchSpace
     limits: tuple[Limit, ...]
-    loss_scale: float
+    loss_unit: float
 
     def axes(self) -> tuple[Parameter, ...]:
         """The axes of the box as parameters on [0, 1]."""
@@ -63,9 +63,9 @@ class RelaxedSpace:
         return np.concatenate([relaxed, theta])
 
     def price(self, evaluation: Evaluation, point: Array) -> float:  # noqa: ARG002 - of the protocol
-        """f / scale + Σ_m violation_m: an exact penalty, for solvers that know no constraints."""
+        """f / unit + Σ_m violation_m: an exact penalty, for solvers that know no constraints."""
         excess = violation(evaluation.constraints, self.limits)
-        return evaluation.loss / self.loss_scale + excess
+        return evaluation.loss / self.loss_unit + excess
 
     def _slices(self) -> Iterator[tuple[Decision, slice]]:
         start = 0

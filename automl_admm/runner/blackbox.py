@@ -64,7 +64,6 @@ def run_black_box(
         text=lambda candidate: _text(space, candidate),
         limits=found,
         loss_name="loss",
-        loss_scale=None,
     )
     tell = teller(config, subject, plugins)
     with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:

@@ -186,7 +186,6 @@ def subject_of(prepared: Preparation) -> Subject:
         text=pipelines.text,
         limits=tuple(constraint.limit for constraint in prepared.constraints),
         loss_name=prepared.metric.name,
-        loss_scale=1.0 if prepared.metric.bounded else None,
         best_score=prepared.metric.best,
     )
 

@@ -28,7 +28,6 @@ class Subject:
     text: Callable[[Candidate], str]
     limits: tuple[Limit, ...]
     loss_name: str
-    loss_scale: float | None
     best_score: float | None = None
 
 
@@ -53,7 +52,6 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         starts=(default_start(subject.space),),
         limits=subject.limits,
         seed=config.seed,
-        loss_scale=subject.loss_scale,
         deadline=None if config.deadline is None else config.deadline - tools.reserve(None),
         clock=time.monotonic,
     )
@@ -71,7 +69,7 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         tools.finish,
     )
     tools.tell("run_started")
-    driver = Driver(desk)
+    driver, begun = Driver(desk), time.monotonic()
     stopped_by = driver.run(tools.plan.search(problem))
     return RunResult(
         best=driver.best,
@@ -81,6 +79,7 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         seconds=time.monotonic() - config.begun,
         limits=subject.limits,
         ledger=ledger.seconds,
+        search_seconds=time.monotonic() - begun,
     )
 
 

@@ -87,9 +87,7 @@ class Box:
         """Walk the grid: it is not much larger than what is known, or a draw had found a point."""
         if self.size is None:
             return None
-        ranges = [
-            range(int(high - low) + 1) for low, high in zip(self.low, self.high, strict=True)
-        ]
+        ranges = [range(int(high - low) + 1) for low, high in zip(self.low, self.high, strict=True)]
         axes = np.arange(self.dimension)
         for steps in itertools.product(*ranges):
             point = self._to_unit(self.low[None] + np.array(steps, dtype=float), axes)
