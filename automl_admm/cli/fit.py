@@ -19,7 +19,7 @@ from automl_admm.cli.summary import print_summary, summarise
 from automl_admm.data.samples import shipped_table
 from automl_admm.data.tables import read_table, split_target
 from automl_admm.errors import ConfigurationError, InfeasibleError
-from automl_admm.runner.config import RunConfig
+from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.pipelines import demand_feasible, prepare, run_pipelines
 
 RUNS = Path("automl-runs")
@@ -94,7 +94,12 @@ INTERRUPTED = 130
     help="Where evaluations run.",
     show_default=True,
 )
-@click.option("--workers", default=1, metavar="N", help="Evaluations at a time.", show_default=True)
+@click.option(
+    "--workers",
+    type=int,
+    metavar="N",
+    help="Evaluations at a time. [default: one a core; 1 if only --max-evaluations is given]",
+)
 @click.option(
     "--cv",
     type=float,
@@ -180,7 +185,7 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         z_solver=options["z_solver"],
         strategy=options["strategy"],
         executor=options["executor"],
-        workers=options["workers"],
+        workers=_workers(options),
         cv=int(cv) if cv is not None and cv >= 1 and cv == int(cv) else cv,
         test_size=options["test_size"],
         evaluation_seconds=options["eval_timeout"],
@@ -191,6 +196,14 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         begun=_process_start(),
     )
     return replace(config, folder=options["out"] or _new_folder(name))
+
+
+def _workers(options: dict[str, Any]) -> int:
+    """As many as there are cores, but one for a run that is meant to be repeatable."""
+    if options["workers"] is not None:
+        return int(options["workers"])
+    is_repeatable = options["max_evaluations"] is not None and options["budget"] is None
+    return 1 if is_repeatable else count_workers(-1)
 
 
 def _new_folder(name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -94,5 +95,5 @@ def count_workers(n_jobs: int | None) -> int:
         return 1
     if n_jobs == 0:
         raise ConfigurationError("n_jobs must not be 0.", hint="Use 1, or -1 for all cores.")
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)

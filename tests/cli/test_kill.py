@@ -1,0 +1,90 @@
+"""A child that somebody kills costs its own evaluation and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from automl_admm.errors import StoreError
+from automl_admm.problem import Status
+from automl_admm.store.sqlite import SqliteStore
+
+pytestmark = pytest.mark.faults
+
+
+def evaluating_children(run: psutil.Process) -> Iterator[psutil.Process]:
+    """The grandchildren: below the run is its fork server, below that what evaluates."""
+    for server in run.children():
+        yield from server.children()
+
+
+def kill_one(run: psutil.Process, until: float) -> int | None:
+    while time.monotonic() < until:
+        for child in evaluating_children(run):
+            os.kill(child.pid, signal.SIGKILL)
+            return child.pid
+        time.sleep(0.005)
+    return None
+
+
+def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
+    table: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "automl_admm", "fit", str(table), "--target", "buys"]
+    options = ["--budget", "10s", "--workers", "1", "--out", "out", "-q"]
+    with subprocess.Popen(
+        [*command, *options],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert kill_one(psutil.Process(run.pid), time.monotonic() + 8) is not None
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, err
+    assert "best pipeline" in out
+    rows = SqliteStore(tmp_path / "out" / "store.sqlite").read()
+    crashed = [row for row in rows if row.status is Status.CRASHED]
+    assert [row.message for row in crashed] == ["signal SIGKILL"]
+    assert any(row.ok for row in rows)
+
+
+def test_ctrl_c_ends_the_run_with_the_best_so_far(table: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "automl_admm", "fit", str(table), "--target", "buys"]
+    options = ["--budget", "60s", "--grammar", "tiny", "--out", "out", "-q"]
+    with subprocess.Popen(
+        [*command, *options],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        deadline = time.monotonic() + 30
+        store = tmp_path / "out" / "store.sqlite"
+        while time.monotonic() < deadline and not (store.exists() and has_success(store)):
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=30)
+    assert run.returncode == 130, err
+    assert "ended by: interrupt" in out
+    assert (tmp_path / "out" / "model.skops").is_file()
+    assert "Traceback" not in err
+
+
+def has_success(path: Path) -> bool:
+    try:
+        store = SqliteStore(path)
+    except StoreError:  # it is just being made
+        return False
+    try:
+        return any(row.ok for row in store.read())
+    finally:
+        store.close()

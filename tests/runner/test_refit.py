@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from automl_admm.errors import NoSuccessError
+from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace, Selection, Status
+from automl_admm.protocols import Finished, Task
+from automl_admm.run_records import RunResult
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.refit import expected_seconds, refit_best
+from automl_admm.runner.search_run import Subject
+
+SUBJECT = Subject(SearchSpace(), str, str, (Limit("size", 2.0),), "loss")
+
+
+def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) -> Evaluation:
+    return Evaluation(
+        number,
+        f"k{number}",
+        Candidate(Selection(()), (float(number),)),
+        Status.SUCCESS,
+        loss,
+        (size,),
+        details={"fit_seconds": fit_seconds},
+    )
+
+
+class Fitting:
+    """Fits what it is told to; the candidates in `failing` time out."""
+
+    workers = 1
+
+    def __init__(self, failing: set[float]) -> None:
+        self.failing = failing
+        self.tasks: list[Task] = []
+
+    def submit(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        task = self.tasks[-1]
+        if task.arguments["candidate"].theta[0] in self.failing:
+            return [Finished(task.number, Status.TIMEOUT, message="killed after 1 s")]
+        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1})]
+
+    def kill(self, number: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def result(*evaluations: Evaluation) -> RunResult:
+    return RunResult(evaluations[0], True, evaluations, "budget", 1.0)
+
+
+def expect(found: Evaluation | None) -> float:
+    return expected_seconds(1.0, found)
+
+
+def test_the_best_within_the_limits_is_fitted() -> None:
+    executor = Fitting(set())
+    outside, worse, best = evaluation(1, 0.1, 9.0), evaluation(2, 0.4, 1.0), evaluation(3, 0.3, 1.0)
+    refit, _ = refit_best(
+        RunConfig(max_evaluations=3), SUBJECT, result(outside, worse, best), executor, expect
+    )
+    assert refit.evaluation is best
+    assert executor.tasks[0].seconds is None
+
+
+def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
+    executor = Fitting({1.0})
+    refit, _ = refit_best(
+        RunConfig(budget_seconds=30),
+        SUBJECT,
+        result(evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)),
+        executor,
+        expect,
+    )
+    assert refit.evaluation.number == 2
+
+
+def test_what_the_time_does_not_allow_is_not_tried() -> None:
+    executor = Fitting({1.0})
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
+    slow, quick = evaluation(2, 0.2, 1.0, fit_seconds=60.0), evaluation(3, 0.9, 1.0)
+    refit, _ = refit_best(
+        config, SUBJECT, result(evaluation(1, 0.1, 1.0), slow, quick), executor, expect
+    )
+    assert refit.evaluation is quick
+    assert len(executor.tasks) == 2
+
+
+def test_if_nothing_can_be_fitted_it_says_why() -> None:
+    with pytest.raises(NoSuccessError, match="timeout killed after 1 s"):
+        refit_best(
+            RunConfig(budget_seconds=30),
+            SUBJECT,
+            result(evaluation(1, 0.1, 1.0)),
+            Fitting({1.0}),
+            expect,
+        )
