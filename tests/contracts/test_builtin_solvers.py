@@ -1,0 +1,51 @@
+"""The solvers that ship keep the promises that every solver keeps."""
+
+from __future__ import annotations
+
+from automl_admm.plugins import load_plugins
+from automl_admm.protocols import ThetaSolver, ZSolver
+from automl_admm.runner.assembly import build_solver
+from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
+
+
+def theta_solver(request: str) -> ThetaSolver:
+    return build_solver(load_plugins().theta_solvers, request)
+
+
+def z_solver(request: str) -> ZSolver:
+    return build_solver(load_plugins().z_solvers, request)
+
+
+class TestGp(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return theta_solver("gp")
+
+
+class TestRandomTheta(ThetaSolverContract):
+    learns = False
+
+    def make(self) -> ThetaSolver:
+        return theta_solver("random")
+
+
+class TestCmab(ZSolverContract):
+    def make(self) -> ZSolver:
+        return z_solver("cmab")
+
+
+class TestCmabOfThePaper(ZSolverContract):
+    def make(self) -> ZSolver:
+        return z_solver("cmab:upper=1.5,prior=1")
+
+
+class TestRandomZ(ZSolverContract):
+    learns = False
+
+    def make(self) -> ZSolver:
+        return z_solver("random")
+
+
+def test_every_builtin_solver_is_held_to_its_contract() -> None:
+    plugins = load_plugins()
+    assert {record.name for record in plugins.theta_solvers} == {"gp", "random"}
+    assert {record.name for record in plugins.z_solvers} == {"cmab", "random"}
