@@ -177,6 +177,10 @@ class SearchSpace:
 
     decisions: tuple[Decision, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    # Which parameters a selection makes active never changes, and is asked for all the time.
+    _active: dict[Selection, tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         counts = Counter(item.name for item in (*self.decisions, *self.parameters))
@@ -204,8 +208,11 @@ class SearchSpace:
 
     def active(self, selection: Selection) -> tuple[int, ...]:
         """The places in `parameters` of those that the selection makes active."""
-        picks = dict(selection.picks)
-        return tuple(i for i, p in enumerate(self.parameters) if is_active(p.when, picks))
+        if selection not in self._active:
+            picks = dict(selection.picks)
+            found = (i for i, p in enumerate(self.parameters) if is_active(p.when, picks))
+            self._active[selection] = tuple(found)
+        return self._active[selection]
 
     def default_theta(self) -> Array:
         """Every parameter at its default, on the unit box."""

@@ -7,8 +7,9 @@ its state after every outer iteration. It computes nothing itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from automl_admm.admm.schedule import Precision
 from automl_admm.problem import (
     AdmmState,
     Array,
+    Candidate,
     Evaluation,
     Quadratic,
     Selection,
@@ -68,6 +70,7 @@ class _Iteration:
     book: Book
     scales: Scales
     integers: Array
+    project: Callable[[Candidate], Candidate]
 
 
 def admm(
@@ -82,6 +85,7 @@ def admm(
     state = initial_state(problem, settings)
     yield from evaluate_starts(problem, book)
     integers = projection.integer_mask(problem.space.parameters)
+    project = cache(problem.space.projected)
     tuned: dict[Selection, int] = {}
     incumbent: Evaluation | None = None
     idle = 0
@@ -92,7 +96,7 @@ def admm(
         if iteration <= 1 or not book.keys:
             # Measured on the first evaluations and then kept: multipliers are in these units.
             scales = measure_scales(book.evaluations, problem.limits)
-        work = _Iteration(problem, settings, book, scales, integers)
+        work = _Iteration(problem, settings, book, scales, integers, project)
         state = replace(state, iteration=iteration)
         theta = yield from _minimise_theta(work, state, theta_solver)
         delta = projection.nearest_integers(problem.space.parameters, theta, state.dual, state.rho)
@@ -170,7 +174,7 @@ def _minimise_selection(
     """z-min with the parameters of every component fixed; the best evaluation in that space."""
     problem = work.problem
     prices = prices_of(state, problem.limits, work.scales)
-    subspace = SelectionSubspace(problem.space, state.theta, prices)
+    subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
     allowance = work.settings.precision.allowance(problem, state.iteration)
     solver.begin(
         SelectionSubproblem(
@@ -231,7 +235,7 @@ def _escape(work: _Iteration, state: AdmmState, tuned: Mapping[Selection, int]) 
     each with its latest parameters, and may well return.
     """
     prices = prices_of(state, work.problem.limits, work.scales)
-    subspace = SelectionSubspace(work.problem.space, state.theta, prices)
+    subspace = SelectionSubspace(work.problem.space, state.theta, prices, work.project)
     inside = _inside(work.book.evaluations, subspace)
     if not inside:
         return state

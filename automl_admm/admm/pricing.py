@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -114,20 +114,28 @@ class ThetaSubspace:
 
 @dataclass(frozen=True, eq=False)
 class SelectionSubspace:
-    """All selections, with every component's parameters fixed at their latest values."""
+    """All selections, with every component's parameters fixed at their latest values.
+
+    `project` is the space's projection; the loop hands in one that remembers, because the whole
+    log is looked through at every sub-problem.
+    """
 
     space: SearchSpace
     theta: Array
     prices: Prices
+    project: Callable[[Candidate], Candidate]
+    _here: dict[Selection, Candidate] = field(default_factory=dict, init=False)
 
     def candidate(self, point: Selection) -> Candidate:
         """The selection with the parameters that it makes active."""
-        return self.space.candidate(point, self.theta)
+        if point not in self._here:
+            self._here[point] = self.space.candidate(point, self.theta)
+        return self._here[point]
 
     def locate(self, candidate: Candidate) -> Selection | None:
         """The selection, if the candidate's parameters project to the fixed ones."""
-        here = self.space.candidate(candidate.selection, self.theta)
-        if candidate == here or self.space.projected(candidate) == self.space.projected(here):
+        here = self.candidate(candidate.selection)
+        if candidate == here or self.project(candidate) == self.project(here):
             return candidate.selection
         return None
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from automl_admm.errors import NoSuccessError
-from automl_admm.problem import Evaluation
+from automl_admm.problem import Evaluation, Status
 from automl_admm.run_records import RunResult
 
 SHOWN_CAUSES = 3
@@ -23,7 +23,7 @@ def best_or_raise(result: RunResult) -> Evaluation:
 
 def explain(evaluations: Sequence[Evaluation]) -> str:
     """Why no evaluation succeeded."""
-    if not evaluations:
+    if all(evaluation.status is Status.CANCELLED for evaluation in evaluations):
         return "the budget ended before a single evaluation did."
     causes = Counter(f"{e.status}: {e.message}".strip(": ")[:SHOWN_CHARACTERS] for e in evaluations)
     listed = "; ".join(f"{count} × {cause}" for cause, count in causes.most_common(SHOWN_CAUSES))
