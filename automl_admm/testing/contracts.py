@@ -19,7 +19,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -358,7 +358,7 @@ def _seen(selection: Selection) -> Observation[Selection]:
     return Observation(selection, loss, loss, (), 0.1)
 
 
-def in_another_process(contract: type, expression: str) -> object:
+def in_another_process(contract: type, expression: str) -> Any:
     """Evaluate an expression of a contract `c` in a fresh interpreter with another hash seed."""
     path = Path(inspect.getfile(contract))
     code = (
@@ -378,4 +378,5 @@ def in_another_process(contract: type, expression: str) -> object:
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    answer: Any = json.loads(done.stdout)
+    return answer

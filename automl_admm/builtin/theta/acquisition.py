@@ -20,8 +20,8 @@ FAR = -1e4
 def log_improvement(z: Array) -> Array:
     """log(φ(z) + z Φ(z)), without underflow.
 
-    For z ≤ −1 it is −z²/2 − ½ log 2π + log(1 − exp(log(erfcx(−z/√2) |z|) + ½ log(π/2))), and far out
-    the last term is −2 log |z|.
+    For z ≤ −1 it is −z²/2 − ½ log 2π + log(1 − exp(log(erfcx(−z/√2) |z|) + ½ log(π/2))), and far
+    out the last term is −2 log |z|.
     """
     near = np.maximum(z, -1.0)
     direct = np.log(np.exp(-0.5 * near * near - HALF_LOG_2PI) + near * ndtr(near))

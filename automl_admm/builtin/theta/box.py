@@ -7,8 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from automl_admm.problem import Array, Parameter
+
+Axes = NDArray[np.intp]
 
 DIGITS = 6
 DRAWS = 64
@@ -95,7 +98,7 @@ class Box:
                 return np.asarray(point[0])
         return None
 
-    def _to_unit(self, numbers: Array, axes: Array) -> Array:
+    def _to_unit(self, numbers: Array, axes: Axes) -> Array:
         low, high = self.low[axes], self.high[axes]
         if self.log[axes].any():
             scaled = [
@@ -104,15 +107,16 @@ class Box:
             ]
             numbers, low, high = scaled
         width = np.where(high > low, high - low, 1.0)
-        return np.clip((numbers - low) / width, 0.0, 1.0)
+        return np.asarray(np.clip((numbers - low) / width, 0.0, 1.0), dtype=float)
 
-    def _to_number(self, units: Array, axes: Array) -> Array:
+    def _to_number(self, units: Array, axes: Axes) -> Array:
         low, high, log = self.low[axes], self.high[axes], self.log[axes]
         ratio = np.where(log, high, 1.0) / np.where(log, low, 1.0)
         straight = low + (high - low) * units
-        return np.clip(np.where(log, low * ratio**units, straight), low, high)
+        numbers = np.where(log, low * ratio**units, straight)
+        return np.asarray(np.clip(numbers, low, high), dtype=float)
 
-    def _nearest(self, units: Array, axes: Array) -> Array:
+    def _nearest(self, units: Array, axes: Axes) -> Array:
         below = np.floor(self._to_number(units, axes))
         around = np.stack([below - 1.0, below, below + 1.0])
         places = self._to_unit(np.clip(around, self.low[axes], self.high[axes]), axes)

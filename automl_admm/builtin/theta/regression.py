@@ -39,7 +39,7 @@ class Kernel:
         """r = √(Σ_i (x_i − x'_i)² / ℓ_i²) for each pair."""
         a, b = left / self.lengths, right / self.lengths
         squares = (a * a).sum(axis=-1)[..., None] + (b * b).sum(axis=-1) - 2.0 * a @ b.T
-        return np.sqrt(np.maximum(squares, 0.0))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def covariance(self, r: Array) -> Array:
         """k(r) = s² (1 + √5 r + 5/3 r²) exp(−√5 r)."""
@@ -78,8 +78,8 @@ def negative_log_posterior(logs: Array, points: Array, values: Array) -> tuple[f
     """−log p(y | X, φ) − log p(φ) and its gradient in φ = log(ℓ, s², σ²).
 
     ½ yᵀ K⁻¹ y + Σ log L_ii, with ½ tr((K⁻¹ − α αᵀ) ∂K/∂φ), α = K⁻¹ y. The sum over pairs for ℓ_i,
-    Σ_ab M_ab (x_ai − x_bi)² = 2 Σ_a x_ai² m_a − 2 Σ_a x_ai (M x_i)_a with m = M 1, needs no n × n × d
-    array.
+    Σ_ab M_ab (x_ai − x_bi)² = 2 Σ_a x_ai² m_a − 2 Σ_a x_ai (M x_i)_a with m = M 1, needs no array
+    of n × n × d.
     """
     kernel = Kernel.of(logs)
     r = kernel.distances(points, points)
@@ -163,7 +163,8 @@ class Posterior:
 
     def _variance(self, cross: Array, solved: Array) -> Array:
         explained = (cross * solved).sum(axis=1)
-        return np.maximum(self.kernel.amplitude - explained, 1e-12 * self.kernel.amplitude)
+        least = 1e-12 * self.kernel.amplitude
+        return np.asarray(np.maximum(self.kernel.amplitude - explained, least))
 
     def _slope_sum(self, points: Array, weights: Array) -> Array:
         """−Σ_b w_ab (x_a − x_b) / ℓ²."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.box import Box
 from automl_admm.problem import Array, Observation, Quadratic
@@ -93,7 +94,7 @@ def tame(values: Array) -> Array:
     return np.where(finite, tamed, worst + FAILURE * max(float(tamed[finite].std()), 1e-3 * width))
 
 
-def choose(totals: Array, limit: int) -> Array:
+def choose(totals: Array, limit: int) -> NDArray[np.intp]:
     """Where the points to keep stand: half the best, a quarter the latest, the rest spread out."""
     count = len(totals)
     if count <= limit:

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from automl_admm.problem import (
     Choice,
     Decision,
+    Limit,
     Observation,
     Order,
     Pick,
@@ -30,9 +31,9 @@ LEAST_SEEN = 2
 class CombinatorialBandit:
     """Thompson sampling over arms with Beta posteriors that last for the whole run.
 
-    With `upper` = f̂ and `prior` = 10 this is algorithm A1: the reward of a loss f is
-    r̃ = 1 − min(max(f/f̂, 0), 1), a coin with that probability is tossed, and the arms count it.
-    Without `upper` the losses need not lie in [0, 1]: r̃ is 1 at the best loss seen and 0 at the
+    With `upper` = f̂ and `prior` = 10 this is algorithm A1: the reward of an objective f is
+    r̃ = 1 − min(max(f/f̂, 0), 1), a coin with that probability is tossed, and the arms count it;
+    outside the limits nothing is earned. Without `upper` the losses need not lie in [0, 1]: r̃ is 1 at the best loss seen and 0 at the
     0.7 quantile of those seen, and it is counted as it is, without the coin, which at the few
     pulls of a sub-problem throws away most of what a pull tells.
     """
@@ -41,6 +42,7 @@ class CombinatorialBandit:
         self._upper = upper
         self._prior = prior
         self._space = SearchSpace()
+        self._limits: tuple[Limit, ...] = ()
         self._rng = np.random.default_rng(0)
         self._rewards: dict[Arm, float] = {}
         self._pulls: dict[Arm, float] = {}
@@ -51,6 +53,7 @@ class CombinatorialBandit:
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a table of decisions; what was learned before stays."""
         self._space = subproblem.space
+        self._limits = subproblem.limits
         self._rng = np.random.default_rng(subproblem.seed)
         known = {observation.point for observation in subproblem.history}
         self._first = [] if subproblem.start in known else [subproblem.start]
@@ -99,14 +102,21 @@ class CombinatorialBandit:
         if observation.failed or not np.isfinite(observation.loss):
             return 0.0
         if self._upper is not None:
-            share = 1.0 - min(max(observation.loss / self._upper, 0.0), 1.0)
-            return float(self._rng.random() < share)
+            return self._toss(observation, self._upper)
         if len(self._losses) < LEAST_SEEN:
             return 0.5
         best, upper = np.quantile(self._losses, [0.0, UPPER_QUANTILE])
         width = float(upper - best)
         share = (observation.loss - float(best)) / width if width > 0 else 0.5
         return 1.0 - min(max(share, 0.0), 1.0)
+
+    def _toss(self, observation: Observation[Selection], upper: float) -> float:
+        """The binary reward r ~ Bernoulli(r̃) of the paper."""
+        pairs = zip(self._limits, observation.constraints, strict=True)
+        if not all(limit.holds(value) for limit, value in pairs):
+            return 0.0
+        share = 1.0 - min(max(observation.objective / upper, 0.0), 1.0)
+        return float(self._rng.random() < share)
 
 
 def _identity(observation: Observation[Selection]) -> tuple[Selection, float]:
