@@ -29,19 +29,14 @@ if TYPE_CHECKING:
         ZSolverPlugin,
     )
     from automl_admm.problem import (
-        Choice,
-        Condition,
         Evaluation,
         Limit,
         Observation,
-        Order,
-        Parameter,
-        SearchSpace,
-        Selection,
         SelectionSubproblem,
         Status,
         ThetaSubproblem,
     )
+    from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
 
 __version__ = "0.1.0"
 
@@ -50,10 +45,10 @@ _HOMES = {
     "AutoMLRegressor": "api",
     "AutomlAdmmError": "errors",
     "BuildContext": "plugin_types",
-    "Choice": "problem",
+    "Choice": "space",
     "CommandPlugin": "plugin_types",
     "ComponentPlugin": "plugin_types",
-    "Condition": "problem",
+    "Condition": "space",
     "Constraint": "plugin_types",
     "ConstraintPlugin": "plugin_types",
     "EvaluatedPipeline": "plugin_types",
@@ -67,10 +62,10 @@ _HOMES = {
     "MinimizeResult": "api",
     "NoOptions": "plugin_types",
     "Observation": "problem",
-    "Order": "problem",
-    "Parameter": "problem",
-    "SearchSpace": "problem",
-    "Selection": "problem",
+    "Order": "space",
+    "Parameter": "space",
+    "SearchSpace": "space",
+    "Selection": "space",
     "SelectionSubproblem": "problem",
     "Status": "problem",
     "ThetaSolverPlugin": "plugin_types",

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from automl_admm.data.columns import plain_missing
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
-from automl_admm.problem import Evaluation, Limit, SearchSpace, is_feasible
+from automl_admm.problem import Evaluation, Limit, is_feasible
 from automl_admm.runner.blackbox import BlackBox, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.failures import best_or_raise
@@ -27,6 +27,7 @@ from automl_admm.runner.pipelines import (
     prepare,
     run_pipelines,
 )
+from automl_admm.space import SearchSpace
 
 ON_INFEASIBLE = ("raise", "closest")
 

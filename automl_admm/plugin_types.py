@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from automl_admm.errors import PluginError
-from automl_admm.problem import Choice, Limit, Parameter, Value
+from automl_admm.problem import Limit
 from automl_admm.protocols import Executor, ThetaSolver, ZSolver
+from automl_admm.space import Choice, Parameter, Value
 
 if TYPE_CHECKING:
     import click

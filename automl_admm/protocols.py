@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from automl_admm.problem import (
-    Array,
-    Candidate,
     Evaluation,
     Observation,
-    Selection,
     SelectionSubproblem,
     Status,
     ThetaSubproblem,
 )
+from automl_admm.space import Array, Candidate, Selection
 
 
 class ThetaSolver(Protocol):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from automl_admm.problem import Evaluation, Limit, SearchSpace
+from automl_admm.problem import Evaluation, Limit
+from automl_admm.space import SearchSpace
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from automl_admm.problem import (
-    AdmmState,
-    Candidate,
-    Evaluation,
-    Limit,
-    Observation,
-    SearchSpace,
-    is_feasible,
-)
+from automl_admm.problem import AdmmState, Evaluation, Limit, Observation, is_feasible
+from automl_admm.space import Candidate, SearchSpace
 
 PointT = TypeVar("PointT")
 ENOUGH_TO_MEASURE = 8

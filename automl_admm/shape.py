@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from automl_admm.problem import Candidate, SearchSpace, Selection, Value
+from automl_admm.space import Candidate, SearchSpace, Selection, Value
 
 
 @dataclass(frozen=True, slots=True)

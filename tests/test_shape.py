@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from automl_admm.problem import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 from automl_admm.shape import (
     NOTHING,
     Alternatives,
@@ -10,6 +9,7 @@ from automl_admm.shape import (
     Sequence,
     all_modules,
 )
+from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
 SPACE = SearchSpace(
     decisions=(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from automl_admm.problem import Array, Quadratic
+from automl_admm.problem import Quadratic
+from automl_admm.space import Array
 
 
 def slack(excess: Array, room: Array, constraint_duals: Array, rho: float) -> Array:

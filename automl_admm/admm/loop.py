@@ -24,11 +24,8 @@ from automl_admm.admm.pricing import (
 from automl_admm.admm.schedule import Precision
 from automl_admm.problem import (
     AdmmState,
-    Array,
-    Candidate,
     Evaluation,
     Quadratic,
-    Selection,
     SelectionSubproblem,
     ThetaSubproblem,
 )
@@ -44,6 +41,7 @@ from automl_admm.search import (
     observe,
     solve,
 )
+from automl_admm.space import Array, Candidate, Selection
 
 
 @dataclass(frozen=True, slots=True)

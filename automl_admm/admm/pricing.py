@@ -8,17 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from automl_admm.admm import lagrangian
-from automl_admm.problem import (
-    AdmmState,
-    Array,
-    Candidate,
-    Evaluation,
-    Limit,
-    Quadratic,
-    SearchSpace,
-    Selection,
-)
+from automl_admm.problem import AdmmState, Evaluation, Limit, Quadratic
 from automl_admm.search import spread
+from automl_admm.space import Array, Candidate, SearchSpace, Selection
 
 TOLERANCE = 0.1
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from automl_admm.problem import Array, Parameter
+from automl_admm.space import Array, Parameter
 
 
 def integer_mask(parameters: Sequence[Parameter]) -> Array:

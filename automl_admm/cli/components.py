@@ -10,7 +10,7 @@ from rich.text import Text
 from automl_admm.errors import UnknownNameError
 from automl_admm.plugin_types import TASKS, ComponentPlugin
 from automl_admm.plugins import Plugins, load_plugins
-from automl_admm.problem import Choice, Parameter
+from automl_admm.space import Choice, Parameter
 
 
 @click.command("components")

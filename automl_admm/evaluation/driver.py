@@ -15,9 +15,10 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.evaluation.budget import Budget, Ledger
-from automl_admm.problem import AdmmState, Candidate, Evaluation, Limit, Status
+from automl_admm.problem import AdmmState, Evaluation, Limit, Status
 from automl_admm.protocols import Executor, Finished, Store, Task
 from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
+from automl_admm.space import Candidate
 
 SHORTEST_EVALUATION = 0.05
 Tell = Callable[..., Sequence[Any]]

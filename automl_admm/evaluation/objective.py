@@ -22,9 +22,9 @@ from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
-from automl_admm.problem import Candidate
 from automl_admm.registry import Registry
 from automl_admm.shape import PipelineSpace, Step, all_modules
+from automl_admm.space import Candidate
 
 Split = tuple[Any, Any]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from automl_admm.errors import ConfigurationError
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.problem import Choice, Parameter, Value
 from automl_admm.registry import Registry
 from automl_admm.shape import Step
+from automl_admm.space import Choice, Parameter, Value
 
 SEEDS = 2**32
 

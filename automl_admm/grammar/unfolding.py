@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 from automl_admm.grammar import model
 from automl_admm.grammar.model import NONE, START, Node, label
 from automl_admm.plugin_types import ComponentPlugin
-from automl_admm.problem import Choice, Condition, Decision, Order, Parameter, SearchSpace
 from automl_admm.registry import Registry
 from automl_admm.shape import NOTHING, Alternatives, Module, Ordered, PipelineSpace, Sequence, Shape
+from automl_admm.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
 
 
 def unfold(rules: Mapping[str, Node], components: Registry[ComponentPlugin]) -> PipelineSpace:

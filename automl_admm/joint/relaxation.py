@@ -7,18 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automl_admm.problem import (
-    Array,
-    Candidate,
-    Choice,
-    Decision,
-    Evaluation,
-    Limit,
-    Parameter,
-    Pick,
-    SearchSpace,
-)
+from automl_admm.problem import Evaluation, Limit
 from automl_admm.search import violation
+from automl_admm.space import Array, Candidate, Choice, Decision, Parameter, Pick, SearchSpace
 
 
 @dataclass(frozen=True, eq=False)

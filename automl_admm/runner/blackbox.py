@@ -12,13 +12,14 @@ from typing import Any
 from automl_admm.errors import ConfigurationError
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
-from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace
+from automl_admm.problem import Evaluation, Limit
 from automl_admm.run_records import RunResult
 from automl_admm.runner.assembly import LIMIT_TEXT, build_executor, plan_search
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
 from automl_admm.shape import content_hash
+from automl_admm.space import Candidate, SearchSpace
 from automl_admm.store.memory import MemoryStore
 
 BlackBox = Callable[[dict[str, Any]], float | Mapping[str, float]]

@@ -11,12 +11,13 @@ from typing import Any
 from automl_admm.evaluation.budget import Budget, Ledger
 from automl_admm.evaluation.driver import Desk, Driver
 from automl_admm.plugins import Observers, Plugins
-from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace, is_feasible
+from automl_admm.problem import Evaluation, Limit, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
 from automl_admm.run_records import RunInfo, RunResult
 from automl_admm.runner.assembly import Plan
 from automl_admm.runner.config import RunConfig
 from automl_admm.search import SearchProblem, default_start
+from automl_admm.space import Candidate, SearchSpace
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.errors import DiskFullError, StoreError
-from automl_admm.problem import Candidate, Evaluation, Selection, Status
+from automl_admm.problem import Evaluation, Status
+from automl_admm.space import Candidate, Selection
 
 APPLICATION_ID = 0x41444D4D  # "ADMM"
 SCHEMA_VERSION = 1

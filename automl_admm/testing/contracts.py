@@ -23,20 +23,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from automl_admm.problem import (
-    Array,
-    Choice,
-    Condition,
-    Observation,
-    Order,
-    Parameter,
-    Quadratic,
-    SearchSpace,
-    Selection,
-    SelectionSubproblem,
-    ThetaSubproblem,
-)
+from automl_admm.problem import Observation, Quadratic, SelectionSubproblem, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver, ZSolver
+from automl_admm.space import Array, Choice, Condition, Order, Parameter, SearchSpace, Selection
 from automl_admm.testing.objectives import SPHERE
 
 BUDGET = 24

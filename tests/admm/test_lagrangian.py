@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.problem import Parameter
+from automl_admm.space import Parameter
 
 numbers = st.floats(-5, 5)
 rhos = st.floats(0.01, 100)

@@ -10,22 +10,9 @@ import pytest
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.errors import ConfigurationError
-from automl_admm.problem import (
-    AdmmState,
-    Candidate,
-    Choice,
-    Condition,
-    Evaluation,
-    Limit,
-    Observation,
-    Order,
-    Parameter,
-    SearchSpace,
-    Selection,
-    Status,
-    ThetaSubproblem,
-)
+from automl_admm.problem import AdmmState, Evaluation, Limit, Observation, Status, ThetaSubproblem
 from automl_admm.search import Proposal, SearchProblem, Wait, best_of, default_start
+from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace, Selection
 
 SPACE = SearchSpace(
     decisions=(Choice("kind", ("round", "square")), Order("order", ("a", "b"))),

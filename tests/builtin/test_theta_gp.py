@@ -20,7 +20,8 @@ from automl_admm.builtin.theta.regression import (
     prior_mean,
 )
 from automl_admm.builtin.theta.sample import choose, tame
-from automl_admm.problem import Observation, Parameter, Quadratic, ThetaSubproblem
+from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
+from automl_admm.space import Parameter
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((14, 3))

@@ -7,15 +7,8 @@ import pytest
 
 from automl_admm.builtin.z import CmabOptions
 from automl_admm.builtin.z.cmab import CombinatorialBandit, arms_of
-from automl_admm.problem import (
-    Choice,
-    Condition,
-    Observation,
-    Order,
-    SearchSpace,
-    Selection,
-    SelectionSubproblem,
-)
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.space import Choice, Condition, Order, SearchSpace, Selection
 
 SPACE = SearchSpace(
     (

@@ -9,9 +9,10 @@ import pytest
 
 from automl_admm.evaluation.budget import Budget
 from automl_admm.evaluation.driver import Desk, Driver
-from automl_admm.problem import Candidate, Evaluation, Limit, Selection, Status
+from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished, Task
 from automl_admm.search import WAIT, Proposal, Search
+from automl_admm.space import Candidate, Selection
 from automl_admm.store.memory import MemoryStore
 
 React = Callable[[Task], Finished]

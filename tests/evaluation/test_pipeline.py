@@ -14,9 +14,9 @@ from automl_admm.builtin.components import components as builtin_components
 from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.problem import Condition, Parameter
 from automl_admm.registry import Registry
 from automl_admm.shape import Step
+from automl_admm.space import Condition, Parameter
 
 CONTEXT = BuildContext("classification", (0, 1, 2, 3))
 

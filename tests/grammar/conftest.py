@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.problem import Choice, Condition, Parameter, Value
 from automl_admm.registry import Registry
+from automl_admm.space import Choice, Condition, Parameter, Value
 
 
 def build(values: Mapping[str, Value], context: BuildContext) -> Any:

@@ -9,8 +9,8 @@ import pytest
 
 from automl_admm.errors import GrammarError
 from automl_admm.grammar import compile_text
-from automl_admm.problem import Choice, Condition, Decision, Parameter
 from automl_admm.shape import Alternatives, Module, Ordered, PipelineSpace, Sequence, Shape
+from automl_admm.space import Choice, Condition, Decision, Parameter
 
 GOLDEN = Path(__file__).parent / "golden"
 GOOD = sorted((GOLDEN / "good").glob("*.lark"))

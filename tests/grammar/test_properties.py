@@ -25,7 +25,7 @@ from automl_admm.grammar.model import (
     sequence,
 )
 from automl_admm.grammar.reader import read
-from automl_admm.problem import Order
+from automl_admm.space import Order
 
 TRANSFORMERS = ("impute", "scale", "pca", "select")
 

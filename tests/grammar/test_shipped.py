@@ -10,9 +10,9 @@ from automl_admm.builtin import grammars as built_in_grammars
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.plugin_types import TASKS, Task
 from automl_admm.plugins import Plugins, PluginSource, load_plugins
-from automl_admm.problem import Choice
 from automl_admm.search import default_start
 from automl_admm.shape import all_modules
+from automl_admm.space import Choice
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.joint.relaxation import RelaxedSpace
-from automl_admm.problem import (
-    Candidate,
-    Choice,
-    Condition,
-    Evaluation,
-    Limit,
-    Order,
-    Parameter,
-    SearchSpace,
-    Status,
-)
+from automl_admm.problem import Evaluation, Limit, Status
+from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
 SPACE = SearchSpace(
     decisions=(

@@ -31,9 +31,10 @@ from automl_admm import (
 from automl_admm.cli.main import program
 from automl_admm.evaluation.inline import InlineExecutor
 from automl_admm.plugins import load_plugins
-from automl_admm.problem import Selection, SelectionSubproblem, ThetaSubproblem
+from automl_admm.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import PipelineResult, prepare, run_pipelines
+from automl_admm.space import Selection
 
 GRAMMAR = """
 %import components (clipper, decision_tree)

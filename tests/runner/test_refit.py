@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from automl_admm.errors import NoSuccessError
-from automl_admm.problem import Candidate, Evaluation, Limit, SearchSpace, Selection, Status
+from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished, Task
 from automl_admm.run_records import RunResult
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.refit import expected_seconds, refit_best
 from automl_admm.runner.search_run import Subject
+from automl_admm.space import Candidate, SearchSpace, Selection
 
 SUBJECT = Subject(SearchSpace(), str, str, (Limit("size", 2.0),), "loss")
 

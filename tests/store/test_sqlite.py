@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.errors import ConfigurationError, StoreError
-from automl_admm.problem import Candidate, Evaluation, Selection, Status
+from automl_admm.problem import Evaluation, Status
+from automl_admm.space import Candidate, Selection
 from automl_admm.store.folder import RunFolder, create_folder, write_json
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.sqlite import SqliteStore

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from automl_admm.plugin_types import BuildContext
-from automl_admm.problem import Value
+from automl_admm.space import Value
 
 MOST_CATEGORIES = 250
 MISSING = -1

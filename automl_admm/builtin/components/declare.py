@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from automl_admm.plugin_types import BuildContext, ComponentFactory, ComponentPlugin, Task
-from automl_admm.problem import Choice, Parameter, Value
+from automl_admm.space import Choice, Parameter, Value
 
 Arguments = dict[str, Any]
 Prepare = Callable[[Arguments], Arguments]

@@ -7,7 +7,7 @@ from typing import Any
 
 from automl_admm.builtin.components.declare import choice, transformer
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.problem import Value
+from automl_admm.space import Value
 
 MOST_CATEGORIES = 32
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from automl_admm.builtin.components.declare import of, real, transformer, whole
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.problem import Value
+from automl_admm.space import Value
 
 
 @dataclass(frozen=True, slots=True)

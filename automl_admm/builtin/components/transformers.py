@@ -14,7 +14,7 @@ from automl_admm.builtin.components.declare import (
     whole,
 )
 from automl_admm.plugin_types import ComponentPlugin
-from automl_admm.problem import Parameter
+from automl_admm.space import Parameter
 
 DECOMPOSITION = "sklearn.decomposition"
 PROJECTION = "sklearn.random_projection"

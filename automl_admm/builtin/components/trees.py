@@ -18,7 +18,7 @@ from automl_admm.builtin.components.declare import (
     whole,
 )
 from automl_admm.plugin_types import ComponentPlugin, Task
-from automl_admm.problem import Choice, Parameter
+from automl_admm.space import Choice, Parameter
 
 ENSEMBLE = "sklearn.ensemble"
 TREE = "sklearn.tree"

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from automl_admm.builtin.theta.regression import Posterior
-from automl_admm.problem import Array, Quadratic
+from automl_admm.problem import Quadratic
+from automl_admm.space import Array
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 HALF_LOG_HALF_PI = 0.5 * math.log(0.5 * math.pi)

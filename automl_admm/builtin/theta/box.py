@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.problem import Array, Parameter
+from automl_admm.space import Array, Parameter
 
 Axes = NDArray[np.intp]
 

@@ -12,7 +12,8 @@ from automl_admm.builtin.theta.acquisition import ExpectedImprovement, climb
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.sample import Sample, Training
-from automl_admm.problem import Array, Observation, ThetaSubproblem
+from automl_admm.problem import Observation, ThetaSubproblem
+from automl_admm.space import Array
 
 SOBOL_LOG2 = 9
 NEAR = 256

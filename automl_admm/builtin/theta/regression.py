@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from automl_admm.problem import Array
+from automl_admm.space import Array
 
 ROOT5 = math.sqrt(5.0)
 LENGTH_SPREAD = 1.0

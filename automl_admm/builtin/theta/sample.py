@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.box import Box
-from automl_admm.problem import Array, Observation, Quadratic
+from automl_admm.problem import Observation, Quadratic
+from automl_admm.space import Array
 
 FAILURE = 0.5
 

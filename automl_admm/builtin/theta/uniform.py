@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from automl_admm.builtin.theta.box import Box
-from automl_admm.problem import Array, Observation, ThetaSubproblem
+from automl_admm.problem import Observation, ThetaSubproblem
+from automl_admm.space import Array
 
 
 class RandomTheta:

@@ -11,17 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from automl_admm.problem import (
-    Choice,
-    Decision,
-    Limit,
-    Observation,
-    Order,
-    Pick,
-    SearchSpace,
-    Selection,
-    SelectionSubproblem,
-)
+from automl_admm.problem import Limit, Observation, SelectionSubproblem
+from automl_admm.space import Choice, Decision, Order, Pick, SearchSpace, Selection
 
 Arm = tuple[str, str, int]
 UPPER_QUANTILE = 0.7
@@ -33,7 +24,9 @@ class CombinatorialBandit:
 
     With `upper` = f̂ and `prior` = 10 this is algorithm A1: the reward of an objective f is
     r̃ = 1 − min(max(f/f̂, 0), 1), a coin with that probability is tossed, and the arms count it;
-    outside the limits nothing is earned. Without `upper` the losses need not lie in [0, 1]: r̃ is 1 at the best loss seen and 0 at the
+    outside the limits nothing is earned.
+
+    Without `upper` the losses need not lie in [0, 1]: r̃ is 1 at the best loss seen and 0 at the
     0.7 quantile of those seen, and it is counted as it is, without the coin, which at the few
     pulls of a sub-problem throws away most of what a pull tells.
     """

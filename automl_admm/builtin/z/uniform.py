@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from automl_admm.problem import Observation, SearchSpace, Selection, SelectionSubproblem
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.space import SearchSpace, Selection
 
 
 class UniformSelections:

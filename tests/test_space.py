@@ -6,19 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.errors import ConfigurationError
-from automl_admm.problem import (
-    Candidate,
-    Choice,
-    Condition,
-    Evaluation,
-    Limit,
-    Order,
-    Parameter,
-    Quadratic,
-    SearchSpace,
-    Status,
-    is_feasible,
-)
+from automl_admm.problem import Evaluation, Limit, Quadratic, Status, is_feasible
+from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
 SPACE = SearchSpace(
     decisions=(

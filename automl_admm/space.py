@@ -1,0 +1,274 @@
+"""What can be searched: choices, orders and parameters, and what a selection of them is.
+
+All records are frozen. This module imports nothing but the standard library, numpy and our errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.errors import ConfigurationError
+
+Array = NDArray[np.float64]
+Value = str | int | float | bool | None
+Pick = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something is active only while `decision` takes one of `alternatives`."""
+
+    decision: str
+    alternatives: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of K alternatives (z_i, one-hot); `values` are what the labels stand for."""
+
+    name: str
+    alternatives: tuple[str, ...]
+    when: Condition | None = None
+    values: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.alternatives or len(set(self.alternatives)) != len(self.alternatives):
+            raise ConfigurationError(f"choice '{self.name}' needs alternatives that differ.")
+        if self.values and len(self.values) != len(self.alternatives):
+            raise ConfigurationError(f"choice '{self.name}' needs one value an alternative.")
+
+    def value(self, label: str) -> Value:
+        """What a label stands for: itself, unless `values` says otherwise."""
+        return self.values[self.alternatives.index(label)] if self.values else label
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A permutation of modules (the order variables o of the papers' appendix A)."""
+
+    name: str
+    items: tuple[str, ...]
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        if not self.items or len(set(self.items)) != len(self.items):
+            raise ConfigurationError(f"order '{self.name}' needs items that differ.")
+
+
+Decision = Choice | Order
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number in [low, high], searched on the unit interval (on a log scale if `log`).
+
+    An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this is
+    how a value of two (a switch) or of several in a natural order becomes an integer.
+    """
+
+    name: str
+    low: float
+    high: float
+    kind: Literal["float", "int"] = "float"
+    log: bool = False
+    default: float | None = None
+    values: tuple[Value, ...] = ()
+    when: Condition | None = None
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ConfigurationError(f"parameter '{self.name}': {problem}.")
+
+    def _problem(self) -> str | None:
+        bounds = (
+            (self.low, self.high) if self.default is None else (self.low, self.default, self.high)
+        )
+        if not all(math.isfinite(bound) for bound in bounds):
+            return "its bounds must be finite"
+        if list(bounds) != sorted(bounds):
+            return f"the range {self.low:g} to {self.high:g} is empty or leaves out the default"
+        if self.log and self.low <= 0:
+            return "a log scale needs a lower bound above 0"
+        if self.kind == "int" and any(bound != round(bound) for bound in bounds):
+            return "an integer needs whole bounds"
+        return None
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether δ holds a copy of this parameter."""
+        return self.kind == "int"
+
+    def to_unit(self, number: float) -> float:
+        """Where a number of the range lies on [0, 1]."""
+        if self.high == self.low:
+            return 0.0
+        scale = math.log if self.log else float
+        share = (scale(number) - scale(self.low)) / (scale(self.high) - scale(self.low))
+        return min(max(share, 0.0), 1.0)
+
+    def to_number(self, unit: float) -> float:
+        """The number at a place on [0, 1], before rounding."""
+        share = min(max(float(unit), 0.0), 1.0)
+        if self.log:
+            number = self.low * math.pow(self.high / self.low, share)
+        else:
+            number = self.low + (self.high - self.low) * share
+        return min(max(number, self.low), self.high)
+
+    def project(self, unit: float) -> float:
+        """The nearest place on [0, 1] that is allowed: the box, and for an integer its grid."""
+        clipped = min(max(float(unit), 0.0), 1.0)
+        if not self.is_integer:
+            return clipped
+        below = math.floor(self.to_number(clipped))
+        around = [float(n) for n in (below - 1, below, below + 1) if self.low <= n <= self.high]
+        return min((self.to_unit(n) for n in around), key=lambda place: abs(place - clipped))
+
+    def value(self, unit: float) -> Value:
+        """The value handed to a component or an objective.
+
+        A real number has six significant digits, so that what is printed is what was evaluated.
+        """
+        if not self.is_integer:
+            return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
+        whole = round(self.to_number(self.project(unit)))
+        return self.values[whole - int(self.low)] if self.values else whole
+
+    def default_unit(self) -> float:
+        """The default's place on [0, 1]; the middle of the range where there is none."""
+        return self.project(0.5 if self.default is None else self.to_unit(self.default))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What every active decision takes; two equal selections are the same structure."""
+
+    picks: tuple[tuple[str, Pick], ...]
+
+    def get(self, decision: str) -> Pick | None:
+        """What a decision takes; None where it is not active."""
+        return dict(self.picks).get(decision)
+
+    def __iter__(self) -> Iterator[tuple[str, Pick]]:
+        return iter(self.picks)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A selection and the places on [0, 1] of its active parameters, integers still relaxed."""
+
+    selection: Selection
+    theta: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Decisions (a parent before its children) and parameters, active or not by conditions."""
+
+    decisions: tuple[Decision, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    # Which parameters a selection makes active never changes, and is asked for all the time.
+    _active: dict[Selection, tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        counts = Counter(item.name for item in (*self.decisions, *self.parameters))
+        twice = next((name for name, count in counts.items() if count > 1), None)
+        if twice is not None:
+            raise ConfigurationError(f"the search space has two things named '{twice}'.")
+        known: dict[str, Decision] = {}
+        for decision in self.decisions:
+            _check_condition(decision, known)
+            known[decision.name] = decision
+        for parameter in self.parameters:
+            _check_condition(parameter, known)
+
+    def complete(self, picks: Mapping[str, Pick]) -> Selection:
+        """Keep the active picks, and let a decision that has none take its first alternative."""
+        kept: dict[str, Pick] = {}
+        for decision in self.decisions:
+            if is_active(decision.when, kept):
+                kept[decision.name] = picks.get(decision.name, first_pick(decision))
+        return Selection(tuple(kept.items()))
+
+    def sample(self, rng: np.random.Generator) -> Selection:
+        """Draw every decision uniformly."""
+        return self.complete({decision.name: draw(decision, rng) for decision in self.decisions})
+
+    def active(self, selection: Selection) -> tuple[int, ...]:
+        """The places in `parameters` of those that the selection makes active."""
+        if selection not in self._active:
+            picks = dict(selection.picks)
+            found = (i for i, p in enumerate(self.parameters) if is_active(p.when, picks))
+            self._active[selection] = tuple(found)
+        return self._active[selection]
+
+    def default_theta(self) -> Array:
+        """Every parameter at its default, on the unit box."""
+        return np.array([parameter.default_unit() for parameter in self.parameters], dtype=float)
+
+    def candidate(self, selection: Selection, theta: Array) -> Candidate:
+        """The candidate that a selection makes of a place for every parameter."""
+        return Candidate(selection, tuple(float(theta[i]) for i in self.active(selection)))
+
+    def projected(self, candidate: Candidate) -> Candidate:
+        """The candidate with its integers on their grids: the one that is evaluated."""
+        places = zip(self.active(candidate.selection), candidate.theta, strict=True)
+        theta = tuple(self.parameters[i].project(unit) for i, unit in places)
+        return Candidate(candidate.selection, theta)
+
+    def values(self, candidate: Candidate) -> dict[str, Value | tuple[str, ...]]:
+        """What an objective is given: every active decision and parameter by name."""
+        found: dict[str, Value | tuple[str, ...]] = {}
+        by_name = {decision.name: decision for decision in self.decisions}
+        for name, pick in candidate.selection:
+            decision = by_name[name]
+            found[name] = (
+                decision.value(pick)
+                if isinstance(decision, Choice) and isinstance(pick, str)
+                else pick
+            )
+        for i, unit in zip(self.active(candidate.selection), candidate.theta, strict=True):
+            found[self.parameters[i].name] = self.parameters[i].value(unit)
+        return found
+
+
+def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) -> None:
+    if item.when is None:
+        return
+    parent = known.get(item.when.decision)
+    if not isinstance(parent, Choice):
+        raise ConfigurationError(
+            f"'{item.name}' hangs on '{item.when.decision}', which is no choice before it."
+        )
+    strange = set(item.when.alternatives) - set(parent.alternatives)
+    if strange:
+        raise ConfigurationError(
+            f"'{item.name}' hangs on '{strange.pop()}', which '{parent.name}' does not offer."
+        )
+
+
+def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
+    """Whether a condition holds under the picks made so far."""
+    return when is None or picks.get(when.decision) in when.alternatives
+
+
+def first_pick(decision: Decision) -> Pick:
+    """The default of a decision: its first alternative, or its items as they are written."""
+    return decision.alternatives[0] if isinstance(decision, Choice) else decision.items
+
+
+def draw(decision: Decision, rng: np.random.Generator) -> Pick:
+    """A uniform pick for one decision."""
+    if isinstance(decision, Choice):
+        return decision.alternatives[int(rng.integers(len(decision.alternatives)))]
+    return tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
