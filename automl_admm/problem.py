@@ -112,10 +112,6 @@ class Quadratic:
         squares = self.weight * (np.atleast_2d(points) - self.center) ** 2
         return 0.5 * np.asarray(squares.sum(axis=1), dtype=float)
 
-    def gradient(self, point: Array) -> Array:
-        """The gradient at one point."""
-        return np.asarray(self.weight * (point - self.center), dtype=float)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThetaSubproblem:

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.errors import ConfigurationError
-from automl_admm.problem import Evaluation, Limit, Quadratic, Status, is_feasible
 from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
 SPACE = SearchSpace(
@@ -121,27 +120,3 @@ def test_samples_are_complete_selections(seed: int) -> None:
 def test_wrong_spaces_are_refused(decisions: tuple, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         SearchSpace(decisions)
-
-
-def test_limits_hold_in_their_direction_and_never_for_nan() -> None:
-    assert Limit("latency", 2.0).holds(2.0)
-    assert not Limit("latency", 2.0).holds(2.1)
-    assert Limit("recall", 0.8, at_least=True).holds(0.9)
-    assert not Limit("recall", 0.8, at_least=True).holds(0.7)
-    assert not Limit("latency", 2.0).holds(float("nan"))
-
-
-def test_a_failed_evaluation_is_never_feasible() -> None:
-    candidate = Candidate(SPACE.complete({}), (0.0, 0.0))
-    failed = Evaluation(1, "k", candidate, Status.TIMEOUT, constraints=(0.0,))
-    assert not is_feasible(failed, (Limit("latency", 1.0),))
-
-
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
-def test_gradient_of_the_quadratic_is_its_slope(place: list[float]) -> None:
-    known = Quadratic(np.array([0.2, 0.4, 0.9]), np.array([1.0, 0.0, 2.0]))
-    point, step = np.array(place), 1e-6
-    for axis in range(3):
-        ahead = point + step * np.eye(3)[axis]
-        slope = (known(ahead)[0] - known(point)[0]) / step
-        assert known.gradient(point)[axis] == pytest.approx(slope, abs=1e-5)

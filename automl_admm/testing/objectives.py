@@ -97,7 +97,8 @@ class ArtificialObjective:
     (i, j) and passes on f_i = max |sample|, where the scale is v_i = |wᵀθ / 1ᵀθ| for fixed weights
     w ~ N(0, 1). An alternative without parameters has a fixed scale |N(0, 1)| of its own, so that
     skipping everything is not the best. Continuous parameters lie in [0.01, 1], integers in
-    1 … 10, of which θ takes a tenth: all enter as numbers of one size, and 1ᵀθ is never 0.
+    1 … 10, of which θ takes a tenth: all enter as numbers of one size, and 1ᵀθ is never 0. By the
+    formula a single parameter has no influence: wθ/θ is w.
     """
 
     def __init__(self, seed: int, modules: Modules = TABLE_A2) -> None:
@@ -133,7 +134,8 @@ class ArtificialObjective:
 
 
 def _size(name: str, value: float) -> float:
-    return value / LEVELS if ".d" in name else float(value)
+    is_integer = name.rpartition(".")[2].startswith("d")
+    return value / LEVELS if is_integer else float(value)
 
 
 def space_of(modules: Modules) -> SearchSpace:
