@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from automl_admm.data.columns import plain_missing
+from automl_admm.data.columns import column_kinds, plain_missing
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, is_feasible
@@ -79,15 +79,12 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         begun = time.monotonic()
-        if self.on_infeasible not in ON_INFEASIBLE:
-            raise ConfigurationError(
-                f"on_infeasible must be 'raise' or 'closest', not '{self.on_infeasible}'."
-            )
+        check_on_infeasible(self.on_infeasible)
         rows, target = self._validated(X, y)
         outcome = run_pipelines(prepare(self._config(begun), rows, target))
-        self._remember(outcome)
         if self.on_infeasible == "raise":
             demand_feasible(outcome)
+        self._remember(outcome)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -97,6 +94,8 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
+        if hasattr(X, "iloc"):
+            column_kinds(X)
         checked, target = validate_data(
             self,
             X,
@@ -120,7 +119,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             budget_seconds=self.time_budget,
             max_evaluations=self.max_evaluations,
             scoring=self.scoring,
-            constraints=tuple(self.constraints),
+            constraints=_several(self.constraints),
             theta_solver=self.theta_solver,
             z_solver=self.z_solver,
             strategy=self.strategy,
@@ -157,6 +156,17 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.non_deterministic = self.max_evaluations is None
         return tags
+
+
+def check_on_infeasible(given: str) -> None:
+    """Raise if it is neither of the two things that can be done."""
+    if given not in ON_INFEASIBLE:
+        raise ConfigurationError(f"on_infeasible must be 'raise' or 'closest', not '{given}'.")
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """One text is a list of one, not a list of its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _kept(given: Any, checked: Any) -> Any:
@@ -261,6 +271,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
     child process of its own.
     """
     begun = time.monotonic()
+    check_on_infeasible(on_infeasible)
     workers = count_workers(n_jobs)
     alone = workers == 1 and eval_time_limit is None and memory_limit is None
     config = RunConfig(
@@ -278,7 +289,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         observers=tuple(callbacks),
         begun=begun,
     )
-    run = run_black_box(config, objective, space, tuple(limits))
+    run = run_black_box(config, objective, space, _several(limits))
     best = best_or_raise(run)
     names = [limit.name for limit in run.limits]
     result = MinimizeResult(

@@ -41,6 +41,8 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     values = {key: _convert(owner, key, value, known[key]) for key, value in given.items()}
     try:
         return kind(**values)
+    except ConfigurationError:
+        raise
     except (TypeError, ValueError) as problem:
         raise ConfigurationError(f"options of '{owner}': {problem}.") from problem
 

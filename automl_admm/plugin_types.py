@@ -111,10 +111,11 @@ ConstraintFunction = Callable[[EvaluatedPipeline], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintPlugin(_Named):
-    """A named measurement that a limit can be set on; `extreme` is its best possible value."""
+    """A named measurement that a limit can be set on, and the range of its values if known."""
 
     function: ConstraintFunction
-    extreme: float = 0.0
+    lowest: float | None = 0.0
+    highest: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,6 @@ class MetricPlugin(_Named):
     """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns."""
 
     factory: Callable[[], Any]
-    tasks: tuple[Task, ...] = TASKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

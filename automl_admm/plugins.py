@@ -5,6 +5,7 @@ Built-ins are entry points of this distribution and go through the same door as 
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -228,7 +229,9 @@ class Observers:
             implementations = reversed(getattr(manager.hook, hook).get_hookimpls())
             named = [(i.plugin_name, _only_its_arguments(i)) for i in implementations]
             named += [
-                (type(item).__name__, getattr(item, hook)) for item in extra if hasattr(item, hook)
+                (type(item).__name__, _with_its_arguments(getattr(item, hook)))
+                for item in extra
+                if hasattr(item, hook)
             ]
             self._listeners[hook] = named
 
@@ -249,5 +252,15 @@ class Observers:
 def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:
     def call(**arguments: Any) -> Any:
         return implementation.function(*(arguments[name] for name in implementation.argnames))
+
+    return call
+
+
+def _with_its_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a plain method, like an implementation of a hook, take only what it wants to know."""
+    wanted = inspect.signature(method).parameters
+
+    def call(**arguments: Any) -> Any:
+        return method(**{name: value for name, value in arguments.items() if name in wanted})
 
     return call

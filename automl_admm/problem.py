@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from automl_admm.errors import ConfigurationError
 from automl_admm.space import Array, Candidate, Parameter, SearchSpace, Selection
 
 PointT = TypeVar("PointT")
@@ -34,15 +35,31 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A constraint g ≤ bound, or g ≥ bound if `at_least`; `extreme` is the best g there can be.
+    """A constraint g ≤ bound, or g ≥ bound if `at_least`.
 
-    `extreme` is what bounds the slack u: a latency is never below 0, a recall never above 1.
+    `extreme` is the best g there can be, if that is known: a latency is never below 0, a recall
+    never above 1. It bounds the slack u.
     """
 
     name: str
     bound: float
     at_least: bool = False
-    extreme: float = 0.0
+    extreme: float | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.bound):
+            raise ConfigurationError(f"the limit '{self}' needs a finite number.")
+        if self.room < 0:
+            side = "above" if self.at_least else "below"
+            reason = f"'{self.name}' is never {side} {self.extreme:g}."
+            raise ConfigurationError(f"the limit '{self}' can never hold:", hint=reason)
+
+    @property
+    def room(self) -> float:
+        """The largest slack there can be: from the bound to the extreme."""
+        if self.extreme is None:
+            return math.inf
+        return self.turned(self.bound) - self.turned(self.extreme)
 
     def turned(self, value: float) -> float:
         """The value turned so that smaller is better."""

@@ -17,7 +17,7 @@ from automl_admm.problem import (
     Status,
     ThetaSubproblem,
 )
-from automl_admm.space import Array, Candidate, Selection
+from automl_admm.space import Array, Selection
 
 
 class ThetaSolver(Protocol):
@@ -50,25 +50,6 @@ class ZSolver(Protocol):
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Learn. Points may come out of order, failed, or never asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an objective measured for one candidate; constraints in the order of the limits."""
-
-    loss: float
-    constraints: tuple[float, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Objective(Protocol):
-    """What is minimised. It runs in a child process, so it must survive pickling.
-
-    A candidate that cannot be evaluated raises; the executor makes a status of it.
-    """
-
-    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Outcome:
-        """Measure one candidate; files written to `folder` are kept if the run asks for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeVar
@@ -25,6 +25,8 @@ from automl_admm.space import Candidate, SearchSpace
 
 PointT = TypeVar("PointT")
 ENOUGH_TO_MEASURE = 8
+MOST_REPEATS = 256
+TRIES = 4
 
 
 class Wait(Enum):
@@ -70,15 +72,19 @@ class SearchProblem:
 class Book:
     """What has been evaluated, and what has been asked for and not yet answered."""
 
+    key: Callable[[Candidate], str]
     evaluations: list[Evaluation] = field(default_factory=list)
-    pending: list[Candidate] = field(default_factory=list)
+    pending: dict[str, Candidate] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+
+    def ask_for(self, candidate: Candidate) -> None:
+        """Note that a candidate was proposed."""
+        self.pending[self.key(candidate)] = candidate
 
     def receive(self, results: Sequence[Evaluation]) -> None:
         """Enter results."""
         for evaluation in results:
-            if evaluation.candidate in self.pending:
-                self.pending.remove(evaluation.candidate)
+            self.pending.pop(evaluation.key, None)
             self.evaluations.append(evaluation)
             self.keys.add(evaluation.key)
 
@@ -131,45 +137,75 @@ def solve(
     """Let a solver work on a sub-problem that it has begun.
 
     It ends when enough results are in; what is pending then goes on, and its results reach
-    whichever sub-problem they lie in, so that no worker waits at the seam.
+    whichever sub-problem they lie in, so that no worker waits at the seam. It also ends when a
+    long row of proposals brought nothing that is not in the book.
     """
-    done = 0
-    while not allowance.is_spent(done):
-        pending = [point for c in book.pending if (point := subspace.locate(c)) is not None]
-        points = solver.ask(1, pending)
-        if points:
-            candidate = subspace.candidate(points[0])
-            book.pending.append(candidate)
+    done = stale = 0
+    asked: dict[str, PointT] = {}
+    while not allowance.is_spent(done) and stale < MOST_REPEATS:
+        found = _next_point(book, subspace, solver)
+        if found is not None:
+            candidate, point = found
+            asked[book.key(candidate)] = point
+            book.ask_for(candidate)
             results = yield Proposal(candidate, origin)
-        elif pending:
+        elif book.pending:
             results = yield WAIT
         else:
             return
+        known = len(book.keys)
         book.receive(results)
-        learned = observe(results, subspace, book)
+        learned = observe(results, subspace, book, asked)
         solver.tell(learned)
         done += len(learned)
+        stale = 0 if len(book.keys) > known or not results else stale + 1
+
+
+def _next_point(
+    book: Book, subspace: Subspace[PointT], solver: AskTell[PointT]
+) -> tuple[Candidate, PointT] | None:
+    """A proposal that is not being evaluated already; None if the solver has no other."""
+    located = (subspace.locate(candidate) for candidate in book.pending.values())
+    pending = [point for point in located if point is not None]
+    for _ in range(TRIES):
+        points = solver.ask(1, pending)
+        if not points:
+            return None
+        candidate = subspace.candidate(points[0])
+        if book.key(candidate) not in book.pending:
+            return candidate, points[0]
+    return None
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Have the starting points evaluated, and wait for the first result."""
     for candidate in problem.starts:
-        book.pending.append(candidate)
+        book.ask_for(candidate)
         book.receive((yield Proposal(candidate, "start")))
     while not book.evaluations and book.pending:
         book.receive((yield WAIT))
 
 
+def await_pending(book: Book) -> Search:
+    """Wait for everything that is still being evaluated."""
+    while book.pending:
+        book.receive((yield WAIT))
+
+
 def observe(
-    evaluations: Iterable[Evaluation], subspace: Subspace[PointT], book: Book
+    evaluations: Iterable[Evaluation],
+    subspace: Subspace[PointT],
+    book: Book,
+    asked: Mapping[str, PointT] | None = None,
 ) -> list[Observation[PointT]]:
     """Show evaluations that lie in a sub-problem's space as its solver is to see them.
 
-    A failure costs more than the worst success by the spread of the successes.
+    Where several points are one candidate, a solver is told of the point that it `asked` for: told
+    of another, it would ask for the same again. A failure costs more than the worst success by
+    the spread of the successes.
     """
-    inside = [
-        (e, point) for e in evaluations if (point := subspace.locate(e.candidate)) is not None
-    ]
+    located = ((e, subspace.locate(e.candidate)) for e in evaluations)
+    inside = [(e, (asked or {}).get(e.key, point)) for e, point in located if point is not None]
     failed = _price_of_failure(subspace, book) if any(not e.ok for e, _ in inside) else math.nan
     return [
         Observation(
@@ -197,13 +233,20 @@ def default_start(space: SearchSpace) -> Candidate:
     return space.candidate(space.complete({}), space.default_theta())
 
 
+def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Evaluation]:
+    """The successes, best first: those within the limits by loss, then the others by violation."""
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
+
+    def place(evaluation: Evaluation) -> tuple[float, float]:
+        feasible = is_feasible(evaluation, limits)
+        return (0.0 if feasible else violation(evaluation.constraints, limits), evaluation.loss)
+
+    return sorted(succeeded, key=lambda e: (not is_feasible(e, limits), *place(e)))
+
+
 def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evaluation | None:
     """The best evaluation within the limits; with none, the one with the least violation."""
-    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
-    feasible = [evaluation for evaluation in succeeded if is_feasible(evaluation, limits)]
-    if feasible:
-        return min(feasible, key=lambda evaluation: evaluation.loss)
-    return min(succeeded, key=lambda e: (violation(e.constraints, limits), e.loss), default=None)
+    return next(iter(rank(evaluations, limits)), None)
 
 
 def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:

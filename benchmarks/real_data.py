@@ -67,7 +67,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["fri_c2", "pc4", "sylvine"])
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--searches", nargs="+", default=["ADMM(gp, cmab)", "random search"])
+    parser.add_argument(
+        "--searches", nargs="+", default=["ADMM(gp, cmab)", "random search", "ADMM(random, cmab)"]
+    )
     arguments = parser.parse_args()
 
     print(f"{'data':<10} {'search':<22} {'median':>8}  {'eval/s':>6}  {'own work':>8}  by seed")

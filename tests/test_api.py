@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -150,7 +151,8 @@ def test_callbacks_hear_of_everything() -> None:
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"time_budget": -1}, "the budget must be more than 0"),
         ({"grammar": "no/such.lark"}, "does not exist"),
-        ({"constraints": ["fast"]}, "is no constraint"),
+        ({"constraints": ["fast"]}, "is no limit"),
+        ({"constraints": "fast"}, "'fast' is no limit"),
         ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb'"),
     ],
 )
@@ -158,6 +160,34 @@ def test_wrong_arguments_are_one_line(changes: dict, says: str) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ConfigurationError, match=says):
         AutoMLClassifier(**QUICK | changes).fit(X, y)
+
+
+def test_a_scorer_of_ones_own_sees_ones_own_labels() -> None:
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["a", "b", "c"])[y]
+
+    def share_of_hits(estimator: object, X: object, y: np.ndarray) -> float:
+        assert set(y) <= {"a", "b", "c"}
+        return float(np.mean(estimator.predict(X) == y))
+
+    search = AutoMLClassifier(**QUICK, scoring=share_of_hits).fit(X, labels)
+    assert search.best_score_ > 0.9
+    assert AutoMLClassifier(**QUICK, scoring="f1_macro").fit(X, labels).best_score_ > 0.9
+
+
+def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match="metric 'roc_auc' cannot score this target"):
+        AutoMLClassifier(**QUICK, scoring="roc_auc").fit(X, y)
+
+
+def test_after_an_infeasible_search_there_is_nothing_to_predict_with() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = AutoMLClassifier(**QUICK, constraints="size_mb <= 1e-9")
+    with pytest.raises(InfeasibleError):
+        search.fit(X, y)
+    with pytest.raises(NotFittedError):
+        search.predict(X)
 
 
 def test_one_class_is_refused() -> None:
@@ -229,6 +259,33 @@ def test_a_black_box_that_returns_no_number_is_explained() -> None:
         minimize(lambda values: "much", SPACE, max_evaluations=3)
     with pytest.raises(NoSuccessError, match="returned no 'weight'"):
         minimize(lambda values: 1.0, SPACE, limits=["weight <= 3"], max_evaluations=3)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_small_space_is_searched_to_its_end(n_jobs: int) -> None:
+    space = SearchSpace((Choice("a", ("x", "y")),))
+    losses = {"x": 1.0, "y": 0.0}
+    for strategy in ("admm", "joint"):
+        result = minimize(
+            lambda values: losses[values["a"]],
+            space,
+            max_evaluations=10,
+            n_jobs=n_jobs,
+            strategy=strategy,
+        )
+        assert result.best == {"a": "y"}
+        assert len(result.evaluations) == 2
+        assert result.stopped_by == "nothing left to try"
+
+
+def test_a_limit_that_holds_with_room_costs_nothing() -> None:
+    space = SearchSpace(parameters=(Parameter("x", 0, 1),))
+
+    def far_inside(values: dict) -> dict[str, float]:
+        return {"loss": (values["x"] - 0.9) ** 2, "g": 0.1 - values["x"]}
+
+    result = minimize(far_inside, space, limits=["g <= 0"], max_evaluations=40, random_state=0)
+    assert result.best["x"] == pytest.approx(0.9, abs=0.02)
 
 
 def test_an_infeasible_black_box_raises_with_the_closest() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from automl_admm.errors import ConfigurationError
 from automl_admm.problem import Evaluation, Limit, Quadratic, Status, is_feasible
 from automl_admm.space import Candidate, Selection
 
@@ -13,6 +14,25 @@ def test_limits_hold_in_their_direction_and_never_for_nan() -> None:
     assert Limit("recall", 0.8, at_least=True).holds(0.9)
     assert not Limit("recall", 0.8, at_least=True).holds(0.7)
     assert not Limit("latency", 2.0).holds(float("nan"))
+
+
+def test_slack_has_room_up_to_the_extreme_or_without_end() -> None:
+    assert Limit("g", 0.0).room == float("inf")
+    assert Limit("latency", 2.0, extreme=0.0).room == 2.0
+    assert Limit("recall", 0.8, at_least=True, extreme=1.0).room == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ({"bound": float("nan")}, "needs a finite number"),
+        ({"bound": -1.0, "extreme": 0.0}, "'g' is never below 0"),
+        ({"bound": 1.1, "at_least": True, "extreme": 1.0}, "'g' is never above 1"),
+    ],
+)
+def test_limits_that_can_never_hold_are_refused(limit: dict, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        Limit("g", **limit)
 
 
 def test_a_failed_evaluation_is_never_feasible() -> None:

@@ -31,10 +31,12 @@ from automl_admm.problem import (
 )
 from automl_admm.protocols import ThetaSolver, ZSolver
 from automl_admm.search import (
+    WAIT,
     Book,
     Event,
     Search,
     SearchProblem,
+    await_pending,
     best_of,
     derive_seed,
     evaluate_starts,
@@ -79,20 +81,21 @@ def admm(
 ) -> Search:
     """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
     settings = settings or AdmmSettings()
-    book = Book()
+    book = Book(problem.key)
     state = initial_state(problem, settings)
     yield from evaluate_starts(problem, book)
     integers = projection.integer_mask(problem.space.parameters)
     project = cache(problem.space.projected)
     tuned: dict[Selection, int] = {}
     incumbent: Evaluation | None = None
+    scales = measure_scales(book.evaluations, problem.limits)
     idle = 0
     for iteration in itertools.count():
         if settings.max_iterations is not None and iteration >= settings.max_iterations:
+            yield from await_pending(book)
             return
         known = len(book.keys)
-        if iteration <= 1 or not book.keys:
-            # Measured on the first evaluations and then kept: multipliers are in these units.
+        if not scales.are_settled:
             scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, scales, integers, project)
         state = replace(state, iteration=iteration)
@@ -102,8 +105,11 @@ def admm(
         chosen = yield from _minimise_selection(work, state, z_solver)
         before, state = state, _update_duals(work, state, delta, chosen)
         yield state
+        if len(book.keys) == known and book.pending:
+            book.receive((yield WAIT))
         idle = idle + 1 if len(book.keys) == known else 0
         if idle >= settings.patience:
+            yield from await_pending(book)
             return
         tuned[before.selection] = tuned.get(before.selection, 0) + 1
         if state.selection == before.selection and state.incumbent == incumbent:
@@ -197,15 +203,19 @@ def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> l
 def _update_duals(
     work: _Iteration, state: AdmmState, delta: Array, chosen: Evaluation | None
 ) -> AdmmState:
-    """u, λ and μ at the new point, and what the iteration leaves behind."""
+    """u, λ and μ at the new point, and what the iteration leaves behind.
+
+    Multipliers are in the units of the scales; until these are settled they stay at 0.
+    """
     settings, problem = work.settings, work.problem
-    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.rho, settings.dual_cap)
+    cap = settings.dual_cap if work.scales.are_settled else 0.0
+    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.rho, cap)
     state = replace(state, delta=delta, dual=dual)
     if chosen is not None:
         prices = prices_of(state, problem.limits, work.scales)
         residuals = prices.residuals(chosen)
         duals = lagrangian.update_constraint_duals(
-            state.constraint_duals, residuals, state.rho, settings.dual_cap
+            state.constraint_duals, residuals, state.rho, cap
         )
         state = replace(
             state,

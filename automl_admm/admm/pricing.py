@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.admm import lagrangian
 from automl_admm.problem import AdmmState, Evaluation, Limit, Quadratic
-from automl_admm.search import spread
+from automl_admm.search import ENOUGH_TO_MEASURE, spread
 from automl_admm.space import Array, Candidate, SearchSpace, Selection
 
 TOLERANCE = 0.1
@@ -17,10 +17,14 @@ TOLERANCE = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scales:
-    """What losses and constraints are divided by, so that ρ means the same for all of them."""
+    """What losses and constraints are divided by, so that ρ means the same for all of them.
+
+    They are settled once there was enough to measure them on.
+    """
 
     loss: float
     constraints: Array
+    are_settled: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +46,8 @@ class Prices:
 
     def room(self) -> Array:
         """The largest slack each constraint can have."""
-        widths = [limit.turned(limit.bound) - limit.turned(limit.extreme) for limit in self.limits]
-        return np.maximum(np.array(widths, dtype=float) / self.scales.constraints, 0.0)
+        widths = [limit.room for limit in self.limits]
+        return np.array(widths, dtype=float) / self.scales.constraints
 
     def cost(self, evaluation: Evaluation) -> float:
         """f̃ + ρ/2 Σ (r + μ/ρ)² of an evaluation that succeeded, up to a constant."""
@@ -79,7 +83,11 @@ def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -
         * (limit.bound if limit.bound > 0 else spread(e.constraints[m] for e in succeeded))
         for m, limit in enumerate(limits)
     ]
-    return Scales(spread(e.loss for e in succeeded), np.array(constraints, dtype=float))
+    return Scales(
+        spread(e.loss for e in succeeded),
+        np.array(constraints, dtype=float),
+        are_settled=len(succeeded) >= ENOUGH_TO_MEASURE,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import psutil
 
+from automl_admm.cli.interrupts import INTERRUPTED
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
 from automl_admm.cli.summary import print_summary, summarise
@@ -24,7 +25,6 @@ from automl_admm.runner.pipelines import demand_feasible, prepare, run_pipelines
 
 RUNS = Path("automl-runs")
 SHIPPED = "german_credit"
-INTERRUPTED = 130
 
 
 @click.command("fit")
@@ -54,7 +54,7 @@ INTERRUPTED = 130
     "--max-evaluations",
     type=int,
     metavar="N",
-    help="At most so many evaluations; alone it makes a run repeatable.",
+    help="At most so many evaluations; alone, with one worker, it makes a run repeatable.",
 )
 @click.option(
     "--constraint",
@@ -186,7 +186,7 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         strategy=options["strategy"],
         executor=options["executor"],
         workers=_workers(options),
-        cv=int(cv) if cv is not None and cv >= 1 and cv == int(cv) else cv,
+        cv=int(cv) if cv is not None and cv.is_integer() else cv,
         test_size=options["test_size"],
         evaluation_seconds=options["eval_timeout"],
         memory_bytes=None if memory is None else int(memory),

@@ -9,14 +9,23 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from automl_admm.problem import Evaluation, Limit, is_feasible
+from automl_admm.problem import Evaluation, Limit
+from automl_admm.search import rank
 from automl_admm.store.folder import RunFolder
 from automl_admm.store.sqlite import SqliteStore
 
 
 @click.command("leaderboard")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("-n", "count", default=20, metavar="N", help="How many lines.", show_default=True)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1),
+    default=20,
+    metavar="N",
+    help="How many lines.",
+    show_default=True,
+)
 def command(run: Path, count: int) -> None:
     """Show the best evaluations of the run folder RUN, those within the limits first."""
     folder = RunFolder(run)
@@ -44,7 +53,7 @@ def _table(
     table.add_column("seconds", justify="right", no_wrap=True)
     table.add_column("pipeline", overflow="fold")
     best = float(str(settings["metric_best"]))
-    for evaluation in _ranked(evaluations, limits)[:count]:
+    for evaluation in rank(evaluations, limits)[:count]:
         values = [
             f"{value:.4g}" + ("" if limit.holds(value) else " !")
             for limit, value in zip(limits, evaluation.constraints, strict=True)
@@ -54,8 +63,3 @@ def _table(
             str(evaluation.number), score, *values, f"{evaluation.seconds:.2f}", evaluation.text
         )
     return table
-
-
-def _ranked(evaluations: list[Evaluation], limits: list[Limit]) -> list[Evaluation]:
-    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
-    return sorted(succeeded, key=lambda e: (not is_feasible(e, limits), e.loss))

@@ -10,12 +10,11 @@ from typing import NoReturn
 import click
 
 from automl_admm import __version__
+from automl_admm.cli.interrupts import INTERRUPTED, Interrupts
 from automl_admm.errors import AutomlAdmmError, suggest
 from automl_admm.plugin_types import CommandPlugin
 from automl_admm.plugins import load_plugins
 from automl_admm.registry import Registry
-
-INTERRUPTED = 130
 
 
 class PluginGroup(click.Group):
@@ -51,18 +50,21 @@ def program() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its documented code."""
-    try:
-        code = program.main(
-            list(arguments) if arguments is not None else None,
-            prog_name="automl-admm",
-            standalone_mode=False,
-        )
-    except click.ClickException as problem:
-        sys.exit(_say(problem.format_message(), problem.exit_code or 2))
-    except AutomlAdmmError as problem:
-        sys.exit(_say(str(problem), problem.exit_code))
-    except (KeyboardInterrupt, click.Abort):
-        sys.exit(_say("interrupted", INTERRUPTED))
+    with Interrupts() as interrupts:
+        try:
+            code = program.main(
+                list(arguments) if arguments is not None else None,
+                prog_name="automl-admm",
+                standalone_mode=False,
+            )
+        except click.ClickException as problem:
+            code = _say(problem.format_message(), problem.exit_code or 2)
+        except AutomlAdmmError as problem:
+            code = _say(str(problem), problem.exit_code)
+        except (KeyboardInterrupt, click.Abort):
+            code = _say("interrupted", INTERRUPTED)
+    if code == INTERRUPTED:
+        sys.exit(interrupts.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -22,6 +22,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "validation_score": outcome.score,
         "held_out_score": refit.held_out_score,
         "held_out_rows": refit.held_out_rows,
+        "held_out_problem": refit.held_out_problem,
         "trained_rows": len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
@@ -50,6 +51,8 @@ def print_summary(summary: Summary) -> None:
     if summary["held_out_score"] is not None:
         rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
         lines.append(("held out", f"{metric} {summary['held_out_score']:.4f} ({rows})"))
+    elif summary["held_out_problem"]:
+        lines.append(("held out", f"could not be measured: {summary['held_out_problem']}"))
     lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
     lines.append(("evaluations", f"{counted}; ended by: {summary['stopped_by']}"))

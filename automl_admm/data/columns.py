@@ -110,7 +110,7 @@ def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     pipeline could not take raises a DataError that names the column and the cure.
     """
     frame = _frame(X)
-    _check_labels(frame)
+    check_labels(frame)
     texts = hasattr(X, "columns") and all(isinstance(name, str) for name in frame.columns)
     labels = list(frame.columns) if texts else list(range(frame.shape[1]))
     kinds = [
@@ -139,7 +139,8 @@ def _frame(X: Any) -> Any:
     return pd.DataFrame(X)
 
 
-def _check_labels(frame: Any) -> None:
+def check_labels(frame: Any) -> None:
+    """Raise if columns have no names of one kind, or two share one."""
     names = list(frame.columns)
     if not names:
         raise DataError("the table has no columns to learn from.")
@@ -208,12 +209,12 @@ def plain_missing(frame: Any) -> Any:
 
     scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns.
     """
-    changed = {}
-    for place, name in enumerate(frame.columns):
-        column = frame.iloc[:, place]
+    changed = frame.copy(deep=False)
+    for name in frame.columns:
+        column = frame[name]
         if _may_hold_na(column.dtype) and column.isna().any():
             changed[name] = _with_nan(column)
-    return frame.assign(**changed) if changed else frame
+    return changed
 
 
 def _may_hold_na(dtype: Any) -> bool:

@@ -20,15 +20,18 @@ SUFFIXES = (".csv", ".parquet")
 FOREIGN_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV file with a header line, or a Parquet file.
 
-    Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?". An infinite
-    number counts as missing too, for hardly any model can take one.
+    The columns named in `text` are read as they are written, even if all of it looks like
+    numbers. Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?". An
+    infinite number counts as missing too, for hardly any model can take one.
     """
     source = Path(path)
     _check_file(source)
-    frame = _read_parquet(source) if source.suffix.lower() == ".parquet" else _read_csv(source)
+    frame = (
+        _read_parquet(source) if source.suffix.lower() == ".parquet" else _read_csv(source, text)
+    )
     if frame.empty:
         raise DataError(f"{source} holds a header and no rows.")
     cleaned: pd.DataFrame = _without_infinities(frame)
@@ -86,7 +89,7 @@ def _read_parquet(source: Path) -> Any:
         raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem
 
 
-def _read_csv(source: Path) -> Any:
+def _read_csv(source: Path, text: Sequence[str]) -> Any:
     import pandas as pd
 
     _check_lines(source)
@@ -98,6 +101,7 @@ def _read_csv(source: Path) -> Any:
             encoding="utf-8-sig",
             index_col=False,
             low_memory=False,
+            dtype=dict.fromkeys(text, str),
         )
     except (ValueError, OverflowError) as problem:
         raise DataError(f"{source} cannot be read: {problem}.") from problem

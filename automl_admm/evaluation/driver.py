@@ -21,6 +21,7 @@ from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
 from automl_admm.space import Candidate
 
 SHORTEST_EVALUATION = 0.05
+LAST_WORDS = 1.0
 Tell = Callable[..., Sequence[Any]]
 
 
@@ -153,6 +154,9 @@ class Driver:
                 finished = self._desk.executor.wait(timeout if at_least else 0.0)
                 if finished or not at_least or timeout == 0.0:
                     break
+        return self._take_in(finished)
+
+    def _take_in(self, finished: Sequence[Finished]) -> list[Evaluation]:
         with self._desk.ledger.charge("store"):
             return [evaluation for item in finished for evaluation in self._enter(item)]
 
@@ -208,9 +212,13 @@ class Driver:
         return Status.SUCCESS, ""
 
     def _drain(self) -> None:
-        """Take in what has ended by now, and kill the rest."""
-        self._collect(at_least=0)
+        """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
+        executor = self._desk.executor
+        self._take_in(executor.wait(0.0) if self._running else ())
         for number in list(self._running):
-            self._desk.executor.kill(number)
-        while self._running and self._collect(at_least=1):
-            pass
+            executor.kill(number)
+        until = self._desk.budget.clock() + LAST_WORDS
+        while self._running and self._desk.budget.clock() < until:
+            self._take_in(executor.wait(LAST_WORDS))
+        for number in list(self._running):
+            self._enter(Finished(number, Status.LOST, message="it could not be killed"))

@@ -24,6 +24,7 @@ class Metric:
     name: str
     scorer: Scorer
     best: float = 1.0
+    sees_labels: bool = False
 
     def loss(self, score: float) -> float:
         """The loss of a score."""
@@ -47,10 +48,10 @@ def resolve_metric(
     """Turn what the user gave as `scoring` into a metric."""
     if callable(scoring):
         name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
-        return Metric(name, scoring, best=0.0)
+        return Metric(name, scoring, best=0.0, sees_labels=True)
     name = scoring or default_metric(task, classes)
     if name in registry:
-        return Metric(name, registry.get(name).factory(), best=0.0)
+        return Metric(name, registry.get(name).factory(), best=0.0, sees_labels=True)
     return _of_scikit_learn(name, registry)
 
 

@@ -41,9 +41,10 @@ class Table:
         """The target as the user gave it."""
         return self.y if self.classes is None else self.classes[self.y]
 
-    def rows(self, places: Any) -> Any:
-        """Some rows of X, whatever it is."""
-        return self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
+    def part(self, places: Any) -> Table:
+        """Some of the rows."""
+        X = self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
+        return Table(X, self.y[places], self.classes)
 
 
 @dataclass
@@ -97,7 +98,8 @@ class PipelineWork:
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
-        found: dict[str, Any] = {"fit_seconds": time.perf_counter() - begun}
+        fit_seconds = time.perf_counter() - begun
+        found: dict[str, Any] = {}
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         if persist:
@@ -105,14 +107,17 @@ class PipelineWork:
 
             dump(pipeline, folder / "model.skops", compression=8)
         if self.held_out is not None:
-            found |= self._measure_held_out(pipeline, self.held_out, found["fit_seconds"])
+            found = self._measure_held_out(pipeline, self.held_out, fit_seconds)
         return found
 
     def _measure_held_out(self, pipeline: Any, rows: Table, fit_seconds: float) -> dict[str, Any]:
-        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
-        with unheard_warnings():
-            part, score = self._measure(numbered, rows.X, rows.y, fit_seconds)
-            values = self._constraint_values(part)
+        """Measure on rows held out. The model is fitted: nothing that fails here may lose it."""
+        try:
+            with unheard_warnings():
+                part, score = self._measure(pipeline, rows, fit_seconds)
+                values = self._constraint_values(part)
+        except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
+            return {"held_out_problem": f"{type(problem).__name__}: {problem}"}
         return {
             "held_out_score": score,
             "held_out_constraints": values,
@@ -122,11 +127,10 @@ class PipelineWork:
     def _evaluate_split(
         self, candidate: Candidate, seed: int, split: Split
     ) -> tuple[EvaluatedPipeline, float]:
-        train, valid = split
+        train, valid = (self.table.part(places) for places in split)
         begun = time.perf_counter()
-        pipeline = self._fit(candidate, seed, self.table.rows(train), self.table.y[train])
-        seconds = time.perf_counter() - begun
-        return self._measure(pipeline, self.table.rows(valid), self.table.y[valid], seconds)
+        pipeline = self._fit(candidate, seed, train.X, train.labels())
+        return self._measure(pipeline, valid, time.perf_counter() - begun)
 
     def _fit(self, candidate: Candidate, seed: int, X: Any, y: Any) -> Any:
         steps = self.space.steps(candidate)
@@ -134,16 +138,18 @@ class PipelineWork:
         return fit_pipeline(pipeline, steps, self._loaded(), X, y)
 
     def _measure(
-        self, pipeline: Any, X: Any, y: Any, fit_seconds: float
+        self, pipeline: Any, rows: Table, fit_seconds: float
     ) -> tuple[EvaluatedPipeline, float]:
+        """Predict rows that were not fitted on, once; a scorer of the user sees the labels."""
         remembered = Remembered(pipeline)
         begun = time.perf_counter()
-        predictions = np.asarray(predict_scores(remembered, X))
+        predictions = np.asarray(predict_scores(remembered, rows.X))
         seconds = time.perf_counter() - begun
         if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
             raise InvalidOutcome("the predictions are not all finite")
-        score = float(self.metric.scorer(remembered, X, y))
-        return EvaluatedPipeline(pipeline, X, y, predictions, fit_seconds, seconds), score
+        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
+        score = score_of(self.metric, remembered, rows)
+        return EvaluatedPipeline(numbered, rows.X, rows.y, predictions, fit_seconds, seconds), score
 
     def _constraint_values(self, part: EvaluatedPipeline) -> list[float]:
         return [float(constraint.function(part)) for constraint in self.constraints]
@@ -155,6 +161,17 @@ class PipelineWork:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_components": None}
+
+
+def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
+    """The score of a pipeline that was fitted on labels.
+
+    scikit-learn's own metrics see class numbers, so that those which need a positive class have
+    one: the last of the sorted labels. A scorer of the user's own sees the user's own labels.
+    """
+    if rows.classes is None or metric.sees_labels:
+        return float(metric.scorer(pipeline, rows.X, rows.labels()))
+    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, rows.y))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from automl_admm.search import (
     Book,
     Search,
     SearchProblem,
+    await_pending,
     derive_seed,
     evaluate_starts,
     observe,
@@ -21,8 +22,8 @@ from automl_admm.search import (
 
 
 def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
-    """Hand the relaxed space to one solver; it ends when the solver has nothing left to try."""
-    book = Book()
+    """Hand the relaxed space to one solver; it ends when the solver finds nothing new any more."""
+    book = Book(problem.key)
     yield from evaluate_starts(problem, book)
     unit = spread([evaluation.loss for evaluation in book.evaluations])
     relaxed = RelaxedSpace(problem.space, problem.limits, unit)
@@ -38,3 +39,4 @@ def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
         )
     )
     yield from solve(book, relaxed, solver, Allowance(None, None, problem.clock), "joint")
+    yield from await_pending(book)

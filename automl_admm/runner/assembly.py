@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,8 @@ class AdmmOptions:
     last: int = 128
 
     def __post_init__(self) -> None:
-        if not self.rho > 0:
-            raise ConfigurationError(f"rho must be above 0, not {self.rho:g}.")
+        if not (self.rho > 0 and math.isfinite(self.rho)):
+            raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
 
 
 STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
@@ -78,6 +80,12 @@ def build_solver(registry: Registry[Any], request: str) -> Any:
     return record.factory(build_options(name, record.options, given))
 
 
+def check_executor(config: RunConfig, plugins: Plugins) -> None:
+    """Raise if the executor or one of its options does not exist."""
+    name, given = split_request(config.executor)
+    build_options(name, plugins.executors.get(name).options, given)
+
+
 def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
     """The executor that was asked for, with its work."""
     name, given = split_request(config.executor)
@@ -90,26 +98,35 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
 def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
     """Constraints given as text become records; names may not repeat."""
     found = tuple(_constraint(item, plugins) for item in config.constraints)
-    names = [constraint.limit.name for constraint in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigurationError(
-                f"there are two limits on '{name}'.", hint="Keep the tighter one."
-            )
+    check_names([constraint.limit for constraint in found])
     return found
 
 
 def _constraint(given: Constraint | str, plugins: Plugins) -> Constraint:
     if isinstance(given, Constraint):
         return given
-    match = LIMIT_TEXT.fullmatch(str(given))
+    read = read_limit(given, 'Write it like "latency_us <= 50".')
+    plugin = plugins.constraints.get(read.name)
+    extreme = plugin.highest if read.at_least else plugin.lowest
+    return Constraint(replace(read, extreme=extreme), plugin.function)
+
+
+def read_limit(text: str, hint: str) -> Limit:
+    """Read `name <= number` or `name >= number`."""
+    match = LIMIT_TEXT.fullmatch(str(text))
     try:
-        bound = float(match["bound"]) if match else None
+        if match is not None:
+            return Limit(match["name"], float(match["bound"]), match["sense"] == ">=")
+    except ConfigurationError:
+        raise
     except ValueError:
-        bound = None
-    if match is None or bound is None:
-        hint = 'Write it like "latency_us <= 50".'
-        raise ConfigurationError(f"'{given}' is no constraint.", hint=hint)
-    plugin = plugins.constraints.get(match["name"])
-    limit = Limit(plugin.name, bound, match["sense"] == ">=", plugin.extreme)
-    return Constraint(limit, plugin.function)
+        pass
+    raise ConfigurationError(f"'{text}' is no limit.", hint=hint)
+
+
+def check_names(limits: Sequence[Limit]) -> None:
+    """Raise if two limits are on one name."""
+    names = [limit.name for limit in limits]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"there are two limits on '{name}'.", hint="Keep the tighter.")

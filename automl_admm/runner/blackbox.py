@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.evaluation.budget import no_reserve
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
-from automl_admm.problem import Evaluation, Limit
+from automl_admm.problem import Limit
 from automl_admm.run_records import RunResult
-from automl_admm.runner.assembly import LIMIT_TEXT, build_executor, plan_search
+from automl_admm.runner.assembly import (
+    build_executor,
+    check_executor,
+    check_names,
+    plan_search,
+    read_limit,
+)
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
@@ -22,6 +28,7 @@ from automl_admm.shape import content_hash
 from automl_admm.space import Candidate, SearchSpace
 from automl_admm.store.memory import MemoryStore
 
+LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
 BlackBox = Callable[[dict[str, Any]], float | Mapping[str, float]]
 
 
@@ -57,7 +64,9 @@ def run_black_box(
     """
     plugins = load_plugins(config.extra_plugins)
     plan = plan_search(config, plugins)
-    found = tuple(_limit(item) for item in limits)
+    check_executor(config, plugins)
+    found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
+    check_names(found)
     work = BlackBoxWork(function, space, tuple(limit.name for limit in found))
     subject = Subject(
         space=space,
@@ -70,18 +79,13 @@ def run_black_box(
     with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
         executor = build_executor(config, plugins, work, Path(scratch))
         try:
-            tools = Tools(plan, tell, executor, MemoryStore(), _nothing_to_do_after)
+            tools = Tools(plan, tell, executor, MemoryStore(), no_reserve)
             result = run_search(config, subject, tools)
         finally:
             executor.close()
     best_or_raise(result)
     tell("run_finished", result=result)
     return result
-
-
-def _nothing_to_do_after(best: Evaluation | None) -> float:
-    del best
-    return 0.0
 
 
 def _text(space: SearchSpace, candidate: Candidate) -> str:
@@ -93,18 +97,3 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InvalidOutcome(f"the objective returned {value!r} where a number is due") from None
-
-
-def _limit(given: Limit | str) -> Limit:
-    if isinstance(given, Limit):
-        return given
-    match = LIMIT_TEXT.fullmatch(str(given))
-    try:
-        if match is not None:
-            at_least = match["sense"] == ">="
-            extreme = float("inf") if at_least else 0.0
-            return Limit(match["name"], float(match["bound"]), at_least, extreme)
-    except ValueError:
-        pass
-    hint = 'Write it like "weight <= 3", with a name that your objective returns.'
-    raise ConfigurationError(f"'{given}' is no limit.", hint=hint)

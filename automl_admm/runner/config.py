@@ -17,6 +17,7 @@ from automl_admm.plugin_types import Constraint, Task
 DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
 SHORTEST_LIMIT = 1.0
+LIMIT_WITHOUT_BUDGET = 300.0
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class RunConfig:
 
     `begun` is the monotonic time at which the budget started to count: the command line counts
     from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
-    of the budget.
+    of the budget, or five minutes if there is only a number of evaluations.
     """
 
     grammar: str | Path = "default"
@@ -56,6 +57,8 @@ class RunConfig:
         _check_positive("the memory limit", self.memory_bytes, "bytes")
         _check_whole("max_evaluations", self.max_evaluations)
         _check_whole("the number of workers", self.workers)
+        if self.seed < 0:
+            raise ConfigurationError(f"the seed must be at least 0, not {self.seed}.")
         if not 0.0 <= self.test_size < 1.0:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
 
@@ -72,10 +75,12 @@ class RunConfig:
         return None if self.seconds is None else self.begun + self.seconds
 
     @property
-    def limit_of_one(self) -> float | None:
+    def limit_of_one(self) -> float:
         """The time limit of one evaluation."""
-        if self.evaluation_seconds is not None or self.seconds is None:
+        if self.evaluation_seconds is not None:
             return self.evaluation_seconds
+        if self.seconds is None:
+            return LIMIT_WITHOUT_BUDGET
         return max(self.seconds * SHARE_OF_ONE_EVALUATION, SHORTEST_LIMIT)
 
 

@@ -14,9 +14,14 @@ SHOWN_CHARACTERS = 200
 
 
 def best_or_raise(result: RunResult) -> Evaluation:
-    """The best evaluation of a run; where none succeeded, the commonest causes as an error."""
+    """The best evaluation of a run; where none succeeded, the commonest causes as an error.
+
+    An interrupt before the first success is an interrupt and nothing else.
+    """
+    if result.best is None and result.stopped_by == "interrupt":
+        raise KeyboardInterrupt
     if result.best is None:
-        hint = "Give it a longer budget, or look at one with --executor inline."
+        hint = "Give it a longer budget, or look at one with the executor 'inline'."
         raise NoSuccessError(explain(result.evaluations), hint=hint)
     return result.best
 

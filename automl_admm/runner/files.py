@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import shutil
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -24,30 +25,12 @@ def write_settings(
     folder: RunFolder, prepared: Preparation, *, state: str, result: RunResult | None = None
 ) -> None:
     """`run.json`: the resolved settings, what they ran on and with, and how it ended."""
-    config, table = prepared.config, prepared.work.table
     content: dict[str, Any] = {
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "title": config.title,
-        "settings": {
-            "grammar": str(config.grammar),
-            "task": prepared.task,
-            "budget_seconds": config.seconds,
-            "max_evaluations": config.max_evaluations,
-            "metric": prepared.metric.name,
-            "metric_best": prepared.metric.best,
-            "constraints": [str(constraint.limit) for constraint in prepared.constraints],
-            "limits": [_limit(constraint.limit) for constraint in prepared.constraints],
-            "theta_solver": config.theta_solver,
-            "z_solver": config.z_solver,
-            "strategy": config.strategy,
-            "executor": config.executor,
-            "workers": config.workers,
-            "folds": len(prepared.work.splits),
-            "test_size": config.test_size,
-            "seed": config.seed,
-        },
-        "data": {"rows": len(table.y), "columns": table.X.shape[1], "sha256": _fingerprint(table)},
+        "title": prepared.config.title,
+        "settings": _settings(prepared),
+        "data": _describe(prepared.work.table),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }
@@ -62,6 +45,31 @@ def write_settings(
     write_json(folder.settings, content)
     if not folder.grammar.exists():
         write_atomically(folder.grammar, prepared.grammar.text.encode())
+
+
+def _settings(prepared: Preparation) -> dict[str, Any]:
+    config = prepared.config
+    return {
+        "grammar": str(config.grammar),
+        "task": prepared.task,
+        "budget_seconds": config.seconds,
+        "max_evaluations": config.max_evaluations,
+        "metric": prepared.metric.name,
+        "metric_best": prepared.metric.best,
+        "limits": [_limit(constraint.limit) for constraint in prepared.constraints],
+        "theta_solver": config.theta_solver,
+        "z_solver": config.z_solver,
+        "strategy": config.strategy,
+        "executor": config.executor,
+        "workers": config.workers,
+        "folds": len(prepared.work.splits),
+        "test_size": config.test_size,
+        "seed": config.seed,
+    }
+
+
+def _describe(table: Any) -> dict[str, Any]:
+    return {"rows": len(table.y), "columns": table.X.shape[1], "sha256": _fingerprint(table)}
 
 
 def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
@@ -87,6 +95,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
             )
         },
         "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
+        "text_columns": [str(name) for name in prepared.work.context.categorical],
         "classes": None if table.classes is None else [str(label) for label in table.classes],
         "versions": versions(),
     }
@@ -101,9 +110,7 @@ def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished:
     if folder is not None and source.exists():
         folder.predictions.mkdir(exist_ok=True)
         source.replace(folder.predictions / f"{evaluation.number}.npz")
-    for left_over in finished.folder.iterdir():
-        left_over.unlink()
-    finished.folder.rmdir()
+    shutil.rmtree(finished.folder, ignore_errors=True)
 
 
 def versions() -> dict[str, str]:

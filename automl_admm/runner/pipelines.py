@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import tempfile
 from collections.abc import Callable, Mapping
@@ -12,9 +13,9 @@ from typing import Any
 
 from automl_admm.data.columns import check_target, column_kinds, infer_task
 from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.errors import InfeasibleError, NoSuccessError
+from automl_admm.errors import ConfigurationError, DataError, InfeasibleError, NoSuccessError
 from automl_admm.evaluation.metrics import Metric, resolve_metric
-from automl_admm.evaluation.objective import PipelineWork, Table
+from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task
 from automl_admm.plugins import Plugins, load_plugins
@@ -22,7 +23,13 @@ from automl_admm.problem import Evaluation, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
 from automl_admm.registry import Registry
 from automl_admm.run_records import RunResult
-from automl_admm.runner.assembly import Plan, build_executor, plan_search, resolve_constraints
+from automl_admm.runner.assembly import (
+    Plan,
+    build_executor,
+    check_executor,
+    plan_search,
+    resolve_constraints,
+)
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
@@ -71,7 +78,7 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
     """Check everything that the user gave; nothing has been written yet when this raises."""
     plugins = load_plugins(config.extra_plugins)
     plan = plan_search(config, plugins)
-    plugins.executors.get(config.executor.partition(":")[0])
+    check_executor(config, plugins)
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
@@ -94,7 +101,30 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
         constraints=constraints,
         held_out=held_out,
     )
+    check_scoring(work)
     return Preparation(config, task, plugins, grammar, metric, constraints, plan, work)
+
+
+def check_scoring(work: PipelineWork) -> None:
+    """Score a dummy on every validation part: what fails for it fails for every pipeline."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    is_class = work.context.task == "classification"
+    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
+        dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
+        dummy.fit(train.X, train.labels())
+        try:
+            with unheard_warnings():
+                score = score_of(work.metric, dummy, valid)
+        except Exception as problem:
+            reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
+            raise ConfigurationError(message, hint="Choose another metric.") from problem
+        if not math.isfinite(score):
+            raise DataError(
+                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
+                hint="A class may have too few rows; choose another metric or fewer folds.",
+            )
 
 
 def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
@@ -112,8 +142,8 @@ def _tables(X: Any, y: Any, task: Task, config: RunConfig) -> tuple[Table, Table
         return whole, None
     search, test = hold_out(whole.y, task, config.test_size, config.seed)
     return (
-        Table(whole.rows(search), whole.y[search], classes),
-        Table(whole.rows(test), whole.y[test], classes),
+        whole.part(search),
+        whole.part(test),
     )
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from automl_admm.errors import NoSuccessError
-from automl_admm.problem import Evaluation, Status, is_feasible
+from automl_admm.problem import Evaluation, Status
 from automl_admm.protocols import Executor, Finished, Task
 from automl_admm.run_records import RunResult
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.search_run import Subject
-from automl_admm.search import derive_seed, violation
+from automl_admm.search import derive_seed, rank
 
 MARGIN = 1.5
 OVERHEAD = 0.8
@@ -28,10 +28,10 @@ class Refit:
     """The pipeline that ships: its evaluation in the search, and what the final fit measured."""
 
     evaluation: Evaluation
-    seconds: float
     held_out_score: float | None = None
     held_out_constraints: tuple[float, ...] = ()
     held_out_rows: int = 0
+    held_out_problem: str = ""
 
 
 def expected_seconds(rows_ratio: float, evaluation: Evaluation | None) -> float:
@@ -46,16 +46,14 @@ def expected_seconds(rows_ratio: float, evaluation: Evaluation | None) -> float:
 def refit_best(
     config: RunConfig, subject: Subject, result: RunResult, executor: Executor, expect: Expect
 ) -> tuple[Refit, Finished]:
-    """Fit the best evaluation; if its fit fails, the next best that the time still allows.
+    """Fit the best evaluation that can be fitted in the time left; if that fails, the next.
 
-    The first try may run to the end of the budget, the later ones a moment beyond it: a user who
-    has waited is given a pipeline if there is one.
+    The last of the time is not spent on a fit that is expected to take longer: a user who has
+    waited is given a pipeline if there is one.
     """
     reason = "there was no time left"
-    for number, evaluation in enumerate(_ranked(result, subject)[:TRIES]):
+    for number, evaluation in enumerate(_in_order(config, subject, result, expect)):
         left = None if config.deadline is None else config.deadline - time.monotonic()
-        if left is not None and number > 0 and expect(evaluation) - OVERHEAD / 2 > left + GRACE:
-            continue
         limit = None if left is None else max(left, 0.0) + GRACE
         finished = _fit(config, evaluation, executor, FIRST_NUMBER + number, limit)
         if finished.status is Status.SUCCESS:
@@ -67,16 +65,23 @@ def refit_best(
     )
 
 
-def _ranked(result: RunResult, subject: Subject) -> list[Evaluation]:
-    succeeded = [evaluation for evaluation in result.evaluations if evaluation.ok]
-    return sorted(
-        succeeded,
-        key=lambda e: (
-            not is_feasible(e, subject.limits),
-            0.0 if is_feasible(e, subject.limits) else violation(e.constraints, subject.limits),
-            e.loss,
-        ),
-    )
+def _in_order(
+    config: RunConfig, subject: Subject, result: RunResult, expect: Expect
+) -> Iterator[Evaluation]:
+    """The best first, without those that the time does not allow; at the least the quickest."""
+    ranked = rank(result.evaluations, subject.limits)
+    tried = 0
+    for evaluation in ranked:
+        if config.deadline is not None:
+            left = config.deadline - time.monotonic() + GRACE
+            if expect(evaluation) > left:
+                continue
+        tried += 1
+        yield evaluation
+        if tried == TRIES:
+            return
+    if not tried and ranked:
+        yield min(ranked, key=expect)
 
 
 def _fit(
@@ -88,6 +93,13 @@ def _fit(
         "persist": config.folder is not None,
     }
     executor.submit(Task(number, "refit", arguments, limit, keep=True))
+    try:
+        return _wait_for(executor, number)
+    except KeyboardInterrupt:  # the end has come already: only a second one breaks it off
+        return _wait_for(executor, number)
+
+
+def _wait_for(executor: Executor, number: int) -> Finished:
     while True:
         for finished in executor.wait(None):
             if finished.number == number:
@@ -99,8 +111,8 @@ def _refit(evaluation: Evaluation, finished: Finished) -> Refit:
     score = found.get("held_out_score")
     return Refit(
         evaluation=evaluation,
-        seconds=float(found["fit_seconds"]),
         held_out_score=None if score is None else float(score),
         held_out_constraints=tuple(found.get("held_out_constraints", ())),
         held_out_rows=int(found.get("held_out_rows", 0)),
+        held_out_problem=str(found.get("held_out_problem", "")),
     )

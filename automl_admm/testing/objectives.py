@@ -214,10 +214,11 @@ def _levy(point: Array) -> float:
 
 
 def _bowl(point: Array) -> float:
-    strong = 3.0 * ((point[:3] - 0.63) ** 2).sum()
-    weak = 0.1 * ((point[3:] - 0.31) ** 2).sum()
-    ripple = 0.01 * (1.0 - np.cos(9.0 * (point - 0.5))).mean()
-    return float(1.0 - np.exp(-(strong + weak))) + float(ripple)
+    """Three strong and seven weak dimensions, saturating, with a small ripple: like tuning."""
+    away = point - np.array([0.63] * 3 + [0.31] * (len(point) - 3))
+    depth = 3.0 * (away[:3] ** 2).sum() + 0.1 * (away[3:] ** 2).sum()
+    ripple = 0.01 * (1.0 - np.cos(9.0 * away)).mean()
+    return float(1.0 - np.exp(-depth)) + float(ripple)
 
 
 SPHERE = BoxFunction("sphere", 4, 0.0, _sphere)

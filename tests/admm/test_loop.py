@@ -204,6 +204,53 @@ def test_workers_may_answer_late_and_out_of_order() -> None:
     assert best_of(done, ()).loss < 0.2
 
 
+def test_it_does_not_end_while_something_is_being_evaluated() -> None:
+    space = SearchSpace((Choice("a", ("x", "y")),))
+
+    def key(candidate: Candidate) -> str:
+        return str(candidate.selection.get("a"))
+
+    search = admm(
+        SearchProblem(space, key, (default_start(space),)),
+        Silent(),
+        UniformZ(),
+        AdmmSettings(patience=2),
+    )
+    event, running, done = next(search), [], {}
+    while True:
+        results = []
+        if isinstance(event, Proposal) and key(event.candidate) in done:
+            results = [done[key(event.candidate)]]
+        elif isinstance(event, Proposal):
+            running.append(event.candidate)
+        elif isinstance(event, Wait):
+            candidate = running.pop()
+            found = Evaluation(1, key(candidate), candidate, Status.SUCCESS, 1.0)
+            done[found.key] = found
+            results = [found]
+        try:
+            event = search.send(results)
+        except StopIteration:
+            break
+    assert set(done) == {"x", "y"}
+    assert not running
+
+
+def test_units_are_measured_on_successes_and_multipliers_wait_for_them() -> None:
+    def react(candidate: Candidate, number: int) -> Evaluation:
+        done = evaluate(candidate, number, lambda values: 9.0)
+        failed = replace(done, status=Status.ERROR, loss=math.nan, constraints=())
+        return failed if number < 30 else replace(done, loss=1e6 * done.loss)
+
+    settings = AdmmSettings(precision=PRECISION)
+    search = admm(problem(limits=(Limit("g", 2.0),)), UniformTheta(), UniformZ(), settings)
+    seen, _ = states(search, 150, react)
+    early = [state for state in seen if state.evaluations < 30]
+    assert early
+    assert all(not state.constraint_duals.any() for state in early)
+    assert seen[-1].constraint_duals[0] > 0.0
+
+
 def test_same_seed_same_search() -> None:
     logs = [states(admm(problem(seed=4), UniformTheta(), UniformZ()), 60)[1] for _ in range(2)]
     assert [e.key for e in logs[0]] == [e.key for e in logs[1]]

@@ -108,6 +108,15 @@ def test_what_it_knows_is_counted_once_whatever_the_multipliers_say() -> None:
     assert solver._pulls == before
 
 
+def test_a_failure_is_counted_once_too() -> None:
+    point = SPACE.complete({"model": "line"})
+    solver = begun((Observation(point, 1.0, float("nan"), failed=True),))
+    before = dict(solver._pulls)
+    again = (Observation(point, 2.0, float("nan"), failed=True),)
+    solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), again, seed=2))
+    assert solver._pulls == before
+
+
 @pytest.mark.parametrize("wrong", [{"prior": 0.0}, {"upper": -1.0}])
 def test_senseless_options_are_refused(wrong: dict) -> None:
     with pytest.raises(ValueError, match="above 0"):

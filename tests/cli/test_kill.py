@@ -38,15 +38,7 @@ def kill_one(run: psutil.Process, until: float) -> int | None:
 def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
     table: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "automl_admm", "fit", str(table), "--target", "buys"]
-    options = ["--budget", "10s", "--workers", "1", "--out", "out", "-q"]
-    with subprocess.Popen(
-        [*command, *options],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+    with start(table, tmp_path, "--budget", "10s") as run:
         assert kill_one(psutil.Process(run.pid), time.monotonic() + 8) is not None
         out, err = run.communicate(timeout=60)
     assert run.returncode == 0, err
@@ -57,26 +49,48 @@ def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
     assert any(row.ok for row in rows)
 
 
-def test_ctrl_c_ends_the_run_with_the_best_so_far(table: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "automl_admm", "fit", str(table), "--target", "buys"]
-    options = ["--budget", "60s", "--grammar", "tiny", "--out", "out", "-q"]
-    with subprocess.Popen(
-        [*command, *options],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+)
+def test_an_interrupt_ends_the_run_with_the_best_so_far(
+    table: Path, tmp_path: Path, number: int, code: int
+) -> None:
+    with start(table, tmp_path, "--budget", "60s", "--grammar", "tiny") as run:
         deadline = time.monotonic() + 30
         store = tmp_path / "out" / "store.sqlite"
         while time.monotonic() < deadline and not (store.exists() and has_success(store)):
             time.sleep(0.1)
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         out, err = run.communicate(timeout=30)
-    assert run.returncode == 130, err
+    assert run.returncode == code, err
     assert "ended by: interrupt" in out
     assert (tmp_path / "out" / "model.skops").is_file()
+    assert '"state": "done"' in (tmp_path / "out" / "run.json").read_text()
+    assert not list((tmp_path / "out").glob(".scratch-*"))
     assert "Traceback" not in err
+
+
+def test_an_interrupt_before_the_first_success_is_just_that(table: Path, tmp_path: Path) -> None:
+    with start(table, tmp_path, "--budget", "60s") as run:
+        while not (tmp_path / "out" / "store.sqlite").exists():
+            time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=30)
+    assert run.returncode == 130
+    assert err.strip().splitlines()[-1] == "error: interrupted"
+
+
+def start(table: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "automl_admm", "fit", str(table), "--target", "buys"),
+            *("--workers", "1", "--out", "out", "-q", *options),
+        ],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def has_success(path: Path) -> bool:

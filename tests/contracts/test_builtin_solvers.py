@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from automl_admm.plugins import load_plugins
 from automl_admm.protocols import ThetaSolver, ZSolver
 from automl_admm.runner.assembly import build_solver
@@ -47,5 +50,6 @@ class TestRandomZ(ZSolverContract):
 
 def test_every_builtin_solver_is_held_to_its_contract() -> None:
     plugins = load_plugins()
-    assert {record.name for record in plugins.theta_solvers} == {"gp", "random"}
-    assert {record.name for record in plugins.z_solvers} == {"cmab", "random"}
+    texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
+    for record in (*plugins.theta_solvers, *plugins.z_solvers):
+        assert any(re.search(rf'"{record.name}[:"]', text) for text in texts), record.name

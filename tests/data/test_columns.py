@@ -178,4 +178,9 @@ def test_all_markers_of_what_is_missing_become_nan():
 
 def test_a_frame_without_gaps_is_left_alone():
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
-    assert plain_missing(frame) is frame
+    assert plain_missing(frame).equals(frame)
+
+
+def test_columns_may_be_named_by_numbers():
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: pd.array(["x", pd.NA], dtype="string")})
+    assert plain_missing(frame)[1].isna().tolist() == [False, True]

@@ -157,7 +157,7 @@ def test_an_observer_that_raises_is_dropped_and_the_others_go_on(
 
 def test_a_plain_object_may_observe_one_run() -> None:
     class Stopper:
-        def should_stop(self, info: object, evaluations: int, incumbent: object) -> bool:
+        def should_stop(self, evaluations: int) -> bool:
             return evaluations > 3
 
     observers = Observers(load_plugins(sources=()).manager, (Stopper(),))

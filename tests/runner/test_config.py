@@ -20,7 +20,7 @@ def test_one_evaluation_may_take_an_eighth_of_the_budget() -> None:
     assert RunConfig(budget_seconds=80).limit_of_one == 10.0
     assert RunConfig(budget_seconds=2).limit_of_one == 1.0
     assert RunConfig(budget_seconds=80, evaluation_seconds=3.0).limit_of_one == 3.0
-    assert RunConfig(max_evaluations=5).limit_of_one is None
+    assert RunConfig(max_evaluations=5).limit_of_one == 300.0
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ def test_one_evaluation_may_take_an_eighth_of_the_budget() -> None:
         {"memory_bytes": 0},
         {"max_evaluations": 1.5},
         {"workers": True},
+        {"seed": -1},
         {"test_size": 1.0},
     ],
 )
@@ -53,13 +54,13 @@ def test_constraints_are_texts_or_records() -> None:
     own = Constraint(Limit("steps", 3.0), lambda evaluated: 2.0)
     config = RunConfig(constraints=("latency_us <= 1e2", own))
     first, second = resolve_constraints(config, plugins)
-    assert first.limit == Limit("latency_us", 100.0)
+    assert first.limit == Limit("latency_us", 100.0, extreme=0.0)
     assert second is own
 
 
 @pytest.mark.parametrize("text", ["latency_us", "latency_us < 3", "latency_us <= soon", "<= 3"])
 def test_texts_that_are_no_constraints_are_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="is no constraint"):
+    with pytest.raises(ConfigurationError, match="is no limit"):
         resolve_constraints(RunConfig(constraints=(text,)), load_plugins())
 
 

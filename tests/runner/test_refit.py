@@ -93,6 +93,22 @@ def test_what_the_time_does_not_allow_is_not_tried() -> None:
     assert len(executor.tasks) == 2
 
 
+def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
+    executor = Fitting(set())
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
+    slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0)
+    refit, _ = refit_best(config, SUBJECT, result(slow, quick), executor, expect)
+    assert refit.evaluation is quick
+    assert len(executor.tasks) == 1
+
+
+def test_with_no_time_for_any_the_quickest_is_tried() -> None:
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 5.0)
+    slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0, 30.0)
+    refit, _ = refit_best(config, SUBJECT, result(slow, quick), Fitting(set()), expect)
+    assert refit.evaluation is quick
+
+
 def test_if_nothing_can_be_fitted_it_says_why() -> None:
     with pytest.raises(NoSuccessError, match="timeout killed after 1 s"):
         refit_best(

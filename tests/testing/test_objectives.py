@@ -71,6 +71,7 @@ def test_skipping_everything_is_not_the_best() -> None:
         (SPHERE, 0.37),
         (ROSENBROCK, 0.75),
         (LEVY, 0.55),
+        (BOWL, [0.63] * 3 + [0.31] * 7),
         (HARTMANN, [0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573]),
     ],
 )

@@ -1,4 +1,4 @@
-"""The built-in θ-solvers: `gp` and `random`."""
+"""The built-in θ-solvers: `gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,81 @@ class GpOptions:
             raise ValueError("points must be at least 8")
 
 
+@dataclass(frozen=True, slots=True)
+class TpeOptions:
+    """Options of `tpe`: N_init (None: a quarter of the budget, at most 10) and N_s."""
+
+    initial: int | None = None
+    candidates: int = 24
+
+    def __post_init__(self) -> None:
+        if self.initial is not None and self.initial < 1:
+            raise ValueError("initial must be at least 1")
+        if self.candidates < 1:
+            raise ValueError("candidates must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class CtpeOptions(TpeOptions):
+    """Options of `ctpe`: those of `tpe`, and what it is without its two modifications.
+
+    `split` says what ⌈√N/4⌉ counts in the good group of the objective: `feasible` points or the
+    `best` ones. `naive` is the naive extension: `best`, and plain instead of relative ratios.
+    """
+
+    split: str = "feasible"
+    naive: bool = False
+
+    def __post_init__(self) -> None:
+        TpeOptions.__post_init__(self)
+        if self.split not in ("feasible", "best"):
+            raise ValueError("split must be 'feasible' or 'best'")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRegionOptions:
+    """Options of `trust-region`: a run starts at the best of `design` points with this `radius`."""
+
+    design: int = 8
+    radius: float = 0.2
+
+    def __post_init__(self) -> None:
+        if self.design < 1:
+            raise ValueError("design must be at least 1")
+        if not 0.0 < self.radius <= 0.5:
+            raise ValueError("radius must lie above 0 and be at most 0.5")
+
+
 def build_gp(options: GpOptions) -> ThetaSolver:
     """Bayesian optimization with a Gaussian process."""
     from automl_admm.builtin.theta.gp import GaussianProcessTheta
 
     return GaussianProcessTheta(options)
+
+
+def build_tpe(options: TpeOptions) -> ThetaSolver:
+    """Parzen estimators of good and bad losses."""
+    from automl_admm.builtin.theta.tpe import LossRule, ParzenTheta
+
+    return ParzenTheta(options, LossRule())
+
+
+def build_ctpe(options: CtpeOptions) -> ThetaSolver:
+    """Parzen estimators of the objective and of each constraint."""
+    from automl_admm.builtin.theta.ctpe import ConstrainedRule
+    from automl_admm.builtin.theta.tpe import ParzenTheta
+
+    by_feasible = options.split == "feasible" and not options.naive
+    return ParzenTheta(
+        options, ConstrainedRule(by_feasible=by_feasible, relative=not options.naive)
+    )
+
+
+def build_trust_region(options: TrustRegionOptions) -> ThetaSolver:
+    """Quadratic models in a trust region."""
+    from automl_admm.builtin.theta.trust_region import TrustRegionTheta
+
+    return TrustRegionTheta(options)
 
 
 def build_random(options: NoOptions) -> ThetaSolver:
@@ -45,12 +115,30 @@ def build_random(options: NoOptions) -> ThetaSolver:
 
 @hookimpl
 def theta_solvers() -> Iterator[ThetaSolverPlugin]:
-    """`gp` and `random`."""
+    """`gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
     yield ThetaSolverPlugin(
         name="gp",
         summary="Bayesian optimization with a Gaussian process and expected improvement",
         factory=build_gp,
         options=GpOptions,
+    )
+    yield ThetaSolverPlugin(
+        name="tpe",
+        summary="tree-structured Parzen estimators with a multivariate kernel",
+        factory=build_tpe,
+        options=TpeOptions,
+    )
+    yield ThetaSolverPlugin(
+        name="ctpe",
+        summary="c-TPE: Parzen estimators of the objective and of every constraint",
+        factory=build_ctpe,
+        options=CtpeOptions,
+    )
+    yield ThetaSolverPlugin(
+        name="trust-region",
+        summary="quadratic models in a trust region (SciPy's COBYQA), restarted",
+        factory=build_trust_region,
+        options=TrustRegionOptions,
     )
     yield ThetaSolverPlugin(
         name="random", summary="uniform points, none twice", factory=build_random

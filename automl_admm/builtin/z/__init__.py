@@ -22,6 +22,61 @@ class CmabOptions:
             raise ValueError("upper and prior must be above 0")
 
 
+@dataclass(frozen=True, slots=True)
+class UcbOptions:
+    """Options of `ucb`: c, the weight of what is uncertain; rewards lie in [0, 1]."""
+
+    exploration: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not self.exploration >= 0:
+            raise ValueError("exploration must be 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxOptions:
+    """Options of `softmax`: τ, the temperature; rewards lie in [0, 1]."""
+
+    temperature: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise ValueError("temperature must be above 0")
+
+
+@dataclass(frozen=True, slots=True)
+class MctsOptions:
+    """Options of `mcts`: c of UCT, the weight of what was visited little."""
+
+    exploration: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.exploration >= 0:
+            raise ValueError("exploration must be 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneticOptions:
+    """Options of `genetic`: how many of the best are parents."""
+
+    population: int = 8
+
+    def __post_init__(self) -> None:
+        if self.population < 2:
+            raise ValueError("population must be at least 2")
+
+
+@dataclass(frozen=True, slots=True)
+class RisingOptions:
+    """Options of `rising-bandits`: C, over how many pulls the growth of an arm is measured."""
+
+    window: int = 7
+
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise ValueError("window must be at least 1")
+
+
 def build_cmab(options: CmabOptions) -> ZSolver:
     """Make the combinatorial bandit."""
     from automl_admm.builtin.z.cmab import CombinatorialBandit
@@ -37,9 +92,60 @@ def build_random(options: NoOptions) -> ZSolver:
     return UniformSelections()
 
 
+def build_ucb(options: UcbOptions) -> ZSolver:
+    """Make the bandit by upper confidence bounds."""
+    from automl_admm.builtin.z.bandit import IndexBandit, upper_confidence
+
+    return IndexBandit(upper_confidence(options.exploration))
+
+
+def build_softmax(options: SoftmaxOptions) -> ZSolver:
+    """Make the bandit by Boltzmann exploration."""
+    from automl_admm.builtin.z.bandit import IndexBandit, boltzmann
+
+    return IndexBandit(boltzmann(options.temperature))
+
+
+def build_mcts(options: MctsOptions) -> ZSolver:
+    """Make the tree search."""
+    from automl_admm.builtin.z.mcts import TreeSearch
+
+    return TreeSearch(options.exploration)
+
+
+def build_genetic(options: GeneticOptions) -> ZSolver:
+    """Make the genetic algorithm."""
+    from automl_admm.builtin.z.genetic import GeneticAlgorithm
+
+    return GeneticAlgorithm(options.population)
+
+
+def build_rising(options: RisingOptions) -> ZSolver:
+    """Make the rising bandits."""
+    from automl_admm.builtin.z.rising import RisingBandits
+
+    return RisingBandits(options.window)
+
+
+def build_exhaustive(options: NoOptions) -> ZSolver:
+    """Make the enumeration."""
+    del options
+    from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
+
+    return ExhaustiveSelections()
+
+
+def build_bo(options: NoOptions) -> ZSolver:
+    """Make Bayesian optimization on the one-hot relaxation."""
+    del options
+    from automl_admm.builtin.z.bo import RelaxedOptimization
+
+    return RelaxedOptimization()
+
+
 @hookimpl
 def z_solvers() -> Iterable[ZSolverPlugin]:
-    """`cmab` and `random`."""
+    """Bandits, a tree, a genetic algorithm, a model, all of them, and chance."""
     yield ZSolverPlugin(
         name="cmab",
         summary="combinatorial bandit: Thompson sampling, orders by the assignment problem",
@@ -47,3 +153,43 @@ def z_solvers() -> Iterable[ZSolverPlugin]:
         options=CmabOptions,
     )
     yield ZSolverPlugin(name="random", summary="uniform selections", factory=build_random)
+    yield ZSolverPlugin(
+        name="ucb",
+        summary="combinatorial bandit: upper confidence bounds",
+        factory=build_ucb,
+        options=UcbOptions,
+    )
+    yield ZSolverPlugin(
+        name="softmax",
+        summary="combinatorial bandit: Boltzmann exploration",
+        factory=build_softmax,
+        options=SoftmaxOptions,
+    )
+    yield ZSolverPlugin(
+        name="mcts",
+        summary="Monte Carlo tree search over the decisions: UCT, progressive widening",
+        factory=build_mcts,
+        options=MctsOptions,
+    )
+    yield ZSolverPlugin(
+        name="genetic",
+        summary="genetic algorithm: tournament, uniform and order crossover",
+        factory=build_genetic,
+        options=GeneticOptions,
+    )
+    yield ZSolverPlugin(
+        name="rising-bandits",
+        summary="arms are algorithms, dismissed when their growth cannot win any more",
+        factory=build_rising,
+        options=RisingOptions,
+    )
+    yield ZSolverPlugin(
+        name="exhaustive",
+        summary="every selection once, for spaces of at most 100 000",
+        factory=build_exhaustive,
+    )
+    yield ZSolverPlugin(
+        name="bo",
+        summary="Bayesian optimization on the one-hot relaxation of the selections",
+        factory=build_bo,
+    )

@@ -6,17 +6,13 @@ arm of every decision that is active; its reward goes to all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from automl_admm.builtin.z.arms import Arm, Scale, arms_of, best_alternative, best_order
 from automl_admm.problem import Limit, Observation, SelectionSubproblem
 from automl_admm.space import Choice, Decision, Order, Pick, SearchSpace, Selection
-
-Arm = tuple[str, str, int]
-UPPER_QUANTILE = 0.7
-LEAST_SEEN = 2
 
 
 class CombinatorialBandit:
@@ -40,7 +36,7 @@ class CombinatorialBandit:
         self._rewards: dict[Arm, float] = {}
         self._pulls: dict[Arm, float] = {}
         self._losses: list[float] = []
-        self._learned: set[tuple[Selection, float]] = set()
+        self._learned: set[tuple[Selection, str]] = set()
         self._first: list[Selection] = []
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
@@ -74,17 +70,12 @@ class CombinatorialBandit:
     def _draw(self, decision: Decision) -> Pick:
         """The alternative, or the permutation, with the largest sum of sampled ω."""
         if isinstance(decision, Choice):
-            omega = [self._omega((decision.name, label, 0)) for label in decision.alternatives]
-            return decision.alternatives[int(np.argmax(omega))]
+            return best_alternative(decision, self._omega)
         return self._draw_order(decision)
 
     def _draw_order(self, order: Order) -> tuple[str, ...]:
         """Maximise Σ_ik o_ik ω_ik over permutation matrices o."""
-        places = range(len(order.items))
-        omega = [[self._omega((order.name, item, k)) for k in places] for item in order.items]
-        items, positions = linear_sum_assignment(np.array(omega), maximize=True)
-        placed = sorted(zip(positions, items, strict=True))
-        return tuple(order.items[int(item)] for _, item in placed)
+        return best_order(order, self._omega)
 
     def _omega(self, arm: Arm) -> float:
         """ω ~ Beta(α₀ + r, δ₀ + n − r)."""
@@ -96,12 +87,7 @@ class CombinatorialBandit:
             return 0.0
         if self._upper is not None:
             return self._toss(observation, self._upper)
-        if len(self._losses) < LEAST_SEEN:
-            return 0.5
-        best, upper = np.quantile(self._losses, [0.0, UPPER_QUANTILE])
-        width = float(upper - best)
-        share = (observation.loss - float(best)) / width if width > 0 else 0.5
-        return 1.0 - min(max(share, 0.0), 1.0)
+        return Scale.of(self._losses).reward(observation.loss)
 
     def _toss(self, observation: Observation[Selection], upper: float) -> float:
         """The binary reward r ~ Bernoulli(r̃) of the paper."""
@@ -112,15 +98,9 @@ class CombinatorialBandit:
         return float(self._rng.random() < share)
 
 
-def _identity(observation: Observation[Selection]) -> tuple[Selection, float]:
-    """What stays the same of an observation when multipliers change: its point and raw loss."""
-    return observation.point, observation.objective
+def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
+    """What stays the same of an observation when multipliers change: its point and raw loss.
 
-
-def arms_of(selection: Selection) -> Iterator[Arm]:
-    """The arms that a selection plays."""
-    for name, pick in selection:
-        if isinstance(pick, str):
-            yield name, pick, 0
-        else:
-            yield from ((name, item, position) for position, item in enumerate(pick))
+    As a text, because the NaN of a failure equals no other NaN.
+    """
+    return observation.point, repr(observation.objective)

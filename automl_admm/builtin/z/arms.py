@@ -1,0 +1,92 @@
+"""What bandits share: the arms of a selection, rewards of losses, orders by assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from automl_admm.space import Choice, Decision, Order, Pick, Selection
+
+Arm = tuple[str, str, int]
+UPPER_QUANTILE = 0.7
+LEAST_SEEN = 2
+
+
+def arms_of(selection: Selection) -> Iterator[Arm]:
+    """The arms that a selection plays."""
+    for name, pick in selection:
+        if isinstance(pick, str):
+            yield name, pick, 0
+        else:
+            yield from ((name, item, position) for position, item in enumerate(pick))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What makes rewards of losses that may have any size."""
+
+    best: float
+    width: float
+
+    @classmethod
+    def of(cls, losses: Sequence[float]) -> Scale:
+        """From the best of the losses seen to their 0.7 quantile."""
+        if len(losses) < LEAST_SEEN:
+            return cls(0.0, 0.0)
+        best, upper = np.quantile(losses, [0.0, UPPER_QUANTILE])
+        return cls(float(best), float(upper - best))
+
+    def reward(self, loss: float) -> float:
+        """r̃ = 1 − clip((f − best) / width, 0, 1); a half where nothing tells losses apart."""
+        if not np.isfinite(loss):
+            return 0.0
+        share = (loss - self.best) / self.width if self.width > 0 else 0.5
+        return 1.0 - min(max(share, 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """How often each arm was played, and what it earned in all."""
+
+    pulls: dict[Arm, float]
+    rewards: dict[Arm, float]
+
+    @classmethod
+    def of(cls, losses: Mapping[Selection, float]) -> Tallies:
+        """Credit the arms of each selection with its reward, all on one scale."""
+        scale = Scale.of([loss for loss in losses.values() if np.isfinite(loss)])
+        tallies = cls({}, {})
+        for selection, loss in losses.items():
+            tallies.count(selection, scale.reward(loss))
+        return tallies
+
+    def count(self, selection: Selection, reward: float) -> None:
+        """Enter one pull of every arm of a selection."""
+        for arm in arms_of(selection):
+            self.pulls[arm] = self.pulls.get(arm, 0.0) + 1.0
+            self.rewards[arm] = self.rewards.get(arm, 0.0) + reward
+
+
+def best_pick(decision: Decision, index: Callable[[Arm], float]) -> Pick:
+    """The alternative, or the permutation, with the largest sum of indices."""
+    if isinstance(decision, Choice):
+        return best_alternative(decision, index)
+    return best_order(decision, index)
+
+
+def best_alternative(choice: Choice, index: Callable[[Arm], float]) -> str:
+    """The alternative with the largest index."""
+    values = [index((choice.name, label, 0)) for label in choice.alternatives]
+    return choice.alternatives[int(np.argmax(values))]
+
+
+def best_order(order: Order, index: Callable[[Arm], float]) -> tuple[str, ...]:
+    """Maximise Σ_ik o_ik ω_ik over permutation matrices o."""
+    places = range(len(order.items))
+    omega = [[index((order.name, item, k)) for k in places] for item in order.items]
+    items, positions = linear_sum_assignment(np.array(omega), maximize=True)
+    placed = sorted(zip(positions, items, strict=True))
+    return tuple(order.items[int(item)] for _, item in placed)

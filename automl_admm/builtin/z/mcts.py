@@ -1,0 +1,171 @@
+"""The z-solver `mcts`: Monte Carlo tree search, one decision (or item of an order) a level."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from automl_admm.builtin.z.arms import Arm, Scale, arms_of
+from automl_admm.builtin.z.learner import Learner
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.space import Choice, Decision, Pick, Selection, is_active
+
+Path = tuple[str, ...]
+TRIES = 24
+WIDENING = 0.5
+BIAS = 0.5
+
+
+@dataclass(slots=True)
+class Tally:
+    """The losses of all selections below a node, or of all that play an arm."""
+
+    visits: int = 0
+    successes: int = 0
+    total: float = 0.0
+
+    def add(self, loss: float) -> None:
+        """Enter one loss, infinite for a failure."""
+        self.visits += 1
+        if math.isfinite(loss):
+            self.successes += 1
+            self.total += loss
+
+    @property
+    def mean(self) -> float:
+        """The mean loss of the successes."""
+        return self.total / self.successes if self.successes else math.inf
+
+
+@dataclass
+class Tree:
+    """A tally for each first part of a selection, and for each arm wherever it stands."""
+
+    nodes: dict[Path, Tally] = field(default_factory=dict)
+    arms: dict[Arm, Tally] = field(default_factory=dict)
+
+    def add(self, selection: Selection, loss: float) -> None:
+        """Enter a selection at all nodes on its path and at all its arms."""
+        for path in paths_of(selection):
+            self.nodes.setdefault(path, Tally()).add(loss)
+        for arm in arms_of(selection):
+            self.arms.setdefault(arm, Tally()).add(loss)
+
+
+class TreeSearch(Learner):
+    """UCT with progressive widening over the decisions in the order of the space.
+
+    A node of v visits has ⌈v^½⌉ children open, those first whose label did best anywhere in the
+    tree. Below the last node that was visited, every decision is as in the best selection known
+    or drawn, half and half.
+    """
+
+    def __init__(self, exploration: float) -> None:
+        super().__init__()
+        self._exploration = exploration
+        self._tree = Tree()
+        self._virtual: Counter[Path] = Counter()
+        self._scale = Scale(0.0, 0.0)
+        self._guide: dict[str, Pick] = {}
+
+    def begin(self, subproblem: SelectionSubproblem) -> None:
+        """Start on a table of decisions, with the tree of all that is known at today's prices."""
+        super().begin(subproblem)
+        self._grow()
+
+    def tell(self, observations: Sequence[Observation[Selection]]) -> None:
+        """Enter what was observed in the tree; one that was known already is not counted twice."""
+        known = any(observation.point in self._record.losses for observation in observations)
+        super().tell(observations)
+        if known:
+            self._grow()
+            return
+        for selection in dict.fromkeys(observation.point for observation in observations):
+            self._tree.add(selection, self._record.losses[selection])
+
+    def _grow(self) -> None:
+        self._tree = Tree()
+        for selection, loss in self._record.losses.items():
+            self._tree.add(selection, loss)
+
+    def _propose(
+        self, waiting: Sequence[Selection], taken: Collection[Selection]
+    ) -> Selection | None:
+        self._scale = Scale.of(list(self._record.succeeded().values()))
+        best = self._record.best()
+        self._guide = dict(best.picks) if best is not None else {}
+        self._virtual = Counter(path for selection in waiting for path in paths_of(selection))
+        for _ in range(TRIES):
+            selection = self._descend()
+            if selection not in taken:
+                return selection
+            self._virtual.update(paths_of(selection))
+        return None
+
+    def _descend(self) -> Selection:
+        """One way from the root to a complete selection."""
+        path: Path = ()
+        picks: dict[str, Pick] = {}
+        for decision in self._space.decisions:
+            if not is_active(decision.when, picks):
+                continue
+            labels = self._decide(decision, path, self._guide.get(decision.name))
+            picks[decision.name] = labels[0] if isinstance(decision, Choice) else labels
+            path += labels if isinstance(decision, Choice) else labels[:-1]
+        return self._space.complete(picks)
+
+    def _decide(self, decision: Decision, path: Path, guide: Pick | None) -> Path:
+        """The label that a choice takes, or the items of an order from the first to the last."""
+        if isinstance(decision, Choice):
+            return (self._step(decision.name, path, decision.alternatives, 0, guide),)
+        laid: Path = ()
+        for place in range(len(decision.items)):
+            left = tuple(item for item in decision.items if item not in laid)
+            wish = guide[place] if guide is not None else None
+            laid += (self._step(decision.name, path + laid, left, place, wish),)
+        return laid
+
+    def _step(
+        self, name: str, path: Path, labels: Sequence[str], place: int, guide: Pick | None
+    ) -> str:
+        """Open a child, go to the one of the largest bound, or (below the tree) play out."""
+        visits = self._visits(path)
+        if not visits:
+            follows = guide in labels and self._rng.random() < BIAS
+            return str(guide) if follows else labels[int(self._rng.integers(len(labels)))]
+        children = [label for label in labels if self._visits((*path, label))]
+        if len(children) < min(len(labels), math.ceil(visits**WIDENING)):
+            unopened = [label for label in labels if label not in children]
+            return max(unopened, key=lambda label: self._promise((name, label, place)))
+        return max(children, key=lambda label: self._bound((*path, label), visits))
+
+    def _visits(self, path: Path) -> int:
+        node = self._tree.nodes.get(path)
+        return self._virtual[path] + (node.visits if node is not None else 0)
+
+    def _promise(self, arm: Arm) -> tuple[float, float]:
+        """How well a label did elsewhere; one that was never tried comes first, ties at random."""
+        tally = self._tree.arms.get(arm)
+        return math.inf if tally is None else -tally.mean, float(self._rng.random())
+
+    def _bound(self, path: Path, visits: int) -> float:
+        """UCT: r̄ + c √(ln V / v), where v counts what is pending as visits that earned nothing."""
+        own = self._visits(path)
+        node = self._tree.nodes.get(path)
+        earned = node.successes * self._scale.reward(node.mean) if node is not None else 0.0
+        return earned / own + self._exploration * math.sqrt(math.log(visits) / own)
+
+
+def paths_of(selection: Selection) -> Iterator[Path]:
+    """The nodes on the way to a selection, root and leaf included.
+
+    The last item of an order is no level of its own: it is what is left.
+    """
+    path: Path = ()
+    yield path
+    for _, pick in selection:
+        for label in (pick,) if isinstance(pick, str) else pick[:-1]:
+            path += (label,)
+            yield path

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from automl_admm.builtin.z.mcts import Tally, Tree, TreeSearch, paths_of
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.space import Choice, Condition, Order, SearchSpace, Selection
+
+SPACE = SearchSpace(
+    (
+        Choice("model", ("tree", "line")),
+        Choice("kernel", ("rbf", "poly"), when=Condition("model", ("line",))),
+        Order("steps", ("a", "b", "c")),
+    )
+)
+WIDE = SearchSpace(
+    (
+        Choice("one", tuple(f"o{i}" for i in range(40))),
+        Choice("two", tuple(f"t{i}" for i in range(9))),
+    )
+)
+
+
+def begun(space: SearchSpace, *history: Observation[Selection]) -> TreeSearch:
+    solver = TreeSearch(exploration=0.1)
+    solver.begin(SelectionSubproblem(space, space.complete({}), history, seed=1))
+    return solver
+
+
+def test_an_order_is_laid_item_by_item_and_inactive_choices_are_no_level() -> None:
+    tree = SPACE.complete({"model": "tree", "steps": ("b", "a", "c")})
+    assert list(paths_of(tree)) == [(), ("tree",), ("tree", "b"), ("tree", "b", "a")]
+    line = SPACE.complete({"model": "line", "kernel": "poly", "steps": ("c", "a", "b")})
+    assert list(paths_of(line))[-1] == ("line", "poly", "c", "a")
+
+
+def test_a_tally_knows_failures_as_visits() -> None:
+    tally = Tally()
+    for loss in (1.0, 3.0, math.inf):
+        tally.add(loss)
+    assert (tally.visits, tally.successes, tally.mean) == (3, 2, 2.0)
+    assert Tally().mean == math.inf
+
+
+def test_nodes_and_arms_are_tallied() -> None:
+    tree = Tree()
+    tree.add(SPACE.complete({"steps": ("a", "b", "c")}), 1.0)
+    tree.add(SPACE.complete({"steps": ("b", "a", "c")}), 3.0)
+    assert tree.nodes[()].mean == tree.nodes[("tree",)].mean == 2.0
+    assert tree.nodes["tree", "b"].mean == 3.0
+    assert tree.arms["steps", "c", 2].visits == 2
+
+
+def test_children_open_as_visits_grow() -> None:
+    solver = begun(WIDE)
+    opened: set[object] = set()
+    for _ in range(64):
+        (point,) = solver.ask(1, [])
+        opened.add(point.get("one"))
+        solver.tell([Observation(point, float(str(point.get("two"))[1:]))])
+    assert 8 <= len(opened) <= 24  # without widening all 40 come first
+
+
+def test_it_goes_where_rewards_are() -> None:
+    solver = begun(WIDE)
+    points = []
+    for _ in range(80):
+        (point,) = solver.ask(1, [])
+        points.append(point)
+        loss = float(point.get("two") != "t3") + float(str(point.get("one"))[1:]) / 40
+        solver.tell([Observation(point, loss)])
+    assert [point.get("two") for point in points[40:]].count("t3") > 12  # by chance 4
+
+
+def test_what_is_told_again_is_counted_once_at_its_latest_loss() -> None:
+    point = SPACE.complete({"model": "line"})
+    solver = begun(SPACE, Observation(point, 1.0))
+    solver.tell([Observation(point, 4.0)])
+    assert (solver._tree.nodes[()].visits, solver._tree.nodes[()].mean) == (1, 4.0)
+    solver.begin(SelectionSubproblem(SPACE, point, (Observation(point, 7.0),)))
+    assert (solver._tree.nodes[()].visits, solver._tree.nodes[()].mean) == (1, 7.0)
+    other = SPACE.complete({"model": "tree"})
+    solver.tell([Observation(other, 1.0), Observation(other, 3.0)])
+    assert (solver._tree.nodes[()].visits, solver._tree.nodes[()].mean) == (2, 5.0)
+
+
+@pytest.mark.parametrize("count", [4, 12])
+def test_pending_points_send_it_elsewhere(count: int) -> None:
+    solver = begun(SPACE)
+    first = solver.ask(count, [])
+    assert len({*first, *solver.ask(4, first)}) == count + 4
+
+
+def test_a_branch_of_failures_is_left() -> None:
+    solver = begun(WIDE)
+    failing = []
+    for _ in range(70):
+        (point,) = solver.ask(1, [])
+        fails = int(str(point.get("one"))[1:]) % 2 == 0
+        failing.append(fails)
+        solver.tell([Observation(point, float(str(point.get("two"))[1:]), failed=fails)])
+    assert sum(failing[35:]) < 0.4 * len(failing[35:])

@@ -1,0 +1,32 @@
+"""`tpe`, `ctpe` and `trust-region` keep the promises that every θ-solver keeps."""
+
+from __future__ import annotations
+
+from automl_admm.plugins import load_plugins
+from automl_admm.protocols import ThetaSolver
+from automl_admm.runner.assembly import build_solver
+from automl_admm.testing.contracts import ThetaSolverContract
+
+
+def theta_solver(request: str) -> ThetaSolver:
+    return build_solver(load_plugins().theta_solvers, request)
+
+
+class TestTpe(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return theta_solver("tpe")
+
+
+class TestCtpe(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return theta_solver("ctpe")
+
+
+class TestCtpeNaive(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return theta_solver("ctpe:naive=true")
+
+
+class TestTrustRegion(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return theta_solver("trust-region")
