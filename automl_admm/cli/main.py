@@ -50,22 +50,28 @@ def program() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its documented code."""
-    with Interrupts() as interrupts:
-        try:
-            code = program.main(
-                list(arguments) if arguments is not None else None,
-                prog_name="automl-admm",
-                standalone_mode=False,
-            )
-        except click.ClickException as problem:
-            code = _say(problem.format_message(), problem.exit_code or 2)
-        except AutomlAdmmError as problem:
-            code = _say(str(problem), problem.exit_code)
-        except (KeyboardInterrupt, click.Abort):
-            code = _say("interrupted", INTERRUPTED)
-    if code == INTERRUPTED:
-        sys.exit(interrupts.exit_code)
-    sys.exit(code if isinstance(code, int) else 0)
+    interrupts = Interrupts()
+    try:
+        with interrupts:
+            code = _run(arguments)
+    except (KeyboardInterrupt, click.Abort):
+        code = _say("interrupted", INTERRUPTED)
+    sys.exit(interrupts.exit_code if code == INTERRUPTED else code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """The exit code of a command."""
+    try:
+        code = program.main(
+            list(arguments) if arguments is not None else None,
+            prog_name="automl-admm",
+            standalone_mode=False,
+        )
+    except click.ClickException as problem:
+        return _say(problem.format_message(), problem.exit_code or 2)
+    except AutomlAdmmError as problem:
+        return _say(str(problem), problem.exit_code)
+    return code if isinstance(code, int) else 0
 
 
 def _say(message: str, code: int) -> int:

@@ -72,7 +72,7 @@ def test_an_interrupt_ends_the_run_with_the_best_so_far(
 
 def test_an_interrupt_before_the_first_success_is_just_that(table: Path, tmp_path: Path) -> None:
     with start(table, tmp_path, "--budget", "60s") as run:
-        while not (tmp_path / "out" / "store.sqlite").exists():
+        while not list((tmp_path / "out").glob(".scratch-*/task-1")):
             time.sleep(0.02)
         run.send_signal(signal.SIGINT)
         _, err = run.communicate(timeout=30)
