@@ -214,4 +214,5 @@ def _new_folder(name: str) -> Path:
 
 def _process_start() -> float:
     """The start of this process on the monotonic clock: imports are paid from the budget too."""
-    return time.monotonic() - max(time.time() - psutil.Process().create_time(), 0.0)
+    age = time.time() - float(psutil.Process().create_time())
+    return time.monotonic() - max(age, 0.0)

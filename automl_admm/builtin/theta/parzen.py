@@ -127,7 +127,7 @@ class Parzen:
         least = ndtr((self.cells.bottom - centers) / widths)
         most = ndtr((self.cells.top - centers) / widths)
         drawn = ndtri(least + rng.random(centers.shape) * (most - least))
-        return np.clip(centers + widths * drawn, 0.0, 1.0)
+        return np.asarray(np.clip(centers + widths * drawn, 0.0, 1.0), dtype=float)
 
     def log_density(self, points: Array) -> Array:
         """log p at each row; on a grid it is the probability of the cell."""
