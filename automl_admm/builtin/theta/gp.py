@@ -9,6 +9,7 @@ from scipy.stats import qmc
 
 from automl_admm.builtin.theta import GpOptions
 from automl_admm.builtin.theta.acquisition import ExpectedImprovement, climb
+from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.sample import Sample, Training
@@ -48,13 +49,7 @@ class GaussianProcessTheta:
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
-        points: list[Array] = []
-        while len(points) < count:
-            point = self._propose([*pending, *points])
-            if point is None:
-                break
-            points.append(point)
-        return points
+        return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn."""

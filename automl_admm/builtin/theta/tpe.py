@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.parzen import Cells, Split
 from automl_admm.problem import Limit, Observation, ThetaSubproblem
@@ -132,13 +133,7 @@ class ParzenTheta:
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
-        points: list[Array] = []
-        while len(points) < count:
-            point = self._propose([*pending, *points])
-            if point is None:
-                break
-            points.append(point)
-        return points
+        return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn."""

@@ -11,6 +11,7 @@ from scipy.optimize import Bounds, minimize
 from scipy.stats import qmc
 
 from automl_admm.builtin.theta import TrustRegionOptions
+from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
 from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.space import Array
@@ -122,13 +123,7 @@ class TrustRegionTheta:
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
-        points: list[Array] = []
-        while len(points) < count:
-            point = self._propose([*pending, *points])
-            if point is None:
-                break
-            points.append(point)
-        return points
+        return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn."""
