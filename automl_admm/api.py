@@ -18,7 +18,7 @@ from automl_admm.data.columns import column_kinds, plain_missing
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, is_feasible
-from automl_admm.runner.blackbox import BlackBox, run_black_box
+from automl_admm.runner.blackbox import BlackBox, Cheap, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.pipelines import (
@@ -54,6 +54,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         eval_time_limit: float | None = None,
         memory_limit: int | None = None,
+        min_fidelity: float = 1.0,
         work_dir: str | Path | None = None,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[object] = (),
@@ -72,6 +73,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.eval_time_limit = eval_time_limit
         self.memory_limit = memory_limit
+        self.min_fidelity = min_fidelity
         self.work_dir = work_dir
         self.random_state = random_state
         self.callbacks = callbacks
@@ -128,6 +130,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             cv=self.cv,
             evaluation_seconds=self.eval_time_limit,
             memory_bytes=self.memory_limit,
+            min_fidelity=self.min_fidelity,
             seed=seed_of(self.random_state),
             title=type(self).__name__,
             folder=None if self.work_dir is None else Path(self.work_dir),
@@ -189,6 +192,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
     `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
     `constraints` are texts such as `"latency_us <= 50"` or `Constraint(limit, function)`,
+    `min_fidelity` is the least share of the rows that solvers such as `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
     `memory_limit` in bytes. `work_dir` keeps the run. `callbacks` have methods named like the
     observer hooks.
@@ -259,6 +263,8 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
     n_jobs: int | None = None,
     eval_time_limit: float | None = None,
     memory_limit: int | None = None,
+    cheap: Cheap | None = None,
+    min_fidelity: float = 1.0,
     on_infeasible: Literal["raise", "closest"] = "raise",
     random_state: int | None = None,
     callbacks: Sequence[object] = (),
@@ -269,6 +275,11 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
     with `loss` and a value for the name of every limit (`"weight <= 3"`). It is called in this
     process, unless there are several workers, a time or a memory limit: then each call has a
     child process of its own.
+
+    `cheap` has, by name, functions for those limits that can be computed from the values without
+    calling the objective: `ctpe` then learns them at no cost. With a `min_fidelity` below 1 the
+    objective is called with a keyword `fidelity`, and solvers such as `halving` ask for less than
+    1 where a rough answer will do.
     """
     begun = time.monotonic()
     check_on_infeasible(on_infeasible)
@@ -284,12 +295,13 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         workers=workers,
         evaluation_seconds=eval_time_limit,
         memory_bytes=memory_limit,
+        min_fidelity=min_fidelity,
         seed=seed_of(random_state),
         title="minimize",
         observers=tuple(callbacks),
         begun=begun,
     )
-    run = run_black_box(config, objective, space, _several(limits))
+    run = run_black_box(config, objective, space, _several(limits), cheap or {})
     best = best_or_raise(run)
     names = [limit.name for limit in run.limits]
     result = MinimizeResult(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from automl_admm.errors import PluginError
 from automl_admm.problem import Limit
 from automl_admm.protocols import Executor, ThetaSolver, ZSolver
+from automl_admm.shape import Step
 from automl_admm.space import Choice, Parameter, Value
 
 if TYPE_CHECKING:
@@ -62,9 +63,15 @@ def _has_default(field: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThetaSolverPlugin(_WithOptions):
-    """A solver for θ-min; the factory gets an instance of `options`."""
+    """A solver for θ-min; the factory gets an instance of `options`.
+
+    `joint` says how it wants to see a whole space in the strategy `joint`: `one-hot`, an axis for
+    each alternative, for a solver that models distances; `conditional` for one that knows
+    categories (`Parameter.is_category`) and conditions (`Parameter.when`).
+    """
 
     factory: Callable[[Any], ThetaSolver]
+    joint: Literal["one-hot", "conditional"] = "one-hot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +114,21 @@ class EvaluatedPipeline:
 
 
 ConstraintFunction = Callable[[EvaluatedPipeline], float]
+CheapFunction = Callable[[tuple[Step, ...]], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintPlugin(_Named):
-    """A named measurement that a limit can be set on, and the range of its values if known."""
+    """A named measurement that a limit can be set on, and the range of its values if known.
+
+    One whose value is known without training has, as `cheap`, the function that computes it from
+    the steps of a pipeline; solvers may then ask for it at as many points as they like.
+    """
 
     function: ConstraintFunction
     lowest: float | None = 0.0
     highest: float | None = None
+    cheap: CheapFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +137,7 @@ class Constraint:
 
     limit: Limit
     function: ConstraintFunction
+    cheap: CheapFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ All records are frozen; the spaces that they speak of are in `automl_admm.space`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -84,7 +84,6 @@ class Evaluation:
     loss: float = math.nan
     constraints: tuple[float, ...] = ()
     seconds: float = 0.0
-    fidelity: float = 1.0
     text: str = ""
     message: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -93,6 +92,11 @@ class Evaluation:
     def ok(self) -> bool:
         """Whether there is a loss to learn from."""
         return self.status is Status.SUCCESS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it had all the rows: only whole evaluations are compared with each other."""
+        return self.candidate.fidelity == 1.0
 
 
 def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
@@ -115,6 +119,18 @@ class Observation(Generic[PointT]):
     constraints: tuple[float, ...] = ()
     seconds: float = 0.0
     failed: bool = False
+    fidelity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AtFidelity(Generic[PointT]):
+    """What a solver proposes instead of a bare point where a share of a whole evaluation will do.
+
+    `fidelity` lies between the sub-problem's `lowest_fidelity` and 1.
+    """
+
+    point: PointT
+    fidelity: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +151,13 @@ class ThetaSubproblem:
     """A box to search: minimise the loss over [0, 1]^d, one axis a parameter.
 
     `known_cost` is the part of every loss that needs no evaluation; a model may leave it out of
-    what it learns and add it exactly.
+    what it learns and add it exactly. The rest of a loss is the raw objective divided by
+    `objective_unit`, and what the limits add to it. `cheap` has, for each limit whose value needs
+    no evaluation, the function from a point to it; it is empty if there is none.
+
+    The budget is in `evaluations`, in `seconds`, or in both. Where `lowest_fidelity` is below 1 a
+    solver may ask for cheaper evaluations, by `AtFidelity`; only the one that asked is told of
+    them.
     """
 
     parameters: tuple[Parameter, ...]
@@ -143,20 +165,29 @@ class ThetaSubproblem:
     known_cost: Quadratic
     history: tuple[Observation[Array], ...] = ()
     limits: tuple[Limit, ...] = ()
+    cheap: tuple[Callable[[Array], float] | None, ...] = ()
+    objective_unit: float = 1.0
     evaluations: int | None = None
+    seconds: float | None = None
+    lowest_fidelity: float = 1.0
     iteration: int = 0
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectionSubproblem:
-    """A table of decisions to search, with the parameters of every alternative fixed."""
+    """A table of decisions to search, with the parameters of every alternative fixed.
+
+    Budget and fidelity are as in `ThetaSubproblem`.
+    """
 
     space: SearchSpace
     start: Selection
     history: tuple[Observation[Selection], ...] = ()
     limits: tuple[Limit, ...] = ()
     evaluations: int | None = None
+    seconds: float | None = None
+    lowest_fidelity: float = 1.0
     iteration: int = 0
     seed: int = 0
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from automl_admm.problem import (
+    AtFidelity,
     Evaluation,
     Observation,
     SelectionSubproblem,
@@ -29,7 +30,7 @@ class ThetaSolver(Protocol):
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a sub-problem; its history holds all that is known of this box."""
 
-    def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array]:
+    def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array | AtFidelity[Array]]:
         """Propose up to `count` points of [0, 1]^d; `pending` are asked for and not yet told.
 
         Proposing nothing says that the box has nothing left to try.
@@ -45,7 +46,9 @@ class ZSolver(Protocol):
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a sub-problem; its history holds the points that lie in its space."""
 
-    def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:
+    def ask(
+        self, count: int, pending: Sequence[Selection]
+    ) -> Sequence[Selection | AtFidelity[Selection]]:
         """Propose up to `count` selections, each one that `SearchSpace.complete` would make."""
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:

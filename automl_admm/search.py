@@ -14,13 +14,20 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol, TypeVar
 
 import numpy as np
 
-from automl_admm.problem import AdmmState, Evaluation, Limit, Observation, is_feasible
+from automl_admm.problem import (
+    AdmmState,
+    AtFidelity,
+    Evaluation,
+    Limit,
+    Observation,
+    is_feasible,
+)
 from automl_admm.space import Candidate, SearchSpace
 
 PointT = TypeVar("PointT")
@@ -56,21 +63,29 @@ class SearchProblem:
 
     `starts` are evaluated first, and the search begins at the first of them; there is always one.
     `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
-    `clock`.
+    `clock`, `evaluations` how many the whole search may make. `cheap` has the functions of those
+    limits, by name, that need no evaluation. Solvers may ask for evaluations of as little as
+    `lowest_fidelity`.
     """
 
     space: SearchSpace
     key: Callable[[Candidate], str]
     starts: tuple[Candidate, ...]
     limits: tuple[Limit, ...] = ()
+    cheap: Mapping[str, Callable[[Candidate], float]] = field(default_factory=dict)
+    lowest_fidelity: float = 1.0
     seed: int = 0
+    evaluations: int | None = None
     deadline: float | None = None
     clock: Callable[[], float] = lambda: 0.0
 
 
 @dataclass
 class Book:
-    """What has been evaluated, and what has been asked for and not yet answered."""
+    """What has been evaluated, and what has been asked for and not yet answered.
+
+    `evaluations` are the whole ones: of one with fewer rows only the solver hears that asked.
+    """
 
     key: Callable[[Candidate], str]
     evaluations: list[Evaluation] = field(default_factory=list)
@@ -85,7 +100,8 @@ class Book:
         """Enter results."""
         for evaluation in results:
             self.pending.pop(evaluation.key, None)
-            self.evaluations.append(evaluation)
+            if evaluation.is_whole:
+                self.evaluations.append(evaluation)
             self.keys.add(evaluation.key)
 
 
@@ -105,7 +121,7 @@ class Subspace(Protocol[PointT]):
 class AskTell(Protocol[PointT]):
     """The part that all solvers share."""
 
-    def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT]:
+    def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
         """Propose up to `count` points."""
 
     def tell(self, observations: Sequence[Observation[PointT]]) -> None:
@@ -120,7 +136,12 @@ class Allowance:
     until: float | None
     clock: Callable[[], float]
 
-    def is_spent(self, done: int) -> bool:
+    @property
+    def seconds(self) -> float | None:
+        """The time that is left."""
+        return None if self.until is None else max(self.until - self.clock(), 0.0)
+
+    def is_spent(self, done: float) -> bool:
         """Whether the sub-problem has had its share; one result is always waited for."""
         if self.evaluations is not None and done >= self.evaluations:
             return True
@@ -140,7 +161,7 @@ def solve(
     whichever sub-problem they lie in, so that no worker waits at the seam. It also ends when a
     long row of proposals brought nothing that is not in the book.
     """
-    done = stale = 0
+    done, stale = 0.0, 0
     asked: dict[str, PointT] = {}
     while not allowance.is_spent(done) and stale < MOST_REPEATS:
         found = _next_point(book, subspace, solver)
@@ -157,7 +178,7 @@ def solve(
         book.receive(results)
         learned = observe(results, subspace, book, asked)
         solver.tell(learned)
-        done += len(learned)
+        done += sum(observation.fidelity for observation in learned)
         stale = 0 if len(book.keys) > known or not results else stale + 1
 
 
@@ -171,10 +192,32 @@ def _next_point(
         points = solver.ask(1, pending)
         if not points:
             return None
-        candidate = subspace.candidate(points[0])
+        point, fidelity = unwrap(points[0])
+        candidate = replace(subspace.candidate(point), fidelity=fidelity)
         if book.key(candidate) not in book.pending:
-            return candidate, points[0]
+            return candidate, point
     return None
+
+
+def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:
+    """A proposal's point, and the share of a whole evaluation that it asks for."""
+    if isinstance(proposed, AtFidelity):
+        return proposed.point, proposed.fidelity
+    return proposed, 1.0
+
+
+def cheap_at(
+    problem: SearchProblem, subspace: Subspace[PointT]
+) -> tuple[Callable[[PointT], float] | None, ...]:
+    """For each limit the function of a solver's point that needs no evaluation, if there is one."""
+    if not problem.cheap:
+        return ()
+
+    def at_point(function: Callable[[Candidate], float]) -> Callable[[PointT], float]:
+        return lambda point: float(function(subspace.candidate(point)))
+
+    found = (problem.cheap.get(limit.name) for limit in problem.limits)
+    return tuple(None if function is None else at_point(function) for function in found)
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
@@ -201,11 +244,14 @@ def observe(
     """Show evaluations that lie in a sub-problem's space as its solver is to see them.
 
     Where several points are one candidate, a solver is told of the point that it `asked` for: told
-    of another, it would ask for the same again. A failure costs more than the worst success by
-    the spread of the successes.
+    of another, it would ask for the same again. Of an evaluation that was not whole only the one
+    is told that asked for it. A failure costs more than the worst success by the spread of the
+    successes.
     """
-    located = ((e, subspace.locate(e.candidate)) for e in evaluations)
-    inside = [(e, (asked or {}).get(e.key, point)) for e, point in located if point is not None]
+    asked = asked or {}
+    heard = (e for e in evaluations if e.is_whole or e.key in asked)
+    located = ((e, subspace.locate(e.candidate)) for e in heard)
+    inside = [(e, asked.get(e.key, point)) for e, point in located if point is not None]
     failed = _price_of_failure(subspace, book) if any(not e.ok for e, _ in inside) else math.nan
     return [
         Observation(
@@ -215,6 +261,7 @@ def observe(
             evaluation.constraints,
             evaluation.seconds,
             failed=not evaluation.ok,
+            fidelity=evaluation.candidate.fidelity,
         )
         for evaluation, point in inside
     ]
@@ -234,8 +281,11 @@ def default_start(space: SearchSpace) -> Candidate:
 
 
 def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Evaluation]:
-    """The successes, best first: those within the limits by loss, then the others by violation."""
-    succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
+    """The successes, best first: those within the limits by loss, then the others by violation.
+
+    An evaluation that was not whole has no place among them.
+    """
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
 
     def place(evaluation: Evaluation) -> tuple[float, float]:
         feasible = is_feasible(evaluation, limits)

@@ -75,8 +75,8 @@ class PipelineSpace:
         return render(self.steps(candidate))
 
     def key(self, candidate: Candidate) -> str:
-        """A hash that two candidates share if they are one pipeline."""
-        return content_hash(self.text(candidate))
+        """A hash that two candidates share if they are one pipeline on the same share of rows."""
+        return content_hash(keyed(self.text(candidate), candidate))
 
 
 def modules(shape: Shape, selection: Selection) -> Iterator[Module]:
@@ -123,6 +123,11 @@ def render(steps: tuple[Step, ...]) -> str:
 def _argument(pair: tuple[str, Value]) -> str:
     name, value = pair
     return f"{name}={json.dumps(value)}"
+
+
+def keyed(text: str, candidate: Candidate) -> str:
+    """What to hash for the key of a candidate with this text: the fidelity is part of it."""
+    return text if candidate.fidelity == 1.0 else f"{text} @ {candidate.fidelity:.6g}"
 
 
 def content_hash(text: str) -> str:

@@ -70,13 +70,14 @@ class Parameter:
     """A number in [low, high], searched on the unit interval (on a log scale if `log`).
 
     An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this is
-    how a value of two (a switch) or of several in a natural order becomes an integer.
+    how a value of two (a switch) or of several in a natural order becomes an integer. A category
+    is such an index whose values have no order.
     """
 
     name: str
     low: float
     high: float
-    kind: Literal["float", "int"] = "float"
+    kind: Literal["float", "int", "category"] = "float"
     log: bool = False
     default: float | None = None
     values: tuple[Value, ...] = ()
@@ -97,14 +98,21 @@ class Parameter:
             return f"the range {self.low:g} to {self.high:g} is empty or leaves out the default"
         if self.log and self.low <= 0:
             return "a log scale needs a lower bound above 0"
-        if self.kind == "int" and any(bound != round(bound) for bound in bounds):
+        if self.is_integer and any(bound != round(bound) for bound in bounds):
             return "an integer needs whole bounds"
+        if self.is_category and self.log:
+            return "categories have no order, and so no log scale"
         return None
 
     @property
     def is_integer(self) -> bool:
-        """Whether δ holds a copy of this parameter."""
-        return self.kind == "int"
+        """Whether δ holds a copy of this parameter: a category is a grid, too."""
+        return self.kind != "float"
+
+    @property
+    def is_category(self) -> bool:
+        """Whether neighbours on the grid are no more alike than others."""
+        return self.kind == "category"
 
     def to_unit(self, number: float) -> float:
         """Where a number of the range lies on [0, 1]."""
@@ -163,10 +171,14 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A selection and the places on [0, 1] of its active parameters, integers still relaxed."""
+    """A selection and the places on [0, 1] of its active parameters, integers still relaxed.
+
+    `fidelity` is the share of a whole evaluation (of the rows, for a pipeline) that it is to get.
+    """
 
     selection: Selection
     theta: tuple[float, ...]
+    fidelity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -224,7 +236,7 @@ class SearchSpace:
         """The candidate with its integers on their grids: the one that is evaluated."""
         places = zip(self.active(candidate.selection), candidate.theta, strict=True)
         theta = tuple(self.parameters[i].project(unit) for i, unit in places)
-        return Candidate(candidate.selection, theta)
+        return Candidate(candidate.selection, theta, candidate.fidelity)
 
     def values(self, candidate: Candidate) -> dict[str, Value | tuple[str, ...]]:
         """What an objective is given: every active decision and parameter by name."""

@@ -38,6 +38,7 @@ from automl_admm.search import (
     SearchProblem,
     await_pending,
     best_of,
+    cheap_at,
     derive_seed,
     evaluate_starts,
     observe,
@@ -157,7 +158,11 @@ def _minimise_theta(
             known_cost=subspace.known_cost,
             history=tuple(observe(work.book.evaluations, subspace, work.book)),
             limits=problem.limits,
+            cheap=cheap_at(problem, subspace),
+            objective_unit=work.scales.loss,
             evaluations=allowance.evaluations,
+            seconds=allowance.seconds,
+            lowest_fidelity=problem.lowest_fidelity,
             iteration=state.iteration,
             seed=derive_seed(problem.seed, "theta", state.iteration),
         )
@@ -187,6 +192,8 @@ def _minimise_selection(
             history=tuple(observe(work.book.evaluations, subspace, work.book)),
             limits=problem.limits,
             evaluations=allowance.evaluations,
+            seconds=allowance.seconds,
+            lowest_fidelity=problem.lowest_fidelity,
             iteration=state.iteration,
             seed=derive_seed(problem.seed, "z", state.iteration),
         )

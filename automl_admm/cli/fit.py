@@ -123,6 +123,13 @@ SHIPPED = "german_credit"
     "--memory", type=MEMORY, metavar="SIZE", help="Memory limit of one evaluation, such as 2GB."
 )
 @click.option(
+    "--min-fidelity",
+    default=1.0,
+    metavar="SHARE",
+    help="Least share of the rows that solvers such as halving may train on.",
+    show_default=True,
+)
+@click.option(
     "--seed", default=0, metavar="N", help="Seed of everything random.", show_default=True
 )
 @click.option(
@@ -190,6 +197,7 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         test_size=options["test_size"],
         evaluation_seconds=options["eval_timeout"],
         memory_bytes=None if memory is None else int(memory),
+        min_fidelity=options["min_fidelity"],
         seed=options["seed"],
         title=name,
         observers=(progress,),

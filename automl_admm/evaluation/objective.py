@@ -21,12 +21,15 @@ import numpy as np
 from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.evaluation.rows import share_of_rows
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
 from automl_admm.registry import Registry
 from automl_admm.shape import PipelineSpace, Step, all_modules
 from automl_admm.space import Candidate
 
 Split = tuple[Any, Any]
+# The same in every run: equal shares of equal rows are equal, whoever asks.
+SHARE_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,10 @@ class PipelineWork:
             build_pipeline([Step(module.component)], components, self.context, seed=0)
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
-        """Cross-validate a candidate; the predictions of rows not trained on go to a file."""
+        """Cross-validate a candidate; the predictions of rows not trained on go to a file.
+
+        At a fidelity below 1 it learns from that share of the rows, and is measured on all others.
+        """
         with unheard_warnings():
             parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
             values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
@@ -127,7 +133,9 @@ class PipelineWork:
     def _evaluate_split(
         self, candidate: Candidate, seed: int, split: Split
     ) -> tuple[EvaluatedPipeline, float]:
-        train, valid = (self.table.part(places) for places in split)
+        classes = None if self.table.classes is None else self.table.y
+        rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
+        train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
         pipeline = self._fit(candidate, seed, train.X, train.labels())
         return self._measure(pipeline, valid, time.perf_counter() - begun)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from automl_admm.joint.conditional import ConditionalSpace
 from automl_admm.joint.relaxation import RelaxedSpace
 from automl_admm.problem import Quadratic, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
@@ -13,6 +16,7 @@ from automl_admm.search import (
     Search,
     SearchProblem,
     await_pending,
+    cheap_at,
     derive_seed,
     evaluate_starts,
     observe,
@@ -21,13 +25,21 @@ from automl_admm.search import (
 )
 
 
-def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
-    """Hand the relaxed space to one solver; it ends when the solver finds nothing new any more."""
+def joint(
+    problem: SearchProblem, solver: ThetaSolver, view: Literal["one-hot", "conditional"] = "one-hot"
+) -> Search:
+    """Hand the whole space to one solver; it ends when the solver finds nothing new any more.
+
+    A solver that models distances is shown the one-hot relaxation, one that knows categories and
+    conditions the space as it is.
+    """
     book = Book(problem.key)
     yield from evaluate_starts(problem, book)
     unit = spread([evaluation.loss for evaluation in book.evaluations])
-    relaxed = RelaxedSpace(problem.space, problem.limits, unit)
+    make = RelaxedSpace if view == "one-hot" else ConditionalSpace
+    relaxed: RelaxedSpace | ConditionalSpace = make(problem.space, problem.limits, unit)
     axes = relaxed.axes()
+    allowance = Allowance(problem.evaluations, problem.deadline, problem.clock)
     solver.begin(
         ThetaSubproblem(
             parameters=axes,
@@ -35,6 +47,11 @@ def joint(problem: SearchProblem, solver: ThetaSolver) -> Search:
             known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
             history=tuple(observe(book.evaluations, relaxed, book)),
             limits=problem.limits,
+            cheap=cheap_at(problem, relaxed),
+            objective_unit=unit,
+            evaluations=allowance.evaluations,
+            seconds=allowance.seconds,
+            lowest_fidelity=problem.lowest_fidelity,
             seed=derive_seed(problem.seed, "joint"),
         )
     )

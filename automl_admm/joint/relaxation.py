@@ -9,7 +9,16 @@ import numpy as np
 
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.search import violation
-from automl_admm.space import Array, Candidate, Choice, Decision, Parameter, Pick, SearchSpace
+from automl_admm.space import (
+    Array,
+    Candidate,
+    Choice,
+    Decision,
+    Order,
+    Parameter,
+    Pick,
+    SearchSpace,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +64,7 @@ class RelaxedSpace:
 
     def price(self, evaluation: Evaluation, point: Array) -> float:  # noqa: ARG002 - of the protocol
         """f / unit + Σ_m violation_m: an exact penalty, for solvers that know no constraints."""
-        excess = violation(evaluation.constraints, self.limits)
-        return evaluation.loss / self.loss_unit + excess
+        return penalised_loss(evaluation, self.limits, self.loss_unit)
 
     def _slices(self) -> Iterator[tuple[Decision, slice]]:
         start = 0
@@ -64,6 +72,11 @@ class RelaxedSpace:
             stop = start + len(labels(decision))
             yield decision, slice(start, stop)
             start = stop
+
+
+def penalised_loss(evaluation: Evaluation, limits: tuple[Limit, ...], unit: float) -> float:
+    """f / unit + Σ_m violation_m."""
+    return evaluation.loss / unit + violation(evaluation.constraints, limits)
 
 
 def labels(decision: Decision) -> tuple[str, ...]:
@@ -74,11 +87,21 @@ def labels(decision: Decision) -> tuple[str, ...]:
 def _decode(decision: Decision, axes: Array) -> Pick:
     if isinstance(decision, Choice):
         return decision.alternatives[int(np.argmax(axes))]
-    return tuple(decision.items[int(i)] for i in np.argsort(-axes, kind="stable"))
+    return decode_order(decision, axes)
 
 
 def _encode(decision: Decision, pick: Pick) -> Array:
     if isinstance(decision, Choice):
         return np.array([float(label == pick) for label in decision.alternatives])
-    places = [pick.index(item) for item in decision.items]
+    return encode_order(decision, tuple(pick))
+
+
+def decode_order(order: Order, priorities: Array) -> tuple[str, ...]:
+    """The items, the one of the highest priority first."""
+    return tuple(order.items[int(i)] for i in np.argsort(-priorities, kind="stable"))
+
+
+def encode_order(order: Order, pick: tuple[str, ...]) -> Array:
+    """Priorities that decode to this order, evenly spread over [0, 1]."""
+    places = [pick.index(item) for item in order.items]
     return 1.0 - np.array(places, dtype=float) / max(len(places) - 1, 1)

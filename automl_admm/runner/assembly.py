@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
@@ -50,11 +50,12 @@ class Plan:
     options: Any
     theta_solver: Any
     z_solver: Any
+    view: Literal["one-hot", "conditional"] = "one-hot"
 
     def search(self, problem: SearchProblem) -> Search:
         """The search over a problem."""
         if self.strategy == "joint":
-            return joint(problem, self.theta_solver)
+            return joint(problem, self.theta_solver, self.view)
         precision = Precision(self.options.first, self.options.step, self.options.last)
         settings = AdmmSettings(rho=self.options.rho, precision=precision)
         return admm(problem, self.theta_solver, self.z_solver, settings)
@@ -70,7 +71,8 @@ def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
         Precision(options.first, options.step, options.last)
     theta_solver = build_solver(plugins.theta_solvers, config.theta_solver)
     z_solver = build_solver(plugins.z_solvers, config.z_solver)
-    return Plan(strategy, options, theta_solver, z_solver)
+    view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
+    return Plan(strategy, options, theta_solver, z_solver, view)
 
 
 def build_solver(registry: Registry[Any], request: str) -> Any:
@@ -108,7 +110,7 @@ def _constraint(given: Constraint | str, plugins: Plugins) -> Constraint:
     read = read_limit(given, 'Write it like "latency_us <= 50".')
     plugin = plugins.constraints.get(read.name)
     extreme = plugin.highest if read.at_least else plugin.lowest
-    return Constraint(replace(read, extreme=extreme), plugin.function)
+    return Constraint(replace(read, extreme=extreme), plugin.function, plugin.cheap)
 
 
 def read_limit(text: str, hint: str) -> Limit:

@@ -6,9 +6,11 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from automl_admm.errors import UnknownNameError
 from automl_admm.evaluation.budget import no_reserve
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
@@ -24,12 +26,13 @@ from automl_admm.runner.assembly import (
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
-from automl_admm.shape import content_hash
+from automl_admm.shape import content_hash, keyed
 from automl_admm.space import Candidate, SearchSpace
 from automl_admm.store.memory import MemoryStore
 
 LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
-BlackBox = Callable[[dict[str, Any]], float | Mapping[str, float]]
+BlackBox = Callable[..., float | Mapping[str, float]]
+Cheap = Mapping[str, Callable[[dict[str, Any]], float]]
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,13 @@ class BlackBoxWork:
     function: BlackBox
     space: SearchSpace
     names: tuple[str, ...]
+    tells_fidelity: bool = False
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Call the function with the candidate's values; make a record of what it returns."""
         del seed, folder
-        returned = self.function(self.space.values(candidate))
+        more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
+        returned = self.function(self.space.values(candidate), **more)
         if not isinstance(returned, Mapping):
             returned = {"loss": returned}
         missing = {"loss", *self.names} - set(returned)
@@ -56,24 +61,32 @@ class BlackBoxWork:
 
 
 def run_black_box(
-    config: RunConfig, function: BlackBox, space: SearchSpace, limits: Sequence[Limit | str]
+    config: RunConfig,
+    function: BlackBox,
+    space: SearchSpace,
+    limits: Sequence[Limit | str],
+    cheap: Cheap,
 ) -> RunResult:
     """Minimise a function over a space within limits on what else it returns.
 
-    The result has a `best`: a run in which nothing succeeded raises.
+    `cheap` has functions for those limits that need no evaluation. The result has a `best`: a run
+    in which nothing succeeded raises.
     """
     plugins = load_plugins(config.extra_plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
     check_names(found)
-    work = BlackBoxWork(function, space, tuple(limit.name for limit in found))
+    names = tuple(limit.name for limit in found)
+    check_cheap(cheap, names)
+    work = BlackBoxWork(function, space, names, tells_fidelity=config.min_fidelity < 1.0)
     subject = Subject(
         space=space,
-        key=lambda candidate: content_hash(_text(space, candidate)),
+        key=lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
         text=lambda candidate: _text(space, candidate),
         limits=found,
         loss_name="loss",
+        cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
     )
     tell = teller(config, subject, plugins)
     with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
@@ -86,6 +99,19 @@ def run_black_box(
     best_or_raise(result)
     tell("run_finished", result=result)
     return result
+
+
+def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:
+    """Raise if something is said to be cheap that no limit is on."""
+    for name in cheap:
+        if name not in names:
+            raise UnknownNameError("limit", name, names)
+
+
+def _measure_values(
+    space: SearchSpace, function: Callable[[dict[str, Any]], float], candidate: Candidate
+) -> float:
+    return float(function(space.values(candidate)))
 
 
 def _text(space: SearchSpace, candidate: Candidate) -> str:

@@ -26,7 +26,8 @@ class RunConfig:
 
     `begun` is the monotonic time at which the budget started to count: the command line counts
     from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
-    of the budget, or five minutes if there is only a number of evaluations.
+    of the budget, or five minutes if there is only a number of evaluations. Solvers may ask for
+    evaluations on a share of the rows, but none below `min_fidelity`.
     """
 
     grammar: str | Path = "default"
@@ -44,6 +45,7 @@ class RunConfig:
     test_size: float = 0.0
     evaluation_seconds: float | None = None
     memory_bytes: int | None = None
+    min_fidelity: float = 1.0
     seed: int = 0
     title: str = "search"
     folder: Path | None = None
@@ -59,6 +61,10 @@ class RunConfig:
         _check_whole("the number of workers", self.workers)
         if self.seed < 0:
             raise ConfigurationError(f"the seed must be at least 0, not {self.seed}.")
+        if not 0.0 < self.min_fidelity <= 1.0:
+            raise ConfigurationError(
+                f"the least fidelity must be above 0 and at most 1, not {self.min_fidelity}."
+            )
         if not 0.0 <= self.test_size < 1.0:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
 

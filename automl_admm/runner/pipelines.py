@@ -17,7 +17,14 @@ from automl_admm.errors import ConfigurationError, DataError, InfeasibleError, N
 from automl_admm.evaluation.metrics import Metric, resolve_metric
 from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
-from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task
+from automl_admm.plugin_types import (
+    TASKS,
+    BuildContext,
+    CheapFunction,
+    ComponentPlugin,
+    Constraint,
+    Task,
+)
 from automl_admm.plugins import Plugins, load_plugins
 from automl_admm.problem import Evaluation, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
@@ -35,6 +42,8 @@ from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
 from automl_admm.runner.refit import Refit, expected_seconds, refit_best
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.shape import PipelineSpace
+from automl_admm.space import Candidate
 from automl_admm.store.folder import RunFolder, create_folder
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.sqlite import SqliteStore
@@ -210,6 +219,7 @@ def demand_feasible(outcome: PipelineResult) -> None:
 def subject_of(prepared: Preparation) -> Subject:
     """What the search is told of pipelines."""
     pipelines = prepared.grammar.pipelines
+    cheap = {c.limit.name: c.cheap for c in prepared.constraints if c.cheap is not None}
     return Subject(
         space=pipelines.space,
         key=pipelines.key,
@@ -217,7 +227,14 @@ def subject_of(prepared: Preparation) -> Subject:
         limits=tuple(constraint.limit for constraint in prepared.constraints),
         loss_name=prepared.metric.name,
         best_score=prepared.metric.best,
+        cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
     )
+
+
+def _measure_steps(
+    pipelines: PipelineSpace, function: CheapFunction, candidate: Candidate
+) -> float:
+    return float(function(pipelines.steps(candidate)))
 
 
 def _rows_ratio(work: PipelineWork) -> float:

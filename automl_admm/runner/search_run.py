@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from automl_admm.space import Candidate, SearchSpace
 
 @dataclass(frozen=True)
 class Subject:
-    """What is searched, and how a candidate is named."""
+    """What is searched, how a candidate is named, and what is known of it without evaluation."""
 
     space: SearchSpace
     key: Callable[[Candidate], str]
@@ -30,6 +30,7 @@ class Subject:
     limits: tuple[Limit, ...]
     loss_name: str
     best_score: float | None = None
+    cheap: Mapping[str, Callable[[Candidate], float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,10 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         subject.key,
         starts=(default_start(subject.space),),
         limits=subject.limits,
+        cheap=subject.cheap,
+        lowest_fidelity=config.min_fidelity,
         seed=config.seed,
+        evaluations=config.max_evaluations,
         deadline=None if config.deadline is None else config.deadline - tools.reserve(None),
         clock=time.monotonic,
     )

@@ -124,7 +124,7 @@ def _to_row(evaluation: Evaluation) -> tuple[Any, ...]:
         evaluation.loss if evaluation.ok else None,
         json.dumps(evaluation.constraints),
         evaluation.seconds,
-        evaluation.fidelity,
+        evaluation.candidate.fidelity,
         evaluation.message,
         json.dumps(dict(evaluation.details)),
     )
@@ -136,12 +136,15 @@ def _from_row(row: Sequence[Any]) -> Evaluation:
         number=column["number"],
         key=column["key"],
         text=column["text"],
-        candidate=Candidate(_selection(column["selection"]), tuple(json.loads(column["theta"]))),
+        candidate=Candidate(
+            _selection(column["selection"]),
+            tuple(json.loads(column["theta"])),
+            column["fidelity"],
+        ),
         status=Status(column["status"]),
         loss=math.nan if column["loss"] is None else column["loss"],
         constraints=tuple(json.loads(column["constraints"])),
         seconds=column["seconds"],
-        fidelity=column["fidelity"],
         message=column["message"],
         details=json.loads(column["details"]),
     )

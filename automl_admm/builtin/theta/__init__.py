@@ -127,12 +127,14 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="tree-structured Parzen estimators with a multivariate kernel",
         factory=build_tpe,
         options=TpeOptions,
+        joint="conditional",
     )
     yield ThetaSolverPlugin(
         name="ctpe",
         summary="c-TPE: Parzen estimators of the objective and of every constraint",
         factory=build_ctpe,
         options=CtpeOptions,
+        joint="conditional",
     )
     yield ThetaSolverPlugin(
         name="trust-region",
@@ -141,5 +143,8 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         options=TrustRegionOptions,
     )
     yield ThetaSolverPlugin(
-        name="random", summary="uniform points, none twice", factory=build_random
+        name="random",
+        summary="uniform points, none twice",
+        factory=build_random,
+        joint="conditional",
     )
