@@ -1,0 +1,129 @@
+"""Limits whose values need no evaluation reach the solvers as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm import (
+    AutoMLClassifier,
+    Choice,
+    Condition,
+    Constraint,
+    Limit,
+    Parameter,
+    SearchSpace,
+    hookimpl,
+    minimize,
+)
+from automl_admm.errors import UnknownNameError
+from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
+from automl_admm.problem import Observation, ThetaSubproblem
+from automl_admm.runner.blackbox import run_black_box
+from automl_admm.runner.config import RunConfig
+from automl_admm.space import Array
+
+SPACE = SearchSpace(
+    decisions=(Choice("kind", ("thin", "thick")),),
+    parameters=(
+        Parameter("length", 0, 10),
+        Parameter("wall", 1, 5, kind="int", when=Condition("kind", ("thick",))),
+    ),
+)
+
+
+def weight(values: dict[str, Any]) -> float:
+    return float(values["length"] * values.get("wall", 1))
+
+
+def objective(values: dict[str, Any]) -> dict[str, float]:
+    return {"loss": (values["length"] - 8) ** 2, "weight": weight(values), "bend": 1.0}
+
+
+class Asking:
+    def __init__(self, problems: list[ThetaSubproblem]) -> None:
+        self._problems = problems
+
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        self._problems.append(subproblem)
+        self._rng = np.random.default_rng(subproblem.seed)
+
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
+        return [self._rng.random(len(self._problems[-1].parameters)) for _ in range(count)]
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        for told in observations:
+            cheap = self._problems[-1].cheap
+            assert cheap[0] is not None
+            assert cheap[0](told.point) == pytest.approx(told.constraints[0])
+            assert cheap[1] is None
+
+
+class Provider:
+    def __init__(self) -> None:
+        self.problems: list[ThetaSubproblem] = []
+
+    @hookimpl
+    def theta_solvers(self) -> list[ThetaSolverPlugin]:
+        return [ThetaSolverPlugin(name="asking", summary="asks", factory=self._make)]
+
+    def _make(self, options: NoOptions) -> Asking:
+        return Asking(self.problems)
+
+
+@pytest.mark.parametrize("strategy", ["admm", "joint"])
+def test_the_function_of_a_point_gives_what_an_evaluation_measures(strategy: str) -> None:
+    provider = Provider()
+    config = RunConfig(
+        max_evaluations=60,
+        theta_solver="asking",
+        strategy=strategy,
+        executor="inline",
+        extra_plugins={"asking": provider},
+    )
+    limits = ["weight <= 6", "bend <= 2"]
+    result = run_black_box(config, objective, SPACE, limits, {"weight": weight})
+    assert result.feasible
+    assert provider.problems
+    assert all(len(problem.cheap) == 2 for problem in provider.problems)
+
+
+def test_a_cheap_function_without_a_limit_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="wieght"):
+        minimize(
+            objective, SPACE, limits=["weight <= 6"], max_evaluations=2, cheap={"wieght": weight}
+        )
+
+
+def test_ctpe_makes_use_of_it() -> None:
+    result = minimize(
+        objective,
+        SPACE,
+        limits=["weight <= 6"],
+        max_evaluations=40,
+        theta_solver="ctpe",
+        strategy="joint",
+        cheap={"weight": weight},
+        random_state=0,
+    )
+    assert result.constraints["weight"] <= 6.0
+    assert result.loss < 10.0
+
+
+def test_a_cheap_limit_on_pipelines() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] > 0).astype(int)
+    few = Constraint(Limit("steps", 3), lambda evaluated: len(evaluated.pipeline.steps), cheap=len)
+    search = AutoMLClassifier(
+        "tiny",
+        max_evaluations=12,
+        constraints=[few],
+        theta_solver="ctpe",
+        executor="inline",
+        random_state=0,
+    )
+    assert len(search.fit(X, y).best_pipeline_.steps) <= 3
