@@ -186,6 +186,20 @@ def iteration_finished(info: RunInfo, state: AdmmState) -> None:
 
 
 @hookspec
+def solver_replaced(info: RunInfo, solver: str, reason: str) -> None:
+    """A solver broke its promises, and random proposals take its place until the run ends.
+
+    `solver` says in words which it is and who provides it, `reason` what it did.
+
+    Example::
+
+        @hookimpl
+        def solver_replaced(info, solver, reason):
+            log.warning("%s %s", solver, reason)
+    """
+
+
+@hookspec
 def run_finished(info: RunInfo, result: RunResult) -> None:
     """The run ended and its result is known.
 

@@ -162,6 +162,8 @@ class ComponentPlugin(_Named):
 
     `capped={"n_components": "columns"}` says that no more components can be had than columns
     arrive at this step: the pipeline builder lowers the value to that before the step is fitted.
+    `trusted_types` are the types, by their full names, that the fitted object consists of beside
+    those that skops trusts: without them `automl-admm predict` refuses to load the model.
     """
 
     role: Literal["transformer", "estimator"]
@@ -169,6 +171,7 @@ class ComponentPlugin(_Named):
     parameters: tuple[Parameter | Choice, ...] = ()
     tasks: tuple[Task, ...] = TASKS
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
+    trusted_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

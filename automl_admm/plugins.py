@@ -41,6 +41,7 @@ OBSERVERS = (
     "evaluation_started",
     "evaluation_finished",
     "iteration_finished",
+    "solver_replaced",
     "run_finished",
 )
 

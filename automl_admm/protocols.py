@@ -79,7 +79,10 @@ class Finished:
 
 
 class Executor(Protocol):
-    """Runs up to `workers` tasks at a time."""
+    """Runs up to `workers` tasks at a time.
+
+    One that runs them in this very process says so by an attribute `runs_here`.
+    """
 
     workers: int
 

@@ -15,6 +15,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.evaluation.budget import Budget, Ledger
+from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.problem import AdmmState, Evaluation, Limit, Status
 from automl_admm.protocols import Executor, Finished, Store, Task
 from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
@@ -22,6 +23,7 @@ from automl_admm.space import Candidate
 
 SHORTEST_EVALUATION = 0.05
 LAST_WORDS = 1.0
+SLICE = 0.25
 Tell = Callable[..., Sequence[Any]]
 
 
@@ -59,19 +61,15 @@ class Driver:
         self._running: dict[int, _Running] = {}
         self._started = 0
         self._threads = ThreadpoolController()
+        # What runs in this very process is interrupted as its author expects.
+        is_apart = not getattr(desk.executor, "runs_here", False)
+        self._interrupts = Deferral(enabled=is_apart)
 
     def run(self, search: Search) -> str:
         """Drive until the search or the budget ends; say which it was."""
         try:
-            with self._thinking():
-                event = next(search)
-            while True:
-                reason = self._reason_to_stop()
-                if reason is not None:
-                    return reason
-                results = self._react(event)
-                with self._thinking():
-                    event = search.send(results)
+            with self._interrupts:
+                return self._drive(search)
         except StopIteration:
             return "nothing left to try"
         except KeyboardInterrupt:
@@ -79,6 +77,17 @@ class Driver:
         finally:
             search.close()
             self._drain()
+
+    def _drive(self, search: Search) -> str:
+        with self._thinking():
+            event = next(search)
+        while True:
+            reason = self._reason_to_stop()
+            if reason is not None:
+                return reason
+            results = self._react(event)
+            with self._thinking():
+                event = search.send(results)
 
     @contextmanager
     def _thinking(self) -> Iterator[None]:
@@ -123,6 +132,8 @@ class Driver:
         return None
 
     def _reason_to_stop(self) -> str | None:
+        if self._interrupts.came:
+            return "interrupt"
         budget = self._desk.budget
         if budget.max_evaluations is not None and self._started >= budget.max_evaluations:
             return "evaluations" if not self._running else self._wait_for_last()
@@ -138,21 +149,22 @@ class Driver:
         """Let what runs come to its end; nothing more is started."""
         while self._running:
             if not self._collect(at_least=1):
-                return "budget"
+                return "interrupt" if self._interrupts.came else "budget"
         return "evaluations"
 
     def _collect(self, at_least: int) -> list[Evaluation]:
         """The evaluations that ended, entered in the log and the store.
 
-        The wait ends with the budget too: a new best may have moved the end of the search.
+        The wait ends with the budget too: a new best may have moved the end of the search. It is
+        cut into slices, because an interrupt does not wake it.
         """
         finished: Sequence[Finished] = ()
         with self._desk.ledger.charge("wait"):
             while self._running:
                 left = self._desk.budget.seconds_left(self.best)
-                timeout = None if left is None else max(left, 0.0)
+                timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
                 finished = self._desk.executor.wait(timeout if at_least else 0.0)
-                if finished or not at_least or timeout == 0.0:
+                if finished or not at_least or timeout == 0.0 or self._interrupts.came:
                     break
         return self._take_in(finished)
 

@@ -30,6 +30,7 @@ class InlineExecutor:
     """Runs each task when it is waited for; always one worker, whatever the setting says."""
 
     workers = 1
+    runs_here = True
 
     def __init__(self, work: Any, setting: ExecutorSetting) -> None:
         self._work = work

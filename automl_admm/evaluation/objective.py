@@ -65,6 +65,7 @@ class PipelineWork:
     load_components: Callable[[], Registry[ComponentPlugin]]
     constraints: tuple[Constraint, ...] = ()
     held_out: Table | None = None
+    persist: bool = False
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -72,12 +73,15 @@ class PipelineWork:
         components = self._loaded()
         for module in all_modules(self.space.shape):
             build_pipeline([Step(module.component)], components, self.context, seed=0)
+        if self.persist:
+            import skops.io  # noqa: F401 - the final fit needs it when time is shortest
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
 
         At a fidelity below 1 it learns from that share of the rows, and is measured on all others.
         """
+        wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
             parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
             values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
@@ -94,12 +98,11 @@ class PipelineWork:
                 "scores": scores,
                 "fit_seconds": float(np.mean([part.fit_seconds for part, _ in parts])),
                 "predict_seconds": float(np.mean([part.predict_seconds for part, _ in parts])),
+                "slowdown": _slowdown(wall, processor),
             },
         }
 
-    def refit(
-        self, candidate: Candidate, seed: int, folder: Path, *, persist: bool
-    ) -> Mapping[str, Any]:
+    def refit(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Fit on all rows of the search, with the user's own labels; measure on rows held out."""
         begun = time.perf_counter()
         with unheard_warnings():
@@ -108,7 +111,7 @@ class PipelineWork:
         found: dict[str, Any] = {}
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
-        if persist:
+        if self.persist:
             from skops.io import dump
 
             dump(pipeline, folder / "model.skops", compression=8)
@@ -169,6 +172,15 @@ class PipelineWork:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_components": None}
+
+
+def _slowdown(wall: float, processor: float) -> float:
+    """Seconds on the clock for one of the processor's since these two readings, at least 1.
+
+    It says how much the machine has to do besides, and so how long the rest of a run will take.
+    """
+    worked = max(time.process_time() - processor, 1e-3)
+    return max((time.perf_counter() - wall) / worked, 1.0)
 
 
 def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:

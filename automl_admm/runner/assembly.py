@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+
+from threadpoolctl import ThreadpoolController
 
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.guard import Post, guard_theta, guard_z
 from automl_admm.joint.loop import joint
 from automl_admm.options import build_options, split_request
 from automl_admm.plugin_types import Constraint, ExecutorSetting, NoOptions
@@ -39,7 +44,40 @@ class AdmmOptions:
             raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
 
 
+STAND_IN = "random"
 STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A solver that was asked for, built, and what its guard needs."""
+
+    solver: Any
+    title: str
+    stand_in: Callable[[], Any]
+
+    def post(self, problem: SearchProblem, tell: Callable[..., object]) -> Post:
+        """Its post in one search."""
+
+        def report(title: str, reason: str) -> None:
+            tell("solver_replaced", solver=title, reason=reason)
+
+        clock, deadline = problem.clock, problem.deadline
+        return Post(self.title, self.stand_in, report, openmp_limiter(), deadline, clock)
+
+
+def openmp_limiter() -> Callable[[], None]:
+    """A function that holds the calling thread to one OpenMP thread.
+
+    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew.
+    """
+    loaded = ThreadpoolController().select(user_api="openmp").lib_controllers
+
+    def limit() -> None:
+        for library in loaded:
+            library.set_num_threads(1)
+
+    return limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +86,21 @@ class Plan:
 
     strategy: str
     options: Any
-    theta_solver: Any
-    z_solver: Any
+    theta_solver: Chosen
+    z_solver: Chosen
     view: Literal["one-hot", "conditional"] = "one-hot"
 
-    def search(self, problem: SearchProblem) -> Search:
-        """The search over a problem."""
-        if self.strategy == "joint":
-            return joint(problem, self.theta_solver, self.view)
-        precision = Precision(self.options.first, self.options.step, self.options.last)
-        settings = AdmmSettings(rho=self.options.rho, precision=precision)
-        return admm(problem, self.theta_solver, self.z_solver, settings)
+    def search(self, problem: SearchProblem, tell: Callable[..., object]) -> Search:
+        """The search over a problem, its solvers under guard; `tell` hears of those replaced."""
+        theta_solver = guard_theta(self.theta_solver.solver, self.theta_solver.post(problem, tell))
+        z_solver = guard_z(self.z_solver.solver, self.z_solver.post(problem, tell))
+        with closing(theta_solver), closing(z_solver):
+            if self.strategy == "joint":
+                yield from joint(problem, theta_solver, self.view)
+                return
+            precision = Precision(self.options.first, self.options.step, self.options.last)
+            settings = AdmmSettings(rho=self.options.rho, precision=precision)
+            yield from admm(problem, theta_solver, z_solver, settings)
 
 
 def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
@@ -69,10 +111,18 @@ def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
     options = build_options(strategy, STRATEGIES[strategy], given)
     if strategy == "admm":
         Precision(options.first, options.step, options.last)
-    theta_solver = build_solver(plugins.theta_solvers, config.theta_solver)
-    z_solver = build_solver(plugins.z_solvers, config.z_solver)
+    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver)
+    z_solver = choose_solver(plugins.z_solvers, config.z_solver)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
     return Plan(strategy, options, theta_solver, z_solver, view)
+
+
+def choose_solver(registry: Registry[Any], request: str) -> Chosen:
+    """A solver from `name:key=value,…`, with its title and the one that may replace it."""
+    solver = build_solver(registry, request)
+    name, _ = split_request(request)
+    title = f"{registry.kind} '{name}' ({registry.provider(name)})"
+    return Chosen(solver, title, partial(build_solver, registry, STAND_IN))
 
 
 def build_solver(registry: Registry[Any], request: str) -> Any:

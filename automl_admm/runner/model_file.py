@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from automl_admm.errors import StoreError
+from automl_admm.plugins import Plugins, load_plugins
 from automl_admm.runner.trusted_types import TRUSTED
 from automl_admm.store.folder import RunFolder
 
@@ -15,7 +16,8 @@ def load_model(folder: RunFolder) -> Any:
     """The fitted pipeline of a run folder.
 
     A file whose hash is not the manifest's, or that names a type which is neither trusted by
-    skops nor on our list, is refused before anything of it is loaded.
+    skops, nor on our list, nor named by the plugin of an installed component, is refused before
+    anything of it is loaded.
     """
     manifest = folder.read(folder.model_manifest)
     try:
@@ -31,8 +33,9 @@ def load_model(folder: RunFolder) -> Any:
 def _load(folder: RunFolder, content: bytes) -> Any:
     from skops.io import get_untrusted_types, loads
 
+    trusted = trusted_types(load_plugins())
     try:
-        strange = sorted(set(get_untrusted_types(data=content)) - TRUSTED)
+        strange = sorted(set(get_untrusted_types(data=content)) - trusted)
     except (BadZipFile, KeyError, ValueError) as problem:
         raise StoreError(f"'{folder.model}' is no skops file: {problem}.") from problem
     if strange:
@@ -40,4 +43,10 @@ def _load(folder: RunFolder, content: bytes) -> Any:
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
             hint="Load it with skops.io.load(…, trusted=[…]) if you know where it is from.",
         )
-    return loads(content, trusted=sorted(TRUSTED))
+    return loads(content, trusted=sorted(trusted))
+
+
+def trusted_types(plugins: Plugins) -> frozenset[str]:
+    """What the components that ship consist of, and what plugins say of theirs."""
+    records = (record for registry in plugins.components.values() for record in registry)
+    return TRUSTED.union(*(record.trusted_types for record in records))

@@ -109,6 +109,7 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
         load_components=partial(_load_components, task, config.extra_plugins),
         constraints=constraints,
         held_out=held_out,
+        persist=config.folder is not None,
     )
     check_scoring(work)
     return Preparation(config, task, plugins, grammar, metric, constraints, plan, work)

@@ -16,6 +16,7 @@ from automl_admm.search import derive_seed, rank
 
 MARGIN = 1.5
 OVERHEAD = 0.8
+MOST_SLOWDOWN = 5.0
 GRACE = 1.0
 TRIES = 10
 FIRST_NUMBER = 1_000_000_000
@@ -35,12 +36,16 @@ class Refit:
 
 
 def expected_seconds(rows_ratio: float, evaluation: Evaluation | None) -> float:
-    """How long the final fit of an evaluation takes, with a margin; saving it included."""
+    """How long the final fit of an evaluation takes, with a margin; saving it included.
+
+    The fit was timed on the machine as busy as it is; what comes with a fit is as slow as it was.
+    """
     if evaluation is None:
         return OVERHEAD
     fit = float(evaluation.details.get("fit_seconds", evaluation.seconds))
     predict = float(evaluation.details.get("predict_seconds", 0.0))
-    return OVERHEAD + MARGIN * rows_ratio * (fit + 2.0 * predict)
+    slowdown = min(float(evaluation.details.get("slowdown", 1.0)), MOST_SLOWDOWN)
+    return OVERHEAD * slowdown + MARGIN * rows_ratio * (fit + 2.0 * predict)
 
 
 def refit_best(
@@ -90,7 +95,6 @@ def _fit(
     arguments = {
         "candidate": evaluation.candidate,
         "seed": derive_seed(config.seed, evaluation.key),
-        "persist": config.folder is not None,
     }
     executor.submit(Task(number, "refit", arguments, limit, keep=True))
     try:

@@ -75,7 +75,7 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     )
     tools.tell("run_started")
     driver, begun = Driver(desk), time.monotonic()
-    stopped_by = driver.run(tools.plan.search(problem))
+    stopped_by = driver.run(tools.plan.search(problem, tools.tell))
     return RunResult(
         best=driver.best,
         feasible=driver.best is not None and is_feasible(driver.best, subject.limits),

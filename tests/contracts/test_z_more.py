@@ -59,6 +59,11 @@ class TestRisingBandits(WithoutRepeats):
     rounds = 52  # four arms are pulled eight times before any can go
 
 
+class TestHalving(WithoutRepeats):
+    __test__ = True
+    request = "halving"
+
+
 class TestBo(WithoutRepeats):
     __test__ = True
     request = "bo"

@@ -12,9 +12,10 @@ from skops.io import dumps, get_untrusted_types
 
 from automl_admm.errors import StoreError
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline
-from automl_admm.plugin_types import TASKS, BuildContext, Task
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Task
 from automl_admm.plugins import load_plugins
-from automl_admm.runner.model_file import load_model
+from automl_admm.runner.model_file import load_model, trusted_types
 from automl_admm.runner.trusted_types import TRUSTED
 from automl_admm.shape import Step
 from automl_admm.store.folder import RunFolder, write_atomically, write_json
@@ -87,3 +88,18 @@ def test_a_pickle_is_refused(tmp_path: Path) -> None:
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds no model\.json"):
         load_model(RunFolder(tmp_path))
+
+
+def test_a_component_of_a_plugin_says_what_is_to_be_trusted() -> None:
+    record = ComponentPlugin(
+        name="spline", summary="s", role="transformer", factory=dict, trusted_types=("a.B",)
+    )
+
+    class Provider:
+        @hookimpl
+        def components(self) -> list[ComponentPlugin]:
+            return [record]
+
+    found = trusted_types(load_plugins({"splines": Provider()}))
+    assert found == TRUSTED | {"a.B"}
+    assert trusted_types(load_plugins()) == TRUSTED

@@ -1,0 +1,133 @@
+"""The sub-problems that contracts are tried on, small and with a known optimum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from automl_admm.problem import (
+    AtFidelity,
+    Limit,
+    Observation,
+    Quadratic,
+    SelectionSubproblem,
+    ThetaSubproblem,
+)
+from automl_admm.search import PointT, unwrap
+from automl_admm.space import Array, Choice, Condition, Order, Parameter, SearchSpace, Selection
+
+BUDGET = 24
+
+MIXED = (
+    Parameter("x", 0, 1),
+    Parameter("y", 1e-3, 10, log=True),
+    Parameter("n", 1, 50, kind="int"),
+    Parameter("switch", 0, 1, kind="int"),
+)
+LIMITS = (Limit("weight", 0.4, extreme=0.0), Limit("recall", 0.3, at_least=True, extreme=1.0))
+
+TABLE = SearchSpace(
+    decisions=(
+        Choice("scaler", ("none", "standard", "robust", "quantile")),
+        Choice("model", ("tree", "line", "net", "near")),
+        Choice("kernel", ("rbf", "poly", "linear"), when=Condition("model", ("line",))),
+        Order("steps", ("a", "b", "c")),
+    )
+)
+WEIGHTS = {"standard": 0.1, "robust": 0.3, "quantile": 0.4, "none": 0.5, "line": 0.0, "tree": 0.3}
+
+
+def points_of(proposals: Iterable[PointT | AtFidelity[PointT]]) -> list[PointT]:
+    """The points of proposals, whatever fidelity they ask for."""
+    return [unwrap(proposal)[0] for proposal in proposals]
+
+
+def box_problem(
+    parameters: Sequence[Parameter],
+    history: Sequence[Observation[Array]] = (),
+    *,
+    seed: int = 0,
+    evaluations: int | None = BUDGET,
+) -> ThetaSubproblem:
+    """A box without a known cost, started in its middle."""
+    nothing = np.zeros(len(parameters))
+    return ThetaSubproblem(
+        parameters=tuple(parameters),
+        start=np.full(len(parameters), 0.5),
+        known_cost=Quadratic(nothing, nothing),
+        history=tuple(history),
+        evaluations=evaluations,
+        seed=seed,
+    )
+
+
+def limited_box(history: Sequence[Observation[Array]]) -> ThetaSubproblem:
+    """A box with two limits, one of them cheap, and with a known cost of the integers."""
+    known_cost = Quadratic(np.full(4, 0.3), np.array([0.0, 0.0, 1.0, 1.0]))
+    cheap = (lambda point: box_constraints(point)[0], None)
+    problem = box_problem(MIXED, history)
+    return replace(problem, known_cost=known_cost, limits=LIMITS, cheap=cheap)
+
+
+def box_constraints(point: Array) -> tuple[float, float]:
+    """The raw values of the two limits: about half of the box is within each."""
+    return float(point[0]), float(0.5 * (point[1] + point[2]))
+
+
+def observed(
+    point: Array, loss: float, *, failed: bool = False, constraints: tuple[float, ...] = ()
+) -> Observation[Array]:
+    """An observation as the core makes it."""
+    return Observation(point, loss, math.nan if failed else loss, constraints, 0.1, failed=failed)
+
+
+def table_loss(selection: Selection) -> float:
+    """Best at standard, line, poly, and the order b a c: 0.1."""
+    picks = dict(selection.picks)
+    steps = picks["steps"]
+    loss = WEIGHTS.get(str(picks["scaler"]), 0.5) + WEIGHTS.get(str(picks["model"]), 0.4)
+    loss += 0.0 if picks.get("kernel") == "poly" else 0.2
+    return loss + 0.1 * sum(one != other for one, other in zip(steps, ("b", "a", "c"), strict=True))
+
+
+def table_problem(
+    history: Sequence[Observation[Selection]] = (),
+    *,
+    seed: int = 0,
+    iteration: int = 0,
+    evaluations: int | None = BUDGET,
+) -> SelectionSubproblem:
+    """The table of decisions with three choices and an order."""
+    return SelectionSubproblem(
+        space=TABLE,
+        start=TABLE.complete({}),
+        history=tuple(history),
+        evaluations=evaluations,
+        iteration=iteration,
+        seed=seed,
+    )
+
+
+def limited_table(history: Sequence[Observation[Selection]]) -> SelectionSubproblem:
+    """The table with two limits."""
+    return replace(table_problem(history), limits=LIMITS)
+
+
+def table_constraints(selection: Selection) -> tuple[float, float]:
+    """The raw values of the two limits."""
+    picks = dict(selection.picks)
+    return WEIGHTS.get(str(picks["scaler"]), 0.5), WEIGHTS.get(str(picks["model"]), 0.4)
+
+
+def seen(selection: Selection, *, fidelity: float = 1.0) -> Observation[Selection]:
+    """An observation of the table as the core makes it."""
+    loss = table_loss(selection)
+    return Observation(selection, loss, loss, (), 0.1 * fidelity, fidelity=fidelity)
+
+
+def seen_with_limits(selection: Selection) -> Observation[Selection]:
+    """The same with the raw values of the two limits."""
+    return replace(seen(selection), constraints=table_constraints(selection))

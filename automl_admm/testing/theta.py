@@ -1,0 +1,238 @@
+"""The promises of a θ-solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from automl_admm.problem import Observation, ThetaSubproblem
+from automl_admm.protocols import ThetaSolver
+from automl_admm.search import unwrap
+from automl_admm.space import Array, Parameter
+from automl_admm.testing.fresh_process import in_another_process
+from automl_admm.testing.objectives import SPHERE
+from automl_admm.testing.problems import (
+    BUDGET,
+    MIXED,
+    box_constraints,
+    box_problem,
+    limited_box,
+    observed,
+    points_of,
+)
+
+BETTER_BY = 0.6
+
+
+class ThetaSolverContract:
+    """What the core relies on from a θ-solver.
+
+    `learns` is False for one that never does. A solver that is slow lowers the others: `rounds` is
+    how many proposals most tests ask for, `budget` how many those need that look at progress and
+    at the box, and `seeds` how often progress is looked at.
+    """
+
+    learns: ClassVar[bool] = True
+    rounds: ClassVar[int] = 8
+    budget: ClassVar[int] = BUDGET
+    seeds: ClassVar[int] = 5
+
+    def make(self) -> ThetaSolver:
+        """Make a fresh solver."""
+        raise NotImplementedError
+
+    def propose(
+        self, parameters: Sequence[Parameter], seed: int, rounds: int | None = None
+    ) -> list[Array]:
+        """Ask and tell for a while; the loss of a point is the sum of its coordinates."""
+        solver = self.make()
+        solver.begin(box_problem(parameters, seed=seed))
+        points: list[Array] = []
+        for _ in range(self.rounds if rounds is None else rounds):
+            for point in points_of(solver.ask(1, [])):
+                solver.tell([observed(point, float(np.sum(point)))])
+                points.append(point)
+        return points
+
+    def test_same_seed_same_proposals(self) -> None:
+        """A run can be repeated."""
+        one, other = self.propose(MIXED, 3), self.propose(MIXED, 3)
+        assert np.array_equal(np.array(one), np.array(other))
+        assert not np.array_equal(np.array(one), np.array(self.propose(MIXED, 4)))
+
+    def test_same_proposals_in_another_process(self) -> None:
+        """Nothing hangs on hash seeds or on what ran before."""
+        here = [[float(x) for x in point] for point in self.propose(MIXED, 3)]
+        there = in_another_process(
+            type(self), "[[float(x) for x in p] for p in c.propose(MIXED, 3)]"
+        )
+        assert np.allclose(here, there, atol=1e-9)
+
+    def test_stays_inside(self) -> None:
+        """Every proposal is a point of the box."""
+        _check_inside(self.propose(MIXED, 0, rounds=self.budget))
+
+    def test_ask_for_nothing(self) -> None:
+        """`ask(0)` proposes nothing."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED))
+        assert list(solver.ask(0, [])) == []
+
+    def test_several_at_a_time_with_pending(self) -> None:
+        """Points that are asked for together, or pending, are not all the same."""
+        solver = self.make()
+        history = [observed(p, float(np.sum(p))) for p in np.random.default_rng(0).random((12, 4))]
+        solver.begin(box_problem(MIXED, history))
+        first = points_of(solver.ask(3, []))
+        second = points_of(solver.ask(3, first))
+        assert len({tuple(np.round(point, 9)) for point in first + second}) > 3
+
+    def test_unasked_failed_and_out_of_order(self) -> None:
+        """Whatever is told, it goes on."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED))
+        asked = points_of(solver.ask(4, []))
+        told = [observed(point, float(place)) for place, point in enumerate(asked[::-1])]
+        solver.tell([observed(np.full(4, 0.25), 9.0, failed=True), *told])
+        solver.tell([observed(np.full(4, 0.75), math.inf), observed(np.zeros(4), math.nan)])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_only_failures(self) -> None:
+        """A box in which nothing ever succeeds is searched on."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED))
+        for _ in range(self.rounds):
+            asked = points_of(solver.ask(1, []))
+            solver.tell([observed(point, 1.0, failed=True) for point in asked])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_constant_losses(self) -> None:
+        """A flat function is no reason to stop."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED))
+        for _ in range(self.rounds + 2):
+            solver.tell([observed(point, 1.0) for point in points_of(solver.ask(1, []))])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_limits_with_raw_values(self) -> None:
+        """With limits, observations carry the raw values, those of failures perhaps none."""
+        points = np.random.default_rng(3).random((12, 4))
+        history = [*map(_limited, points), *_failures(points[:3])]
+        self._search_on(limited_box(history))
+
+    def test_limits_that_nothing_keeps(self) -> None:
+        """Where all that is known is outside of a limit, or failed, it searches on."""
+        points = np.random.default_rng(4).random((6, 4))
+        outside = [observed(p, 1.0, constraints=(0.9, 0.1)) for p in points]
+        self._search_on(limited_box(outside))
+        self._search_on(limited_box(_failures(points)))
+
+    def _search_on(self, problem: ThetaSubproblem) -> None:
+        solver = self.make()
+        solver.begin(problem)
+        for _ in range(self.rounds):
+            asked = points_of(solver.ask(1, []))
+            assert len(asked) == 1
+            _check_inside(asked)
+            solver.tell([_limited(point) for point in asked])
+        solver.tell(_failures(asked * 3))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_seconds_instead_of_evaluations(self) -> None:
+        """The budget may be a time, and nothing else."""
+        solver = self.make()
+        solver.begin(replace(box_problem(MIXED, evaluations=None), seconds=5.0))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_fidelity_where_it_is_allowed(self) -> None:
+        """Whoever asks for less than a whole evaluation stays within what is allowed."""
+        solver = self.make()
+        solver.begin(replace(box_problem(MIXED), lowest_fidelity=0.25))
+        for _ in range(self.rounds):
+            for point, fidelity in map(unwrap, solver.ask(1, [])):
+                assert 0.25 <= fidelity <= 1.0
+                told = observed(point, float(np.sum(point)))
+                solver.tell([replace(told, fidelity=fidelity)])
+
+    def test_budget_of_one(self) -> None:
+        """A single evaluation is worth a proposal."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED, evaluations=1))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_no_parameters(self) -> None:
+        """A box without parameters has one point, which is proposed once."""
+        solver = self.make()
+        solver.begin(box_problem(()))
+        (point,) = points_of(solver.ask(1, []))
+        assert point.shape == (0,)
+        assert list(solver.ask(1, [point])) == []
+        solver.tell([observed(point, 1.0)])
+        assert list(solver.ask(1, [])) == []
+
+    def test_one_parameter(self) -> None:
+        """One dimension is enough, also one of two values."""
+        assert len(self.propose(MIXED[:1], 0)) == self.rounds
+        assert self.propose(MIXED[3:], 0)
+
+    def test_boxes_of_different_sizes_in_turn(self) -> None:
+        """One solver serves every selection of a run."""
+        solver = self.make()
+        for parameters in (MIXED, MIXED[:2], (), MIXED):
+            solver.begin(box_problem(parameters))
+            for point in points_of(solver.ask(2, [])):
+                assert len(point) == len(parameters)
+                solver.tell([observed(point, 0.5)])
+
+    def test_long_history(self) -> None:
+        """Two thousand known points are no reason to break."""
+        points = np.random.default_rng(1).random((2000, 4))
+        history = [observed(point, float(np.sum(point))) for point in points]
+        solver = self.make()
+        solver.begin(box_problem(MIXED, history))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_progress(self) -> None:
+        """On an easy function it is clearly better than random points."""
+        if not self.learns:
+            return
+        ours = [self._best_on_sphere(seed) for seed in range(self.seeds)]
+        shape = (self.budget, SPHERE.dimension)
+        points = [np.random.default_rng(seed).random(shape) for seed in range(max(self.seeds, 5))]
+        random = [min(SPHERE(point) for point in each) for each in points]
+        ratio = float(np.median(ours) / np.median(random))
+        assert ratio < BETTER_BY, f"the best found loses {ratio:.2f} of what random points lose"
+
+    def _best_on_sphere(self, seed: int) -> float:
+        solver = self.make()
+        solver.begin(box_problem(SPHERE.parameters(), seed=seed, evaluations=self.budget))
+        best = math.inf
+        for _ in range(self.budget):
+            for point in points_of(solver.ask(1, [])):
+                loss = SPHERE(point)
+                best = min(best, loss)
+                solver.tell([observed(point, loss)])
+        return best
+
+
+def _check_inside(points: Sequence[Array]) -> None:
+    for point in points:
+        assert np.shape(point) == (len(MIXED),)
+        assert np.all((np.asarray(point) >= 0.0) & (np.asarray(point) <= 1.0))
+
+
+def _limited(point: Array) -> Observation[Array]:
+    return observed(point, float(np.sum(point)), constraints=box_constraints(point))
+
+
+def _failures(points: Iterable[Array]) -> list[Observation[Array]]:
+    """Failures as they come: without values of the limits, or with such as are no numbers."""
+    values: list[tuple[float, ...]] = [(), (math.nan, 0.5), (math.inf, math.nan)]
+    return [
+        observed(point, 9.0, failed=True, constraints=values[place % len(values)])
+        for place, point in enumerate(points)
+    ]

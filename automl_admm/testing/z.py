@@ -1,0 +1,218 @@
+"""The promises of a z-solver."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.protocols import ZSolver
+from automl_admm.search import unwrap
+from automl_admm.space import SearchSpace, Selection
+from automl_admm.testing.fresh_process import in_another_process
+from automl_admm.testing.problems import (
+    BUDGET,
+    TABLE,
+    limited_table,
+    points_of,
+    seen,
+    seen_with_limits,
+    table_loss,
+    table_problem,
+)
+
+LATE = 20
+BETTER_BY = 0.85
+
+
+class ZSolverContract:
+    """What the core relies on from a z-solver.
+
+    `learns` is False for one that never does. `rounds` is how many proposals progress is looked
+    for in (of the 144 selections, a solver that repeats nothing has used up the good ones later
+    on), and `seeds` how often. A solver that is slow lowers them.
+    """
+
+    learns: ClassVar[bool] = True
+    rounds: ClassVar[int] = 40
+    seeds: ClassVar[int] = 5
+
+    def make(self) -> ZSolver:
+        """Make a fresh solver."""
+        raise NotImplementedError
+
+    def propose(self, seed: int, rounds: int = 12) -> list[Selection]:
+        """Ask and tell for a while."""
+        solver = self.make()
+        solver.begin(table_problem(seed=seed))
+        points: list[Selection] = []
+        for _ in range(rounds):
+            for point in points_of(solver.ask(1, [])):
+                solver.tell([seen(point)])
+                points.append(point)
+        return points
+
+    def test_same_seed_same_proposals(self) -> None:
+        """A run can be repeated."""
+        assert self.propose(3) == self.propose(3)
+        assert self.propose(3) != self.propose(4)
+
+    def test_same_proposals_in_another_process(self) -> None:
+        """Nothing hangs on hash seeds or on what ran before."""
+        here = json.loads(json.dumps([list(point.picks) for point in self.propose(3)]))
+        assert here == in_another_process(type(self), "[list(p.picks) for p in c.propose(3)]")
+
+    def test_proposals_are_complete_selections(self) -> None:
+        """Active decisions and no others, each with one of its alternatives."""
+        for point in self.propose(0, rounds=min(BUDGET, self.rounds)):
+            _check_complete(point)
+
+    def test_ask_for_nothing(self) -> None:
+        """`ask(0)` proposes nothing."""
+        solver = self.make()
+        solver.begin(table_problem())
+        assert list(solver.ask(0, [])) == []
+
+    def test_several_at_a_time_with_pending(self) -> None:
+        """Several can be asked for."""
+        solver = self.make()
+        solver.begin(table_problem())
+        points = points_of(solver.ask(3, []))
+        assert len(points) == 3
+        assert len(solver.ask(2, points)) == 2
+
+    def test_unasked_failed_and_out_of_order(self) -> None:
+        """Whatever is told, it goes on."""
+        solver = self.make()
+        solver.begin(table_problem())
+        asked = points_of(solver.ask(4, []))
+        strange = TABLE.complete({"model": "near", "steps": ("c", "b", "a")})
+        solver.tell([Observation(strange, 5.0, failed=True), *map(seen, asked[::-1])])
+        solver.tell([Observation(strange, math.inf), Observation(strange, math.nan)])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_only_failures(self) -> None:
+        """A table in which nothing ever succeeds is searched on."""
+        solver = self.make()
+        solver.begin(table_problem())
+        for _ in range(8):
+            asked = points_of(solver.ask(1, []))
+            solver.tell([Observation(point, 1.0, failed=True) for point in asked])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_constant_losses(self) -> None:
+        """That nothing tells selections apart is no reason to stop."""
+        solver = self.make()
+        solver.begin(table_problem())
+        for _ in range(8):
+            solver.tell([Observation(point, 1.0, 1.0) for point in points_of(solver.ask(1, []))])
+        assert len(solver.ask(1, [])) == 1
+
+    def test_limits_with_raw_values(self) -> None:
+        """With limits, observations carry the raw values, those of failures perhaps none."""
+        rng = np.random.default_rng(3)
+        known = [TABLE.sample(rng) for _ in range(12)]
+        self._search_on(limited_table([*map(seen_with_limits, known), *_failures(known[:3])]))
+
+    def test_limits_that_nothing_keeps(self) -> None:
+        """Where all that is known is outside of a limit, or failed, it searches on."""
+        rng = np.random.default_rng(4)
+        known = [TABLE.sample(rng) for _ in range(6)]
+        outside = [replace(seen(point), constraints=(0.9, 0.1)) for point in known]
+        self._search_on(limited_table(outside))
+        self._search_on(limited_table(_failures(known)))
+
+    def _search_on(self, problem: SelectionSubproblem) -> None:
+        solver = self.make()
+        solver.begin(problem)
+        for _ in range(8):
+            asked = points_of(solver.ask(1, []))
+            assert len(asked) == 1
+            _check_complete(asked[0])
+            solver.tell([seen_with_limits(asked[0])])
+        solver.tell(_failures(asked * 3))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_seconds_instead_of_evaluations(self) -> None:
+        """The budget may be a time, and nothing else."""
+        solver = self.make()
+        solver.begin(replace(table_problem(evaluations=None), seconds=5.0))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_fidelity_where_it_is_allowed(self) -> None:
+        """Whoever asks for less than a whole evaluation stays within what is allowed."""
+        solver = self.make()
+        solver.begin(replace(table_problem(), lowest_fidelity=0.25))
+        for _ in range(12):
+            for point, fidelity in map(unwrap, solver.ask(1, [])):
+                assert 0.25 <= fidelity <= 1.0
+                solver.tell([seen(point, fidelity=fidelity)])
+
+    def test_budget_of_one(self) -> None:
+        """A single evaluation is worth a proposal."""
+        solver = self.make()
+        solver.begin(table_problem(evaluations=1))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_no_decisions(self) -> None:
+        """A table without decisions has one selection."""
+        solver = self.make()
+        space = SearchSpace()
+        solver.begin(SelectionSubproblem(space, space.complete({})))
+        assert points_of(solver.ask(1, [])) in ([], [Selection(())])
+
+    def test_subproblem_after_subproblem(self) -> None:
+        """The history of the next sub-problem may hold what it was told in the last."""
+        solver = self.make()
+        history: list[Observation[Selection]] = []
+        for iteration in range(4):
+            solver.begin(table_problem(history, seed=iteration, iteration=iteration))
+            for _ in range(6):
+                told = [seen(point) for point in points_of(solver.ask(1, []))]
+                solver.tell(told)
+                history += told
+        assert len(history) == 24
+
+    def test_long_history(self) -> None:
+        """Two thousand known points are no reason to break."""
+        rng = np.random.default_rng(2)
+        drawn = (TABLE.sample(rng) for _ in range(2000))
+        known = [TABLE.complete({**dict(point.picks), "scaler": "robust"}) for point in drawn]
+        solver = self.make()
+        solver.begin(table_problem([*map(seen, known)]))
+        assert len(solver.ask(1, [])) == 1
+
+    def test_progress(self) -> None:
+        """What it proposes late is clearly better than a draw."""
+        if not self.learns:
+            return
+        runs = [self.propose(seed, self.rounds)[-LATE:] for seed in range(self.seeds)]
+        late = [table_loss(point) for run in runs for point in run]
+        rng = np.random.default_rng(0)
+        drawn = [table_loss(TABLE.sample(rng)) for _ in range(400)]
+        ratio = float(np.mean(late) / np.mean(drawn))
+        assert ratio < BETTER_BY, f"late proposals lose {ratio:.2f} of what draws lose"
+
+
+def _check_complete(point: Selection) -> None:
+    assert TABLE.complete(dict(point.picks)) == point
+    by_name = {decision.name: decision for decision in TABLE.decisions}
+    for name, pick in point:
+        decision = by_name[name]
+        if isinstance(pick, str):
+            assert pick in getattr(decision, "alternatives", ())
+        else:
+            assert sorted(pick) == sorted(getattr(decision, "items", ()))
+
+
+def _failures(points: list[Selection]) -> list[Observation[Selection]]:
+    """Failures as they come: without values of the limits, or with such as are no numbers."""
+    values: list[tuple[float, ...]] = [(), (math.nan, 0.5), (math.inf, math.nan)]
+    return [
+        Observation(point, 9.0, math.nan, values[place % len(values)], 0.1, failed=True)
+        for place, point in enumerate(points)
+    ]

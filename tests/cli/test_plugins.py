@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from automl_admm.cli import plugins as module
+
+Run = Callable[..., "object"]
+
+BROKEN = '''
+import numpy as np
+from automl_admm import NoOptions, ThetaSolverPlugin, ZSolverPlugin, hookimpl
+
+
+class Broken:
+    """Proposes the same point outside the box, and never anything else."""
+
+    def begin(self, subproblem):
+        self.dimension = len(getattr(subproblem, "parameters", ()))
+
+    def ask(self, count, pending):
+        return [np.full(self.dimension, 2.0)] * count
+
+    def tell(self, observations):
+        pass
+
+
+@hookimpl
+def theta_solvers():
+    yield ThetaSolverPlugin(name="broken", summary="bad", factory=lambda options: Broken())
+'''
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay a distribution with a broken solver where this process and its children find it."""
+    (folder / "broken_solver.py").write_text(BROKEN)
+    about = folder / "broken_solver-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-solver\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[automl_admm]\nbroken = broken_solver\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+def test_it_lists_what_is_installed(run: Run) -> None:
+    for words in (("plugins",), ("plugins", "list")):
+        ended = run(*words)
+        assert ended.code == 0
+        assert "builtin-theta" in ended.out
+    infos = json.loads(run("plugins", "list", "--json").out)
+    assert infos == json.loads(run("plugins", "--json").out)
+    assert (
+        "gp" in next(i for i in infos if i["name"] == "builtin-theta")["provides"]["theta_solvers"]
+    )
+
+
+def test_it_shows_the_options_of_one(run: Run) -> None:
+    ended = run("plugins", "show", "trust-region")
+    assert ended.code == 0
+    assert ended.out.startswith("theta solver trust-region, from automl-admm ")
+    assert [line.split() for line in ended.out.splitlines()[-2:]] == [
+        ["design", "int", "8"],
+        ["radius", "float", "0.2"],
+    ]
+
+
+def test_it_shows_all_of_a_name(run: Run) -> None:
+    lines = run("plugins", "show", "random").out.splitlines()
+    assert [line.partition(",")[0] for line in lines if ", from " in line] == [
+        "theta solver random",
+        "z solver random",
+    ]
+    assert run("plugins", "show", "pca").out.startswith("component pca, from automl-admm")
+
+
+def test_a_name_that_is_not_there(run: Run) -> None:
+    ended = run("plugins", "show", "trust-regoin")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: no plugin named 'trust-regoin'. Did you mean 'trust-region'?\n"
+    ended = run("plugins", "check", "gpp")
+    assert ended.code == 2
+    assert ended.err == "error: no solver named 'gpp'. Did you mean 'gp'?\n"
+    ended = run("plugins", "check", "pca")
+    assert ended.code == 2
+    assert "'pca' is no solver but a component" in ended.err
+
+
+def test_a_wrong_option_is_told_before_all(run: Run) -> None:
+    ended = run("plugins", "check", "gp:inital=3")
+    assert ended.code == 2
+    assert "Did you mean 'initial'?" in ended.err
+
+
+def test_a_good_solver_keeps_all_promises_of_both_kinds(run: Run) -> None:
+    ended = run("plugins", "check", "random", "--no-progress")
+    assert ended.code == 0, ended.out
+    assert ended.out.splitlines()[-1].endswith("promises kept, 0 broken")
+    rows = [line.split() for line in ended.out.splitlines()[1:-1]]
+    assert {row[0] for row in rows} == {"theta", "z"}
+    assert {row[-1] for row in rows} == {"kept"}
+
+
+def test_a_broken_solver_is_shown_with_reasons(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch)
+    monkeypatch.setenv("COLUMNS", "200")
+    ended = run("plugins", "check", "broken")
+    assert ended.code == 1
+    lines = {line.split("  ")[1].strip(): line for line in ended.out.splitlines()[1:-1]}
+    assert "kept" in lines["ask for nothing"]
+    assert "broken" in lines["stays inside"]
+    assert "AssertionError" in lines["stays inside"]
+    assert "of what random points lose" in lines["progress"]
+    assert ended.out.splitlines()[-1].startswith("broken: ")
+
+
+def test_without_pytest_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pytest" else there(name))
+    ended = run("plugins", "check", "gp")
+    assert ended.code == 2
+    assert ended.err == "error: 'plugins check' needs pytest. pip install pytest\n"

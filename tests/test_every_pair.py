@@ -1,0 +1,87 @@
+"""Any θ-solver goes with any z-solver, ours or a plugin's: every pair on a toy space."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+import pytest
+
+from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
+from automl_admm.plugins import load_plugins
+
+TOY = SearchSpace(
+    decisions=(
+        Choice("shape", ("round", "square", "flat")),
+        Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
+        Order("steps", ("cut", "sand", "glue")),
+    ),
+    parameters=(
+        Parameter("width", 1, 10),
+        Parameter("depth", 0.01, 1, log=True, when=Condition("shape", ("round",))),
+        Parameter("layers", 1, 6, kind="int", when=Condition("shape", ("flat",))),
+        Parameter("wood", 0, 2, kind="category", values=("oak", "ash", "elm")),
+    ),
+)
+# Every branch has its own number of parameters; few evaluations, as some solvers take a second.
+SETTING = {"max_evaluations": 10, "random_state": 0, "limits": ["weight <= 9"]}
+OURS = "automl-admm"
+PLUGINS = ("automl-admm-smac", "automl-admm-hyperopt", "automl-admm-optuna")
+
+
+def build(values: dict[str, Any]) -> dict[str, float]:
+    """Best when flat, oiled, of ash, glued before it is sanded, with a width of 6."""
+    loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
+    loss += values["shape"] != "flat"
+    loss += values.get("finish") != "oiled"
+    loss += values["wood"] != "ash"
+    loss += values["steps"].index("glue") > values["steps"].index("sand")
+    return {"loss": float(loss), "weight": values["width"] * (1.0 + values.get("depth", 0.1))}
+
+
+def names(kind: str) -> list[str]:
+    registry = getattr(load_plugins(), kind)
+    known = [record.name for record in registry]
+    return [name for name in known if registry.provider(name).split()[0] in (OURS, *PLUGINS)]
+
+
+def is_missing(theta: str) -> str | None:
+    """Why a solver cannot be built here, if it needs what no distribution of ours requires."""
+    if theta == "optuna-gp":
+        return None if _has("torch") else "optuna-gp needs torch"
+    return None
+
+
+def _has(distribution: str) -> bool:
+    return any(found.name == distribution for found in metadata.distributions())
+
+
+@pytest.mark.parametrize("z", names("z_solvers"))
+@pytest.mark.parametrize("theta", names("theta_solvers"))
+def test_every_theta_solver_goes_with_every_z_solver(theta: str, z: str) -> None:
+    if is_missing(theta):
+        pytest.skip(str(is_missing(theta)))
+    strategy = "admm:first=3,step=1"
+    result = minimize(build, TOY, theta_solver=theta, z_solver=z, strategy=strategy, **SETTING)
+    assert len(result.evaluations) == 10
+    assert result.feasible
+    assert result.constraints["weight"] <= 9.0
+    assert len({e.candidate.selection for e in result.evaluations}) > 1
+
+
+@pytest.mark.parametrize("theta", names("theta_solvers"))
+def test_every_theta_solver_searches_the_joint_space(theta: str) -> None:
+    if is_missing(theta):
+        pytest.skip(str(is_missing(theta)))
+    result = minimize(build, TOY, theta_solver=theta, strategy="joint", **SETTING)
+    assert len(result.evaluations) == 10
+    assert len({e.candidate.selection for e in result.evaluations}) > 1
+
+
+@pytest.mark.parametrize("distribution", PLUGINS)
+def test_the_table_has_the_solvers_of_a_plugin(distribution: str) -> None:
+    if not _has(distribution):
+        pytest.skip(f"{distribution} is not installed")
+    registry = load_plugins().theta_solvers
+    providers = {registry.provider(name).split()[0] for name in names("theta_solvers")}
+    assert distribution in providers

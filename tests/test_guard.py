@@ -1,0 +1,544 @@
+"""Whatever a solver does, the run ends well and says which solver it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from queue import Empty
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm import guard
+from automl_admm.admission import Trail
+from automl_admm.errors import ConfigurationError
+from automl_admm.guard import Guard, Helper, Post, guard_theta, guard_z
+from automl_admm.hookspecs import hookimpl
+from automl_admm.plugin_types import ThetaSolverPlugin, ZSolverPlugin
+from automl_admm.plugins import discover, load_plugins
+from automl_admm.problem import AtFidelity, Observation
+from automl_admm.run_records import RunResult
+from automl_admm.runner import assembly
+from automl_admm.runner.blackbox import run_black_box
+from automl_admm.runner.config import RunConfig
+from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+from automl_admm.testing.contracts import MIXED, TABLE, box_problem, observed, table_problem
+
+SPACE = SearchSpace(
+    decisions=(
+        Choice("color", ("red", "green", "blue", "grey")),
+        Choice("size", ("s", "m", "l"), when=Condition("color", ("red", "green", "blue"))),
+        Order("steps", ("a", "b", "c")),
+    ),
+    parameters=(Parameter("x", 0, 1), Parameter("n", 1, 40, kind="int")),
+)
+
+
+def objective(values: dict[str, Any]) -> float:
+    """Best at green, b first, x = 0.3 and n = 10."""
+    loss = (values["x"] - 0.3) ** 2 + abs(values["n"] - 10) / 40
+    return loss + 0.3 * (values["color"] != "green") + 0.2 * (values["steps"][0] != "b")
+
+
+# --- solvers that break one promise each ---------------------------------------------------------
+
+
+class Good:
+    """Keeps every promise, of either kind: what the bad ones are made of."""
+
+    def begin(self, subproblem: Any) -> None:
+        self.subproblem = subproblem
+        self.rng = np.random.default_rng(subproblem.seed)
+
+    def ask(self, count: int, pending: Sequence[Any]) -> Sequence[Any]:
+        return [self.draw() for _ in range(count)]
+
+    def draw(self) -> Any:
+        if hasattr(self.subproblem, "parameters"):
+            return self.rng.random(len(self.subproblem.parameters))
+        return self.subproblem.space.sample(self.rng)
+
+    def tell(self, observations: Sequence[Any]) -> None:
+        pass
+
+
+class Proposing(Good):
+    """Proposes what a function of its draws makes."""
+
+    def __init__(self, change: Callable[[Any], Any]) -> None:
+        self.change = change
+
+    def draw(self) -> Any:
+        return self.change(super().draw())
+
+
+class Silent(Good):
+    def ask(self, count: int, pending: Sequence[Any]) -> Sequence[Any]:
+        return []
+
+
+class NoAnswer(Good):
+    def ask(self, count: int, pending: Sequence[Any]) -> Any:
+        return None
+
+
+class Stubborn(Good):
+    """The same point for ever."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.only = subproblem.start
+
+    def draw(self) -> Any:
+        return self.only
+
+
+class Raising(Good):
+    def __init__(self, method: str, problem: BaseException) -> None:
+        self.method, self.problem = method, problem
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("begin", "ask", "tell") and name == self.method:
+            return self.fail
+        return super().__getattribute__(name)
+
+    def fail(self, *arguments: Any) -> Any:
+        raise self.problem
+
+
+class Hanging(Good):
+    """Hangs in a loop of Python, in one method."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        self.was_stopped = threading.Event()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("begin", "ask", "tell") and name == self.method:
+            return self.hang
+        return super().__getattribute__(name)
+
+    def hang(self, *arguments: Any) -> Any:
+        try:
+            while True:
+                time.sleep(0.001)
+        finally:
+            self.was_stopped.set()
+
+
+def at(value: float) -> Callable[[Any], Any]:
+    return lambda point: np.full(len(point), value)
+
+
+def picks(**changes: Any) -> Callable[[Any], Any]:
+    return lambda selection: Selection(tuple((dict(selection.picks) | changes).items()))
+
+
+BAD_THETA = {
+    "outside": (lambda: Proposing(at(1.5)), "proposed a point outside [0, 1]: [1.5, 1.5]"),
+    "nan": (lambda: Proposing(at(np.nan)), "proposed a point that is not finite: [nan, nan]"),
+    "shape": (lambda: Proposing(lambda p: p[:1]), "proposed a point of shape (1,), not (2,)"),
+    "text": (lambda: Proposing(lambda p: "left"), "proposed 'left', which is no point"),
+    "fidelity": (lambda: Proposing(lambda p: AtFidelity(p, 0.1)), "fidelity 0.1, not 1 to 1"),
+    "nothing": (Silent, "proposed nothing"),
+    "no-answer": (NoAnswer, "raised TypeError(\"'NoneType' object is not iterable\") in ask"),
+    "stubborn": (Stubborn, "proposed the same point again and again"),
+    "begin": (lambda: Raising("begin", KeyError("k")), "raised KeyError('k') in begin"),
+    "ask": (lambda: Raising("ask", ZeroDivisionError("z")), "raised ZeroDivisionError('z') in ask"),
+    "tell": (lambda: Raising("tell", OSError("o")), "raised OSError('o') in tell"),
+    "exit": (lambda: Raising("ask", SystemExit(3)), "raised SystemExit(3) in ask"),
+}
+BAD_Z = {
+    "alternative": (lambda: Proposing(picks(color="mauve")), "which is no selection of the space"),
+    "inactive": (lambda: Proposing(picks(extra="s")), "which is no selection of the space"),
+    "order": (lambda: Proposing(picks(steps=("a", "a", "b"))), "is no selection of the space"),
+    "dict": (lambda: Proposing(lambda s: dict(s.picks)), "which is no selection of the space"),
+    "unhashable": (lambda: Proposing(picks(color=[1])), "which is no selection of the space"),
+    **{name: BAD_THETA[name] for name in ("nothing", "no-answer", "stubborn", "fidelity")},
+    **{name: BAD_THETA[name] for name in ("begin", "ask", "tell", "exit")},
+}
+
+
+@dataclass
+class Provider:
+    """A plugin with one bad solver of both kinds, and what it was told as an observer."""
+
+    make: Callable[[], Any]
+
+    def __post_init__(self) -> None:
+        self.replaced: list[tuple[str, str]] = []
+
+    @hookimpl
+    def theta_solvers(self) -> Iterator[ThetaSolverPlugin]:
+        yield ThetaSolverPlugin(name="bad", summary="bad", factory=lambda options: self.make())
+
+    @hookimpl
+    def z_solvers(self) -> Iterator[ZSolverPlugin]:
+        yield ZSolverPlugin(name="bad", summary="bad", factory=lambda options: self.make())
+
+    @hookimpl
+    def solver_replaced(self, solver: str, reason: str) -> None:
+        self.replaced.append((solver, reason))
+
+
+def run(provider: Provider, **settings: Any) -> RunResult:
+    arguments = {"max_evaluations": 40, "executor": "inline", "theta_solver": "random"} | settings
+    config = RunConfig(extra_plugins={"provider": provider}, **arguments)
+    return run_black_box(config, objective, SPACE, (), {})
+
+
+def check_it_was_named(
+    kind: str, reason: str, provider: Provider, caplog: pytest.LogCaptureFixture
+) -> None:
+    ((solver, told),) = provider.replaced
+    assert solver == f"{kind} solver 'bad' (this process)"
+    assert reason in told
+    (record,) = [r for r in caplog.records if r.levelname == "WARNING"]
+    assert record.name == "automl_admm.guard"
+    assert record.getMessage().startswith(f"{solver} {told}; random proposals take its place")
+    assert "\n" not in record.getMessage()
+
+
+@pytest.mark.parametrize("name", BAD_THETA)
+def test_a_bad_theta_solver_is_named_and_replaced(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    make, reason = BAD_THETA[name]
+    provider = Provider(make)
+    result = run(provider, theta_solver="bad", z_solver="random")
+    assert result.best is not None
+    assert len({e.key for e in result.evaluations}) == 40
+    assert len({e.candidate.theta for e in result.evaluations}) > 10
+    check_it_was_named("theta", reason, provider, caplog)
+
+
+@pytest.mark.parametrize("name", BAD_Z)
+def test_a_bad_z_solver_is_named_and_replaced(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    make, reason = BAD_Z[name]
+    provider = Provider(make)
+    result = run(provider, z_solver="bad", strategy="admm:first=16,step=0")
+    assert result.best is not None
+    assert len({e.candidate.selection for e in result.evaluations}) > 5
+    check_it_was_named("z", reason, provider, caplog)
+
+
+@pytest.mark.parametrize("name", ["outside", "nothing", "stubborn", "begin", "ask"])
+def test_a_bad_solver_of_everything_is_named_and_replaced(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    make, reason = BAD_THETA[name]
+    provider = Provider(make)
+    result = run(provider, theta_solver="bad", strategy="joint")
+    assert len({e.key for e in result.evaluations}) == 40
+    check_it_was_named("theta", reason.split(":")[0], provider, caplog)
+
+
+@pytest.mark.parametrize("method", ["begin", "ask", "tell"])
+@pytest.mark.parametrize("kind", ["theta", "z"])
+def test_a_hanging_solver_is_left_behind(
+    kind: str, method: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(guard, "PATIENCE", 0.2)
+    solver = Hanging(method)
+    provider = Provider(lambda: solver)
+    result = run(provider, **{f"{kind}_solver": "bad"})
+    assert len(result.evaluations) == 40
+    check_it_was_named(kind, f"did not come back from {method} within 0.2 s", provider, caplog)
+    assert solver.was_stopped.wait(10), "its thread goes on"
+
+
+def test_several_workers_and_pending_points(caplog: pytest.LogCaptureFixture) -> None:
+    provider = Provider(Stubborn)
+    result = run(provider, theta_solver="bad", workers=2, strategy="joint")
+    assert len({e.key for e in result.evaluations}) == 40
+    check_it_was_named("theta", "the same point", provider, caplog)
+
+
+PLUGINS = load_plugins(sources=[source for source in discover() if source.builtin])
+PAIRS = [
+    *((record.name, "cmab") for record in PLUGINS.theta_solvers),
+    *(("random", record.name) for record in PLUGINS.z_solvers),
+]
+
+
+@pytest.mark.parametrize(("theta", "z"), PAIRS)
+def test_a_good_run_is_the_same_with_and_without(
+    theta: str, z: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider = Provider(Good)
+    runs = []
+    for _ in range(2):
+        result = run(provider, theta_solver=theta, z_solver=z, max_evaluations=32)
+        runs.append([(e.candidate, e.loss) for e in result.evaluations])
+        for name in ("guard_theta", "guard_z"):
+            monkeypatch.setattr(assembly, name, Unguarded)
+    assert runs[0] == runs[1]
+    assert not provider.replaced
+    assert not caplog.records
+
+
+class Unguarded:
+    """A solver as it is, in the place of its guard."""
+
+    def __init__(self, solver: Any, post: Post) -> None:
+        self.begin, self.ask, self.tell = solver.begin, solver.ask, solver.tell
+
+    def close(self) -> None:
+        pass
+
+
+# --- the parts -----------------------------------------------------------------------------------
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Office:
+    """A guard's surroundings, with a stand-in that remembers how it began."""
+
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        self.clock = Clock()
+        self.stand_in = Good()
+        self.reports: list[tuple[str, str]] = []
+
+    def post(self) -> Post:
+        def report(title: str, reason: str) -> None:
+            self.reports.append((title, reason))
+
+        nothing = lambda: None  # noqa: E731
+        return Post("it", lambda: self.stand_in, report, nothing, self.deadline, self.clock)
+
+
+@pytest.fixture
+def guarded() -> Iterator[Callable[..., Guard[Any]]]:
+    made: list[Guard[Any]] = []
+
+    def make(solver: Any, office: Office, kind: Callable[..., Guard[Any]] = guard_theta) -> Any:
+        made.append(kind(solver, office.post()))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_the_stand_in_begins_with_all_that_is_known(guarded: Callable[..., Guard[Any]]) -> None:
+    office = Office()
+    known, told = observed(np.full(4, 0.1), 1.0), observed(np.full(4, 0.2), 2.0)
+    it = guarded(Raising("ask", ValueError()), office)
+    it.begin(box_problem(MIXED, [known]))
+    it.tell([told])
+    assert len(it.ask(1, [])) == 1
+    assert office.stand_in.subproblem.history == (known, told)
+    it.begin(box_problem(MIXED[:2], [known]))
+    assert it.ask(2, [])[0].shape == (2,)
+    assert len(office.reports) == 1
+
+
+def test_two_faults_are_forgiven(guarded: Callable[..., Guard[Any]]) -> None:
+    answers = iter([[np.full(4, 2.0)], [], [np.full(4, 0.5)]] * 3)
+    solver = Good()
+    solver.ask = lambda count, pending: next(answers)  # type: ignore[method-assign]
+    office = Office()
+    it = guarded(solver, office)
+    it.begin(box_problem(MIXED))
+    for _ in range(3):
+        (point,) = it.ask(1, [])
+        assert np.array_equal(point, np.full(4, 0.5))
+    assert not office.reports
+
+
+def test_ten_faults_in_a_run_are_too_many(guarded: Callable[..., Guard[Any]]) -> None:
+    answers = iter([np.full(4, 2.0), np.full(4, 0.5)] * 20)
+    solver = Proposing(lambda point: next(answers))
+    office = Office()
+    it = guarded(solver, office)
+    it.begin(box_problem(MIXED))
+    for _ in range(9):
+        it.ask(1, [])
+    assert not office.reports
+    it.ask(1, [])
+    assert len(office.reports) == 1
+
+
+def test_a_rounding_error_is_put_on_the_edge(guarded: Callable[..., Guard[Any]]) -> None:
+    office = Office()
+    it = guarded(Proposing(at(1.0 + 1e-10)), office)
+    it.begin(box_problem(MIXED))
+    assert np.array_equal(it.ask(1, [])[0], np.ones(4))
+    assert not office.reports
+
+
+def test_no_more_is_taken_than_was_asked_for(guarded: Callable[..., Guard[Any]]) -> None:
+    def without_end(count: int, pending: Sequence[Any]) -> Iterator[Any]:
+        while True:
+            yield np.full(4, 0.5)
+
+    solver = Good()
+    solver.ask = without_end  # type: ignore[assignment,method-assign]
+    it = guarded(solver, Office())
+    it.begin(box_problem(MIXED))
+    assert len(it.ask(2, [])) == 2
+    assert len(it.ask(0, [])) == 0
+
+
+def test_fidelities_pass(guarded: Callable[..., Guard[Any]]) -> None:
+    from dataclasses import replace
+
+    it = guarded(Proposing(lambda s: AtFidelity(s, np.float32(0.25))), Office(), guard_z)
+    it.begin(replace(table_problem(), lowest_fidelity=0.1))
+    (proposal,) = it.ask(1, [])
+    assert proposal.fidelity == 0.25
+    assert TABLE.complete(dict(proposal.point.picks)) == proposal.point
+
+
+def test_nothing_is_an_answer_where_little_is_left(guarded: Callable[..., Guard[Any]]) -> None:
+    office = Office()
+    it = guarded(Silent(), office)
+    it.begin(box_problem(MIXED[3:], [observed(np.zeros(1), 1.0)]))
+    assert it.ask(1, []) == []
+    it.begin(box_problem(()))
+    assert it.ask(1, []) == []
+    it.begin(box_problem(MIXED))
+    assert it.ask(1, [np.full(4, 0.5)]) == [], "it may wait for what is pending"
+    points = np.random.default_rng(0).random((9, 4))
+    it.begin(box_problem(MIXED, [observed(point, 1.0) for point in points]))
+    assert it.ask(1, []) == [], "it may have converged"
+    assert not office.reports
+
+
+def test_a_solver_may_refuse_a_space_when_it_first_sees_it(
+    guarded: Callable[..., Guard[Any]],
+) -> None:
+    it = guarded(Raising("begin", ConfigurationError("too large for me.")), Office(), guard_z)
+    with pytest.raises(ConfigurationError, match="too large"):
+        it.begin(table_problem())
+    office = Office()
+    solver = Good()
+    it = guarded(solver, office, guard_z)
+    it.begin(table_problem())
+    solver.begin = Raising("begin", ConfigurationError("no more.")).fail  # type: ignore[method-assign]
+    it.begin(table_problem())
+    assert len(office.reports) == 1
+
+
+def test_what_is_repeated_in_a_small_box_is_no_fault() -> None:
+    trail = Trail()
+    trail.enter(3.0, ["a"])
+    for _ in range(1000):
+        trail.note("a")
+    assert not trail.is_stuck
+
+
+def test_an_exploiting_solver_may_repeat_the_best_for_long() -> None:
+    trail = Trail()
+    trail.enter(144.0, [])
+    for key in "ab":
+        trail.note(key)
+    trail.enter(144.0, ["a"])
+    for _ in range(1000):
+        trail.note("a")
+    assert not trail.is_stuck
+
+
+def test_in_a_continuous_box_nobody_repeats_for_long() -> None:
+    trail = Trail()
+    trail.enter(np.inf, ["a"])
+    for key in ["b", *"a" * 64]:
+        assert not trail.is_stuck
+        trail.note(key)
+    assert not trail.is_stuck
+    trail.note("a")
+    assert trail.is_stuck
+
+
+def test_a_call_may_take_a_quarter_of_the_time_left() -> None:
+    office = Office(deadline=1000.0)
+    waits = {}
+    for now in (0.0, 800.0, 990.0, 998.0, 1001.0):
+        office.clock.now = now
+        waits[now] = office.post().patience()
+    assert waits == {0.0: 120.0, 800.0: 50.0, 990.0: 5.0, 998.0: 2.0, 1001.0: 0.5}
+    assert Office().post().patience() == 120.0
+
+
+def test_a_call_that_the_deadline_ends_is_nobodys_fault(
+    guarded: Callable[..., Guard[Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    office = Office(deadline=0.0)
+    it = guarded(Hanging("ask"), office)
+    it.begin(box_problem(MIXED))
+    assert len(it.ask(1, [])) == 1
+    assert not office.reports
+    assert not caplog.records
+
+
+def test_an_interrupt_passes_through_a_call_at_once() -> None:
+    helper = Helper(lambda: None)
+    solver = Hanging("ask")
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        helper.call(lambda: solver.ask(1, []), timeout=60.0)
+    helper.stop()
+    assert solver.was_stopped.wait(10)
+
+
+def test_a_late_answer_is_not_taken_for_the_next() -> None:
+    helper, gate = Helper(lambda: None), threading.Event()
+    with pytest.raises(Empty):
+        helper.call(lambda: gate.wait(10) and "late", timeout=0.05)
+    gate.set()
+    assert helper.call(lambda: "next", timeout=10.0) == ("next", None)
+    helper.stop()
+
+
+def test_the_thread_ends_with_the_search() -> None:
+    def solvers() -> list[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "solver"]
+
+    heard: list[int] = []
+    solver = Proposing(lambda point: heard.append(len(solvers())) or point)
+    run(Provider(lambda: solver), theta_solver="bad", z_solver="bad", max_evaluations=5)
+    deadline = time.monotonic() + 10
+    while solvers() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert max(heard) >= 1
+    assert not solvers()
+
+
+def test_openmp_is_held_to_one_thread_where_the_solver_runs() -> None:
+    import sklearn.tree  # noqa: F401 - brings OpenMP
+    from threadpoolctl import ThreadpoolController
+
+    controller = ThreadpoolController().select(user_api="openmp")
+    assert controller.lib_controllers, "nothing here uses OpenMP"
+    helper = Helper(assembly.openmp_limiter())
+    counts, problem = helper.call(
+        lambda: [library.num_threads for library in controller.lib_controllers], timeout=10.0
+    )
+    helper.stop()
+    assert problem is None
+    assert set(counts) == {1}
+
+
+def test_observations_of_rough_evaluations_are_points_of_their_own(
+    guarded: Callable[..., Guard[Any]],
+) -> None:
+    start = TABLE.complete({})
+    rough = [Observation(start, 1.0, fidelity=share) for share in (0.1, 0.3, 1.0)]
+    it = guarded(Stubborn(), Office(), guard_z)
+    it.begin(table_problem(rough))
+    assert len(it._trail.known) == 3

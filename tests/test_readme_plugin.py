@@ -1,0 +1,32 @@
+"""The README shows the example's solver as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "third_party_plugin"
+
+
+def test_the_readme_shows_the_solver_of_the_example() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^<!-- solver -->\n```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    assert shown[1] == (EXAMPLE / "src" / "one_plus_one" / "solver.py").read_text(encoding="utf-8")
+
+
+def test_it_has_about_forty_lines_of_code() -> None:
+    lines = (
+        (EXAMPLE / "src" / "one_plus_one" / "solver.py").read_text(encoding="utf-8").splitlines()
+    )
+    code = [line for line in lines if line.strip() and not line.lstrip().startswith(('"""', "#"))]
+    assert 35 <= len(code) <= 45
+
+
+def test_the_example_uses_public_names_only() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLE.rglob("*.py")]
+    modules = set(
+        re.findall(r"^\s*(?:from|import) (automl_admm[\w.]*)", "\n".join(texts), re.MULTILINE)
+    )
+    assert modules == {"automl_admm", "automl_admm.testing.contracts"}

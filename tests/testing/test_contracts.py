@@ -1,0 +1,191 @@
+"""The contracts catch what they are there to catch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm.builtin.theta.uniform import RandomTheta
+from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
+from automl_admm.builtin.z.uniform import UniformSelections
+from automl_admm.space import Selection
+from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
+from automl_admm.testing.problems import (
+    LIMITS,
+    TABLE,
+    box_constraints,
+    seen,
+    table_constraints,
+    table_loss,
+)
+
+
+class Unseeded(RandomTheta):
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self._rng = np.random.default_rng()
+
+
+class Outside(RandomTheta):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [1.1 * point for point in super().ask(count, pending)]
+
+
+class Eager(RandomTheta):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return super().ask(max(count, 1), pending)
+
+
+class Repeating(RandomTheta):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [np.full(self._box.dimension, 0.5)] * count
+
+
+class Literal(RandomTheta):
+    """Cannot stand a number that is none."""
+
+    def tell(self, observations: Sequence[Any]) -> None:
+        super().tell(observations)
+        for told in observations:
+            values = (told.loss, *told.constraints)
+            if not all(math.isfinite(value) for value in values):
+                raise ValueError(values)
+
+
+class Timeless(RandomTheta):
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.few = subproblem.evaluations // 4
+
+
+class Late(RandomTheta):
+    """Does not think of a budget of one."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.share = 1 / ((subproblem.evaluations or 9) - 1)
+
+
+class Forgetful(RandomTheta):
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.only = len(subproblem.history) > 1000
+
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [] if self.only else super().ask(count, pending)
+
+
+@pytest.mark.parametrize(
+    ("solver", "broken"),
+    [
+        (Unseeded, "test_same_seed_same_proposals"),
+        (Unseeded, "test_same_proposals_in_another_process"),
+        (Outside, "test_stays_inside"),
+        (Eager, "test_ask_for_nothing"),
+        (Repeating, "test_several_at_a_time_with_pending"),
+        (Repeating, "test_no_parameters"),
+        (Literal, "test_unasked_failed_and_out_of_order"),
+        (Literal, "test_limits_with_raw_values"),
+        (Literal, "test_limits_that_nothing_keeps"),
+        (Timeless, "test_seconds_instead_of_evaluations"),
+        (Late, "test_budget_of_one"),
+        (Forgetful, "test_long_history"),
+        (RandomTheta, "test_progress"),
+    ],
+)
+def test_a_broken_promise_is_found(solver: type[RandomTheta], broken: str) -> None:
+    contract = suite(ThetaSolverContract, solver)
+    with pytest.raises((AssertionError, ValueError, TypeError, ZeroDivisionError)):
+        getattr(contract, broken)()
+
+
+def test_random_points_keep_all_the_others() -> None:
+    contract = suite(ThetaSolverContract, RandomTheta)
+    for name in promises(ThetaSolverContract) - {"test_progress"}:
+        if name != "test_same_proposals_in_another_process":
+            getattr(contract, name)()
+
+
+class Incomplete(UniformSelections):
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        drawn = super().ask(count, pending)
+        return [Selection((*point.picks, ("model", "tree"))) for point in drawn]
+
+
+class LateZ(UniformSelections):
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.share = 1 / ((subproblem.evaluations or 9) - 1)
+
+
+class LiteralZ(UniformSelections):
+    def tell(self, observations: Sequence[Any]) -> None:
+        for told in observations:
+            if not all(math.isfinite(value) for value in (told.loss, *told.constraints)):
+                raise ValueError(told)
+
+
+@pytest.mark.parametrize(
+    ("solver", "broken"),
+    [
+        (Incomplete, "test_proposals_are_complete_selections"),
+        (LateZ, "test_budget_of_one"),
+        (LiteralZ, "test_unasked_failed_and_out_of_order"),
+        (LiteralZ, "test_limits_with_raw_values"),
+        (LiteralZ, "test_limits_that_nothing_keeps"),
+        (UniformSelections, "test_progress"),
+        (ExhaustiveSelections, "test_progress"),
+    ],
+)
+def test_a_broken_promise_of_a_z_solver_is_found(solver: Callable[[], Any], broken: str) -> None:
+    with pytest.raises((AssertionError, ValueError, ZeroDivisionError)):
+        getattr(suite(ZSolverContract, solver), broken)()
+
+
+def test_what_repeats_nothing_need_not_repeat_after_a_long_history() -> None:
+    suite(ZSolverContract, ExhaustiveSelections).test_long_history()
+
+
+def test_a_slow_solver_can_ask_for_less() -> None:
+    counted: list[int] = []
+
+    class Counting(RandomTheta):
+        def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+            counted.append(count)
+            return super().ask(count, pending)
+
+    contract = suite(ThetaSolverContract, Counting, budget=5, rounds=2, seeds=1)
+    contract.test_stays_inside()
+    contract.test_constant_losses()
+    assert len(counted) == 5 + (2 + 2) + 1
+
+
+def test_the_limits_part_the_sub_problems() -> None:
+    rng = np.random.default_rng(0)
+    points = [box_constraints(point) for point in rng.random((200, 4))]
+    selections = [table_constraints(TABLE.sample(rng)) for _ in range(200)]
+    for known in (points, selections):
+        for place, limit in enumerate(LIMITS):
+            share = np.mean([limit.holds(values[place]) for values in known])
+            assert 0.1 < share < 0.95
+
+
+def test_the_optimum_of_the_table() -> None:
+    best = TABLE.complete(
+        {"scaler": "standard", "model": "line", "kernel": "poly", "steps": ("b", "a", "c")}
+    )
+    rng = np.random.default_rng(0)
+    assert seen(best).loss == pytest.approx(0.1)
+    assert min(table_loss(TABLE.sample(rng)) for _ in range(2000)) == pytest.approx(0.1)
+
+
+def promises(contract: type) -> set[str]:
+    return {name for name in dir(contract) if name.startswith("test_")}
+
+
+def suite(contract: type, solver: Callable[[], Any], **lowered: int) -> Any:
+    return type("Suite", (contract,), {"make": lambda self: solver(), **lowered})()
