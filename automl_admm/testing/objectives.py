@@ -213,6 +213,13 @@ def _levy(point: Array) -> float:
     return float(math.sin(math.pi * w[0]) ** 2 + middle + last)
 
 
+def _ackley(point: Array) -> float:
+    """On a cube of width 10 whose middle is not the minimum."""
+    x = 10.0 * (point - 0.37)
+    valley = -20.0 * math.exp(-0.2 * math.sqrt(float((x * x).mean())))
+    return valley - math.exp(float(np.cos(2.0 * math.pi * x).mean())) + 20.0 + math.e
+
+
 def _bowl(point: Array) -> float:
     """Three strong and seven weak dimensions, saturating, with a small ripple: like tuning."""
     away = point - np.array([0.63] * 3 + [0.31] * (len(point) - 3))
@@ -225,4 +232,5 @@ SPHERE = BoxFunction("sphere", 4, 0.0, _sphere)
 HARTMANN = BoxFunction("hartmann", 6, 0.0, _hartmann)
 ROSENBROCK = BoxFunction("rosenbrock", 5, 0.0, _rosenbrock)
 LEVY = BoxFunction("levy", 5, 0.0, _levy)
+ACKLEY = BoxFunction("ackley", 15, 0.0, _ackley)
 BOWL = BoxFunction("bowl", 10, 0.0, _bowl)

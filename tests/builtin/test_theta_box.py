@@ -95,3 +95,11 @@ def test_random_skips_what_is_known_and_pending() -> None:
     places = {COUNT.project(float(point[0])) for point in (*last, [0.0])}
     assert len(places) == 4
     assert len(last) == len({tuple(point) for point in last})
+
+
+def test_a_stream_of_numbers_that_is_all_known_comes_to_an_end() -> None:
+    box = Box.of((NUMBER, NUMBER))
+    rng, known = np.random.default_rng(0), set()
+    for _ in range(100):
+        known |= set(box.keys(box.draw(rng, known)[None]))
+    assert box.draw(np.random.default_rng(0), known) is not None

@@ -155,7 +155,7 @@ def test_a_fit_starts_from_the_last_one_of_the_same_parameters(
         ends.append(fit_kernel(points, values, start, steps))
         return ends[-1]
 
-    monkeypatch.setattr("automl_admm.builtin.theta.gp.fit_kernel", spy)
+    monkeypatch.setattr("automl_admm.builtin.theta.surrogate.fit_kernel", spy)
     solver = build_gp(GpOptions())
     for parameters in (AXES, AXES[:2], AXES):
         solver.begin(box_of(parameters))

@@ -10,7 +10,6 @@ from automl_admm.protocols import ThetaSolver, ZSolver
 from automl_admm.runner.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 
-
 OURS = "automl-admm "
 
 

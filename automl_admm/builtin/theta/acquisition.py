@@ -1,9 +1,11 @@
-"""Log expected improvement: its stable form, its gradient, and where it is largest."""
+"""Log expected improvement within limits: its stable form, its gradient, where it is largest."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize
@@ -31,6 +33,16 @@ def log_improvement(z: Array) -> Array:
     tail = np.log(-np.expm1(np.minimum(inner, -1e-300)))
     tail = np.where(z < FAR, -2.0 * np.log(np.maximum(-z, 1.0)), tail)
     return np.where(z > -1.0, direct, tail - 0.5 * z * z - HALF_LOG_2PI)
+
+
+class Acquisition(Protocol):
+    """What is to be largest."""
+
+    def __call__(self, points: Array, projected: Array) -> Array:
+        """The value at each row; functions see integers on their grid, a known cost does not."""
+
+    def with_slopes(self, points: Array) -> tuple[Array, Array]:
+        """The value at each row and its gradient, integers taken as real."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +81,72 @@ class ExpectedImprovement:
         return np.log(deviation) + logged, slope + (1.0 - z * rate)[:, None] * spread_slope
 
 
-def climb(acquisition: ExpectedImprovement, starts: Array, steps: int) -> Array:
+@dataclass(frozen=True, slots=True, eq=False)
+class WithinLimit:
+    """log P(g(x) ≤ ε) = log Φ(z) with z = (ε − μ(x)) / σ(x)."""
+
+    posterior: Posterior
+    bound: float
+
+    def __call__(self, points: Array, projected: Array) -> Array:  # noqa: ARG002 - of the protocol
+        """The value at each row."""
+        mean, variance = self.posterior.moments(projected)
+        return np.asarray(log_ndtr((self.bound - mean) / np.sqrt(variance)))
+
+    def with_slopes(self, points: Array) -> tuple[Array, Array]:
+        """The value at each row and its gradient.
+
+        ∇ log Φ(z) = φ(z)/Φ(z) ∇z with ∇z = −(∇μ + z ∇σ) / σ.
+        """
+        mean, variance, mean_slope, variance_slope = self.posterior.moments_and_slopes(points)
+        deviation = np.sqrt(variance)
+        z = (self.bound - mean) / deviation
+        logged = np.asarray(log_ndtr(z))
+        rate = np.exp(np.minimum(-0.5 * z * z - HALF_LOG_2PI - logged, 700.0))
+        spread_slope = variance_slope / (2.0 * variance)[:, None]
+        slope = mean_slope / deviation[:, None] + z[:, None] * spread_slope
+        return logged, -rate[:, None] * slope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pull:
+    """−κ (μ(x) + q(x)): among points as likely to be within the limits, rather the better."""
+
+    posterior: Posterior
+    known_cost: Quadratic
+    unit: float
+    strength: float
+
+    def __call__(self, points: Array, projected: Array) -> Array:
+        """The value at each row."""
+        mean, _ = self.posterior.moments(projected)
+        return np.asarray(-self.strength * (mean + self.known_cost(points) / self.unit))
+
+    def with_slopes(self, points: Array) -> tuple[Array, Array]:
+        """The value at each row and its gradient."""
+        mean, _, mean_slope, _ = self.posterior.moments_and_slopes(points)
+        pull = self.known_cost.weight * (points - self.known_cost.center) / self.unit
+        value = -self.strength * (mean + self.known_cost(points) / self.unit)
+        return np.asarray(value), -self.strength * (mean_slope + pull)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """The sum of several: of log EI and log P(g_m ≤ ε_m) it is the constrained log EI."""
+
+    parts: Sequence[Acquisition]
+
+    def __call__(self, points: Array, projected: Array) -> Array:
+        """The value at each row."""
+        return np.asarray(np.sum([part(points, projected) for part in self.parts], axis=0))
+
+    def with_slopes(self, points: Array) -> tuple[Array, Array]:
+        """The value at each row and its gradient."""
+        values, slopes = zip(*(part.with_slopes(points) for part in self.parts), strict=True)
+        return np.asarray(np.sum(values, axis=0)), np.asarray(np.sum(slopes, axis=0))
+
+
+def climb(acquisition: Acquisition, starts: Array, steps: int) -> Array:
     """Improve all starts together: one L-BFGS-B on the sum, which separates into the starts."""
     shape = starts.shape
 

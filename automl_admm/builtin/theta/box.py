@@ -72,7 +72,8 @@ class Box:
         """A uniform point that is not known; None where there is none."""
         if self.is_used_up(known):
             return None
-        for _ in range(DRAWS):
+        # What is known may have been drawn with the same seed: then it all comes once more.
+        for _ in range(DRAWS if self.size is not None else DRAWS + len(known)):
             point = self._uniform(rng)
             if self.keys(point[None])[0] not in known:
                 return point

@@ -8,11 +8,18 @@ import numpy as np
 from scipy.stats import qmc
 
 from automl_admm.builtin.theta import GpOptions
-from automl_admm.builtin.theta.acquisition import ExpectedImprovement, climb
+from automl_admm.builtin.theta.acquisition import (
+    Acquisition,
+    ExpectedImprovement,
+    Pull,
+    Together,
+    WithinLimit,
+    climb,
+)
 from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
-from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.sample import Sample, Training
+from automl_admm.builtin.theta.surrogate import Beliefs, Surrogate
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.space import Array
 
@@ -20,31 +27,32 @@ SOBOL_LOG2 = 9
 NEAR = 256
 STARTS = 4
 CLIMB_STEPS = 40
-FIRST_FIT, NEXT_FIT = 60, 15
-ALWAYS_FIT = 100
+PULL = 0.1
 
 
 class GaussianProcessTheta:
-    """Proposes where the expected improvement is largest.
+    """Proposes where the expected improvement within the limits is largest.
 
     The model learns f̃ = loss − known_cost on points with their integers on the grid; the known
-    cost is added exactly when points are compared. Kernel parameters are fitted from those of the
-    ask before, or of the last box of the same parameters.
+    cost is added exactly when points are compared. With limits it learns the objective and each
+    constraint as they were measured, so that no multiplier makes an observation stale, and
+    maximises log EI + Σ_m log P(g_m ≤ ε_m); until something is feasible, Σ_m log P(g_m ≤ ε_m) with
+    a small pull towards better objectives. Told to model what is `priced`, it learns f̃ always.
     """
 
     def __init__(self, options: GpOptions) -> None:
         self._options = options
-        self._kernels: dict[tuple[str, ...], Array] = {}
+        self._surrogate = Surrogate()
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a box: learn its history, and plan a first design if little is known."""
         self._subproblem = subproblem
-        self._names = tuple(parameter.name for parameter in subproblem.parameters)
         self._rng = np.random.default_rng(subproblem.seed)
         self._box = Box.of(subproblem.parameters)
-        self._sample = Sample(self._box, subproblem.known_cost)
+        limits = subproblem.limits if self._options.limits == "probability" else ()
+        self._sample = Sample(self._box, subproblem.known_cost, limits, subproblem.objective_unit)
         self._sample.add(subproblem.history)
-        self._fitted_at = 0
+        self._surrogate.begin(tuple(parameter.name for parameter in subproblem.parameters))
         self._net = self._sobol() if self._box.dimension else np.zeros((1, 0))
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
@@ -78,18 +86,10 @@ class GaussianProcessTheta:
         return self._box.draw(self._rng, taken)
 
     def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
-        """The untried candidate of the largest log EI."""
+        """The untried candidate of the largest acquisition."""
         training = self._sample.training(self._options.points)
-        posterior = self._condition(training)
-        expected, _ = posterior.moments(training.points)
-        totals = np.where(training.succeeded, expected + training.known, np.inf)
-        best = float(totals.min()) if training.succeeded.any() else float(expected.min())
-        incumbent = training.points[int(totals.argmin())]
-        if len(waiting):
-            posterior = posterior.believing(waiting)
-        acquisition = ExpectedImprovement(
-            posterior, self._subproblem.known_cost, training.unit, best
-        )
+        beliefs = self._surrogate.condition(training, len(self._sample))
+        acquisition, incumbent = self._acquisition(training, beliefs, waiting)
         candidates = self._candidates(incumbent)
         scores = acquisition(candidates, self._box.project(candidates))
         top = candidates[np.argsort(-scores, kind="stable")[:STARTS]]
@@ -101,18 +101,25 @@ class GaussianProcessTheta:
                 return np.asarray(ranked[place])
         return None
 
-    def _condition(self, training: Training) -> Posterior:
-        """Fit the kernel if enough is new, and condition on the sample."""
-        seen = len(self._sample)
-        every = 1 if seen <= ALWAYS_FIT else seen // 50
-        logs = self._kernels.get(self._names)
-        if logs is None or not self._fitted_at or seen - self._fitted_at >= every:
-            steps = FIRST_FIT if logs is None else NEXT_FIT
-            start = prior_mean(self._box.dimension) if logs is None else logs
-            logs = fit_kernel(training.points, training.values, start, steps)
-            self._kernels[self._names] = logs
-            self._fitted_at = seen
-        return Posterior.of(Kernel.of(logs), training.points, training.values)
+    def _acquisition(
+        self, training: Training, beliefs: Beliefs, waiting: Array
+    ) -> tuple[Acquisition, Array]:
+        """What is to be largest after what is pending, and the best point so far."""
+        expected, _ = beliefs.objective.moments(training.points)
+        totals = expected + training.known
+        after = beliefs.believing(waiting)
+        pairs = zip(after.constraints, training.measured, strict=True)
+        limits = [WithinLimit(posterior, measured.bound) for posterior, measured in pairs]
+        known_cost, unit = self._subproblem.known_cost, training.unit
+        if limits and not training.feasible.any():
+            search = Together([Pull(after.objective, known_cost, unit, PULL), *limits])
+            scores = search(training.points, training.points)
+            return search, training.points[int(scores.argmax())]
+        if training.feasible.any():
+            totals = np.where(training.feasible, totals, np.inf)
+        improvement = ExpectedImprovement(after.objective, known_cost, unit, float(totals.min()))
+        incumbent = training.points[int(totals.argmin())]
+        return Together([improvement, *limits]) if limits else improvement, incumbent
 
     def _candidates(self, incumbent: Array) -> Array:
         """Sobol points, shifted; some of their coordinates in the incumbent; points close to it."""

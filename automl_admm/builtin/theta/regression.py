@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from automl_admm.space import Array
 
 ROOT5 = math.sqrt(5.0)
-LENGTH_SPREAD = 1.0
+LENGTH_MEAN, LENGTH_SPREAD = math.log(0.3), 0.5
 NOISE_MEAN, NOISE_SPREAD = math.log(1e-4), 2.0
 AMPLITUDE_SPREAD = 1.0
 LENGTH_BOUNDS = (math.log(0.03), math.log(30.0))
@@ -54,7 +54,7 @@ class Kernel:
 
 def prior_mean(dimension: int) -> Array:
     """Where the fit starts: lengths grow with √d, as distances in the box do."""
-    length = math.log(0.4) + 0.5 * math.log(max(dimension, 1))
+    length = LENGTH_MEAN + 0.5 * math.log(max(dimension, 1))
     return np.array([length] * dimension + [0.0, NOISE_MEAN])
 
 
@@ -101,7 +101,7 @@ def negative_log_posterior(logs: Array, points: Array, values: Array) -> tuple[f
 
 
 def _prior(logs: Array) -> tuple[float, Array]:
-    """Weak normal priors on the logarithms: −log p(φ) and its gradient."""
+    """Normal priors on the logarithms: −log p(φ) and its gradient."""
     spreads = np.array([LENGTH_SPREAD] * (len(logs) - 2) + [AMPLITUDE_SPREAD, NOISE_SPREAD])
     gaps = (logs - prior_mean(len(logs) - 2)) / spreads
     return 0.5 * float(gaps @ gaps), gaps / spreads

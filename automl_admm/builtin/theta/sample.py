@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.box import Box
-from automl_admm.problem import Observation, Quadratic
+from automl_admm.problem import Limit, Observation, Quadratic
 from automl_admm.space import Array
 
 FAILURE = 0.5
+NEGLIGIBLE = 1e-12
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """One constraint at the points, tamed and standardised; it holds up to `bound`."""
+
+    values: Array
+    bound: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
     """Points on their grids and standardised values; `unit` is one standard deviation as a loss.
 
-    `known` is the known cost of each point in these units, `succeeded` says which may be best.
+    `known` is the known cost of each point in these units; `succeeded` says which did not fail,
+    `feasible` which of these are within all limits; `measured` has the limits one by one.
     """
 
     points: Array
@@ -27,15 +39,36 @@ class Training:
     known: Array
     succeeded: Array
     unit: float
+    feasible: Array
+    measured: tuple[Measured, ...] = ()
+
+
+class _Row(NamedTuple):
+    place: Array
+    value: float
+    cost: float
+    excess: tuple[float, ...]
 
 
 class Sample:
-    """The observations of one box, one a point: the loss without its known part."""
+    """The observations of one box, one a point: the loss without its known part.
 
-    def __init__(self, box: Box, known_cost: Quadratic) -> None:
+    With `limits`, the objective in units of the loss, and g − ε of each limit beside it: neither
+    depends on multipliers.
+    """
+
+    def __init__(
+        self,
+        box: Box,
+        known_cost: Quadratic,
+        limits: Sequence[Limit] = (),
+        objective_unit: float = 1.0,
+    ) -> None:
         self._box = box
         self._known_cost = known_cost
-        self._rows: dict[bytes, tuple[Array, float, float]] = {}
+        self._limits = tuple(limits)
+        self._objective_unit = objective_unit
+        self._rows: dict[bytes, _Row] = {}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -53,46 +86,115 @@ class Sample:
         points = points.reshape(len(observations), self._box.dimension)
         costs = self._known_cost(points)
         rows = zip(self._box.keys(points), self._box.project(points), costs, strict=True)
-        for (key, place, cost), observation in zip(rows, observations, strict=True):
-            self._enter(key, place, float(cost), observation)
+        for (key, place, cost), told in zip(rows, observations, strict=True):
+            value, known = self._value(told, float(cost)), self._rows.get(key)
+            if known is None or value + cost <= known.value + known.cost:
+                self._rows[key] = _Row(place, value, float(cost), _excess(told, self._limits))
 
-    def _enter(self, key: bytes, place: Array, cost: float, told: Observation[Array]) -> None:
-        loss = np.inf if told.failed or not np.isfinite(told.loss) else float(told.loss)
-        known = self._rows.get(key)
-        if known is None or loss <= known[1] + known[2]:
-            self._rows[key] = (place, loss - cost, cost)
+    def _value(self, told: Observation[Array], cost: float) -> float:
+        if told.failed or not np.isfinite(told.loss):
+            return np.inf
+        if not self._limits:
+            return float(told.loss) - cost
+        value = float(told.objective) / self._objective_unit
+        return value if np.isfinite(value) else np.inf
 
     def training(self, limit: int) -> Training:
         """At most `limit` points, their values tamed and standardised."""
-        points = np.array([row[0] for row in self._rows.values()])
-        values = np.array([row[1] for row in self._rows.values()])
-        known = np.array([row[2] for row in self._rows.values()])
-        kept = choose(values + known, limit)
-        points, values, known = points[kept], values[kept], known[kept]
+        rows = list(self._rows.values())
+        values = np.array([row.value for row in rows])
+        known = np.array([row.cost for row in rows])
+        excess = np.array([row.excess for row in rows], dtype=float)
+        excess = excess.reshape(len(rows), len(self._limits))
+        kept = choose(values + known + _penalty(values, excess), limit)
+        values, known, excess = values[kept], known[kept], excess[kept]
         succeeded = np.isfinite(values)
-        tamed = tame(values)
+        feasible = succeeded & np.asarray((excess <= 0.0).all(axis=1))
+        tamed = tame(values, feasible) if self._limits else tame(values)
         middle, unit = float(tamed.mean()), float(tamed.std())
-        if not unit > 1e-12 * max(abs(middle), 1e-12):
+        if not unit > NEGLIGIBLE * max(abs(middle), NEGLIGIBLE):
             unit = 1.0
-        return Training(points, (tamed - middle) / unit, known / unit, succeeded, unit)
+        return Training(
+            np.array([rows[place].place for place in kept]),
+            (tamed - middle) / unit,
+            known / unit,
+            succeeded,
+            unit,
+            feasible,
+            tuple(measured(column) for column in excess.T),
+        )
 
 
-def tame(values: Array) -> Array:
+def _excess(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
+    """g − ε of each limit, above 0 outside; infinite for a failure, and for a NaN."""
+    if told.failed or len(told.constraints) != len(limits):
+        return (np.inf,) * len(limits)
+    pairs = zip(limits, told.constraints, strict=True)
+    gaps = (limit.turned(value) - limit.turned(limit.bound) for limit, value in pairs)
+    return tuple(min(np.inf, gap) for gap in gaps)
+
+
+def _penalty(values: Array, excess: Array) -> Array:
+    """What a point outside the limits is ranked behind: Σ_m max(g_m − ε_m, 0) as a loss.
+
+    At half its median distance from the limit it outweighs the whole range of the objective.
+    """
+    if not excess.size:
+        return np.zeros(len(excess))
+    finite = values[np.isfinite(values)]
+    units = np.array([_typical(column) for column in excess.T])
+    unit = 2.0 * float(np.ptp(finite)) if finite.size else 0.0
+    return np.asarray((unit or 1.0) * np.maximum(excess / units, 0.0).sum(axis=1))
+
+
+def _typical(excess: Array) -> float:
+    """The median distance from the limit of what was measured."""
+    seen = np.abs(excess[np.isfinite(excess)])
+    return float(np.median(seen)) or float(seen.mean()) or 1.0 if seen.size else 1.0
+
+
+def tame(values: Array, within: Mask | None = None) -> Array:
     """Squeeze what is far above the median, and give failures a value beyond the worst success.
 
     v for v ≤ c and c + w log(1 + (v − c) / w) above, with c the median and w its distance to the
-    best: the part below c, where the optimum is, stays as it is.
+    best: the part below c, where the optimum is, stays as it is. If only what is `within` limits
+    counts, c is not below its median, and what is better than the best of it is squeezed, too:
+    the optimum is not there, and outside the limits there may be giants.
     """
     finite = np.isfinite(values)
     if not finite.any():
         return np.zeros_like(values)
     seen = values[finite]
     middle, best = float(np.median(seen)), float(seen.min())
+    if within is not None and within.any():
+        spread = middle - float(np.percentile(seen, 25))
+        middle = max(middle, float(np.median(values[within])))
+        best = min(float(values[within].min()), middle - spread)
     width = middle - best if middle > best else float(seen.std()) or 1.0
-    above = np.maximum(np.where(finite, values, middle) - middle, 0.0)
-    tamed = np.where(above > 0.0, middle + width * np.log1p(above / width), values)
+    inner = np.clip(np.where(finite, values, middle), best, middle)
+    away = np.where(finite, values, middle) - inner
+    tamed = inner + np.sign(away) * width * np.log1p(np.abs(away) / width)
     worst = float(tamed[finite].max())
     return np.where(finite, tamed, worst + FAILURE * max(float(tamed[finite].std()), 1e-3 * width))
+
+
+def measured(excess: Array) -> Measured:
+    """A constraint as it is modelled: straight near its limit, squeezed far from it, standardised.
+
+    g − ε up to w = the median distance from the limit on both sides, ± w (1 + log(1 + (|g − ε| −
+    w) / w)) beyond. What failed lies beyond the worst, and outside.
+    """
+    finite, width = np.isfinite(excess), _typical(excess)
+    inner = np.clip(np.where(finite, excess, 0.0), -width, width)
+    away = np.where(finite, excess, 0.0) - inner
+    tamed = inner + np.sign(away) * width * np.log1p(np.abs(away) / width)
+    worst = max(float(tamed[finite].max()), 0.0) if finite.any() else 0.0
+    beyond = float(tamed[finite].std()) if finite.any() else 0.0
+    tamed = np.where(finite, tamed, worst + FAILURE * (beyond or width))
+    middle, unit = float(tamed.mean()), float(tamed.std())
+    if not unit > NEGLIGIBLE * abs(middle):
+        unit = abs(middle) or 1.0
+    return Measured((tamed - middle) / unit, -middle / unit)
 
 
 def choose(totals: Array, limit: int) -> NDArray[np.intp]:

@@ -1,0 +1,18 @@
+"""`hyperopt` and `hyperopt-anneal` keep the promises that every θ-solver keeps."""
+
+from __future__ import annotations
+
+from automl_admm.plugin_types import NoOptions
+from automl_admm.protocols import ThetaSolver
+from automl_admm.testing.contracts import ThetaSolverContract
+from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
+
+
+class TestParzen(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return build_parzen(ParzenOptions())
+
+
+class TestAnnealing(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return build_annealing(NoOptions())

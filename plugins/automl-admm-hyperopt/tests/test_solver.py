@@ -1,0 +1,164 @@
+"""What is particular to Hyperopt: conditions, grids, pending points, and its silence."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
+from automl_admm.plugin_types import NoOptions
+from automl_admm.protocols import ThetaSolver
+from automl_admm.space import Array
+from automl_admm.testing.contracts import box_problem, observed
+from automl_admm.testing.fresh_process import in_another_process
+from automl_admm.testing.problems import points_of
+from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
+
+KINDS = ("hyperopt", "hyperopt-anneal")
+TOY = SearchSpace(
+    decisions=(
+        Choice("shape", ("round", "square", "flat")),
+        Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
+        Order("steps", ("cut", "sand", "glue")),
+    ),
+    parameters=(
+        Parameter("width", 1, 10),
+        Parameter("depth", 0.01, 1, log=True, when=Condition("shape", ("round",))),
+        Parameter("layers", 1, 6, kind="int", when=Condition("shape", ("flat",))),
+        Parameter("grit", 8, 800, kind="int", log=True),
+    ),
+)
+MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
+DEPTH = Parameter("depth", 1, 5, kind="int", when=Condition("model", ("tree", "line")))
+SLOPE = Parameter("slope", 0.1, 10, log=True, when=Condition("model", ("line",)))
+AXES = (MODEL, DEPTH, SLOPE)
+
+
+def make(name: str) -> ThetaSolver:
+    return build_parzen(ParzenOptions()) if name == "hyperopt" else build_annealing(NoOptions())
+
+
+def build(values: dict[str, Any]) -> float:
+    """Best, at about 0.2, when flat, oiled, sanded before glued, 6 wide, in one layer."""
+    loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
+    loss += float(values["shape"] != "flat") + float(values.get("finish") != "oiled")
+    loss += abs(np.log(values["grit"] / 80.0)) / 5.0
+    return float(loss + float(values["steps"].index("glue") < values["steps"].index("sand")))
+
+
+def loss_at(point: Array) -> float:
+    """Best at the line of depth 1, with the smallest slope."""
+    return float(abs(point[0] - 0.5) + point[1] + point[2])
+
+
+def search(solver: ThetaSolver, rounds: int, seed: int = 0) -> list[Array]:
+    solver.begin(box_problem(AXES, seed=seed, evaluations=rounds))
+    found: list[Array] = []
+    for _ in range(rounds):
+        for point in points_of(solver.ask(1, [])):
+            solver.tell([observed(point, loss_at(point))])
+            found.append(point)
+    return found
+
+
+class Parzen:
+    """What another process is asked for."""
+
+    name = "hyperopt"
+
+    def proposals(self) -> list[list[float]]:
+        return [[float(x) for x in point] for point in search(make(self.name), 14, 5)]
+
+
+class Annealing(Parzen):
+    name = "hyperopt-anneal"
+
+
+@pytest.mark.parametrize("asked", [Parzen, Annealing])
+def test_conditional_proposals_are_the_same_in_another_process(asked: type[Parzen]) -> None:
+    assert np.allclose(in_another_process(asked, "c.proposals()"), asked().proposals(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_whole_space_is_searched_better_than_at_random(name: str) -> None:
+    def found(solver: str, seed: int) -> float:
+        return minimize(
+            build,
+            TOY,
+            strategy="joint",
+            theta_solver=solver,
+            max_evaluations=60,
+            random_state=seed,
+        ).loss
+
+    ours = [found(name, seed) for seed in range(5)]
+    random = [found("random", seed) for seed in range(5)]
+    assert np.median(ours) < 0.8 * np.median(random)
+    assert found(name, 0) == ours[0]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_does_not_count_stands_at_its_default(name: str) -> None:
+    for point in search(make(name), 30)[1:]:
+        if MODEL.value(point[0]) == "none":
+            assert point[1] == DEPTH.default_unit()
+        if MODEL.value(point[0]) != "line":
+            assert point[2] == SLOPE.default_unit()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_small_space_is_tried_out_and_no_point_twice(name: str) -> None:
+    solver = make(name)
+    solver.begin(box_problem(AXES[:2], evaluations=30))
+    tried = []
+    while points := points_of(solver.ask(1, [])):
+        solver.tell([observed(points[0], float(points[0].sum()))])
+        tried.append((MODEL.value(points[0][0]), DEPTH.value(points[0][1])))
+    assert len(tried) == len(set(tried)) == 5 + 5 + 1
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_failures_and_what_is_no_number_are_searched_away_from(name: str) -> None:
+    solver, rng = make(name), np.random.default_rng(1)
+    bad = [observed(np.array([x]), 9.0, failed=True) for x in rng.uniform(0.0, 0.5, 20)]
+    bad += [observed(np.array([x]), np.nan) for x in rng.uniform(0.0, 0.5, 20)]
+    good = [observed(np.array([x]), 1.0 - x) for x in rng.uniform(0.5, 1.0, 20)]
+    solver.begin(box_problem([Parameter("x", 0, 1)], [*bad, *good]))
+    points = points_of(solver.ask(21, []))
+    assert np.median(points) > 0.5
+
+
+def test_pending_points_are_kept_away_from() -> None:
+    solver = make("hyperopt")
+    known = [observed(np.array([x]), abs(x - 0.5)) for x in np.linspace(0.0, 1.0, 21)]
+    solver.begin(box_problem([Parameter("x", 0, 1)], known))
+    alone = points_of(solver.ask(1, []))[0][0]
+    crowd = [np.array([x]) for x in np.linspace(alone - 0.05, alone + 0.05, 30)]
+    solver.begin(box_problem([Parameter("x", 0, 1)], known))
+    assert abs(points_of(solver.ask(1, crowd))[0][0] - alone) > 0.01
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_it_leaves_nothing_behind_and_says_nothing(
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with caplog.at_level(logging.INFO):
+        search(make(name), 12)
+    assert list(tmp_path.iterdir()) == []
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("wrong", [{"initial": 0}, {"candidates": 0}])
+def test_options_are_checked(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        ParzenOptions(**wrong)

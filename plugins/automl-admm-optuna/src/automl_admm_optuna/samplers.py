@@ -1,0 +1,106 @@
+"""Optuna's samplers, and what has to be known of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import optuna
+from optuna.exceptions import ExperimentalWarning
+from optuna.samplers import BaseSampler, GPSampler, TPESampler
+
+FEWEST_INITIAL = 5
+MOST_INITIAL = 10
+EVERYTHING = 2**31
+
+
+class Kind(Protocol):
+    """A kind of sampler.
+
+    It is told `points` of a history, and asked up to `tries` times for one that is new. If
+    `prunes`, it learns of failures as pruned trials; else they have to have a value.
+    """
+
+    @property
+    def points(self) -> int:
+        """How much of a history it is told."""
+
+    @property
+    def tries(self) -> int:
+        """How often it is asked for one proposal."""
+
+    @property
+    def prunes(self) -> bool:
+        """Whether it learns from pruned trials."""
+
+    def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
+        """Build it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parzen:
+    """The multivariate TPE; in conditional spaces by groups of parameters that occur together."""
+
+    initial: int | None
+    candidates: int
+    points: int = EVERYTHING
+    tries: int = 8
+    prunes: bool = True
+
+    def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
+        """Build it; grouping is called experimental, and the only way to learn conditions."""
+        with quiet():
+            return TPESampler(
+                seed=seed,
+                n_startup_trials=self.initial or usual_initial(budget),
+                n_ei_candidates=self.candidates,
+                multivariate=True,
+                group=is_conditional,
+                constant_liar=True,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A Gaussian process for the value and one for each constraint."""
+
+    initial: int | None
+    points: int
+    tries: int = 2
+    prunes: bool = False
+
+    def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
+        """Build it; what counts at some points only, it samples at random."""
+        del is_conditional
+        return GPSampler(
+            seed=seed,
+            n_startup_trials=self.initial or usual_initial(budget),
+            warn_independent_sampling=False,
+        )
+
+
+def usual_initial(budget: int | None) -> int:
+    """A quarter of the budget; Optuna's own ten random points would be most of a small one."""
+    usual = MOST_INITIAL if budget is None else min(MOST_INITIAL, budget // 4)
+    return max(usual, FEWEST_INITIAL)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Optuna from announcing each study, and from warning of what is no fault.
+
+    It calls grouping experimental, and divides by zero where a model is certain of everything.
+    Its level of logging is the user's, and put back.
+    """
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(max(level, optuna.logging.ERROR))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(level)

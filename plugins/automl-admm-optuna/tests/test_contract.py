@@ -1,0 +1,26 @@
+"""`optuna` and `optuna-gp` keep the promises that every θ-solver keeps."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from automl_admm.protocols import ThetaSolver
+from automl_admm.testing.contracts import ThetaSolverContract
+from automl_admm_optuna import ParzenOptions, ProcessOptions, build_parzen, build_process
+
+
+class TestParzen(ThetaSolverContract):
+    def make(self) -> ThetaSolver:
+        return build_parzen(ParzenOptions())
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="optuna-gp needs torch")
+class TestProcess(ThetaSolverContract):
+    rounds = 4
+    budget = 12
+    seeds = 3
+
+    def make(self) -> ThetaSolver:
+        return build_process(ProcessOptions(initial=2))

@@ -1,0 +1,81 @@
+"""The tree of a box: what counts, what is one point, what is left."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from automl_admm.axes import AxisTree
+from automl_admm.space import Condition, Parameter
+
+MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
+SPLIT = Parameter(
+    "split",
+    0,
+    1,
+    kind="category",
+    values=("best", "random"),
+    when=Condition("model", ("tree", "line")),
+)
+DEPTH = Parameter("depth", 1, 9, kind="int", default=3, when=Condition("split", ("best",)))
+ONLY = Parameter("only", 0, 0, kind="category", values=("one",))
+WIDTH = Parameter("width", 1, 2, kind="int", when=Condition("only", ("one",)))
+GRIDS = (MODEL, SPLIT, DEPTH, ONLY, WIDTH)
+REAL = Parameter("slope", 0.1, 10, log=True, when=Condition("model", ("none",)))
+
+
+def test_the_size_counts_only_what_counts() -> None:
+    assert AxisTree(GRIDS).size == (2 * (9 + 1) + 1) * 2
+    assert AxisTree((MODEL, REAL)).size == math.inf
+    assert AxisTree(()).size == 1
+
+
+def test_what_hangs_on_an_axis_of_one_place_moves_up() -> None:
+    assert AxisTree(GRIDS).below() == (0, 4)
+
+
+def test_what_does_not_count_stands_at_its_default() -> None:
+    tree = AxisTree(GRIDS)
+    point = tree.settle(np.array([1.0, 0.0, 0.9, 0.7, 1.0]))
+    assert tree.counting(point) == [0, 4]
+    assert [p.value(x) for p, x in zip(GRIDS, point, strict=True)] == ["none", "best", 3, "one", 2]
+
+
+def test_points_that_differ_in_what_does_not_count_are_one() -> None:
+    tree = AxisTree(GRIDS)
+    assert tree.key(np.array([1.0, 0.0, 0.9, 0.7, 1.0])) == tree.key(np.ones(5))
+    assert tree.key(np.zeros(5)) != tree.key(np.ones(5))
+
+
+def test_a_condition_on_what_is_elsewhere_holds() -> None:
+    assert AxisTree((DEPTH,)).below() == (0,)
+
+
+def test_draws_find_every_point_once() -> None:
+    tree, rng = AxisTree(GRIDS), np.random.default_rng(0)
+    taken: set[bytes] = set()
+    while (point := tree.draw(rng, taken)) is not None:
+        assert tree.key(point) not in taken
+        taken.add(tree.key(point))
+    assert len(taken) == tree.size
+
+
+def test_draws_go_on_where_all_that_is_taken_was_drawn_with_the_same_seed() -> None:
+    tree = AxisTree((Parameter("x", 0, 1), Parameter("y", 0, 1)))
+    taken = {tree.key(point) for point in np.random.default_rng(0).random((200, 2))}
+    assert tree.draw(np.random.default_rng(0), taken) is not None
+
+
+def test_draws_reach_the_ends_of_a_log_scale() -> None:
+    parameter = Parameter("n", 1, 1000, kind="int", log=True)
+    rng, tree = np.random.default_rng(0), AxisTree((parameter,))
+    drawn = [tree.draw(rng, ()) for _ in range(300)]
+    wholes = {tree.whole(0, point[0]) for point in drawn if point is not None}
+    assert 1 in wholes
+    assert max(wholes) > 800
+
+
+def test_whether_anything_counts_at_some_points_only() -> None:
+    assert AxisTree(GRIDS).is_conditional
+    assert not AxisTree((ONLY, WIDTH, DEPTH)).is_conditional
