@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
+
 from automl_admm.plugin_types import NoOptions
 from automl_admm.protocols import ThetaSolver
 from automl_admm.testing.contracts import ThetaSolverContract
-from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
 
 class TestParzen(ThetaSolverContract):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
 from automl_admm.plugin_types import NoOptions
@@ -16,7 +17,6 @@ from automl_admm.space import Array
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import points_of
-from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
 KINDS = ("hyperopt", "hyperopt-anneal")
 TOY = SearchSpace(

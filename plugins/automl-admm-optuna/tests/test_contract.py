@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
+from automl_admm_optuna import ParzenOptions, ProcessOptions, build_parzen, build_process
 
 from automl_admm.protocols import ThetaSolver
 from automl_admm.testing.contracts import ThetaSolverContract
-from automl_admm_optuna import ParzenOptions, ProcessOptions, build_parzen, build_process
 
 
 class TestParzen(ThetaSolverContract):

@@ -10,6 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from automl_admm_optuna import (
+    ParzenOptions,
+    ProcessOptions,
+    TorchMissingError,
+    build_parzen,
+    build_process,
+)
 
 from automl_admm import (
     Choice,
@@ -27,13 +34,6 @@ from automl_admm.space import Array
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import points_of
-from automl_admm_optuna import (
-    ParzenOptions,
-    ProcessOptions,
-    TorchMissingError,
-    build_parzen,
-    build_process,
-)
 
 NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="optuna-gp needs torch")
 KINDS = ("optuna", pytest.param("optuna-gp", marks=NEEDS_TORCH))

@@ -1,0 +1,146 @@
+"""The θ-solver that asks SMAC."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from automl_admm.problem import AtFidelity, Observation, ThetaSubproblem
+from automl_admm.space import Array
+from automl_admm_smac.terrain import Terrain
+from automl_admm_smac.trials import Model, Plan, Trials
+
+if TYPE_CHECKING:
+    from automl_admm_smac import SmacOptions
+
+MOST_INITIAL = 10
+FEW = 64
+RETRAIN_AFTER = 8
+TRIES = 8
+# A bracket that begins at 1/27 has 27 configurations, all of which are chosen at its beginning.
+LOWEST = 1 / 27
+SEEDS = 2**31
+
+
+class SmacTheta:
+    """Proposes the start, a Sobol design, and then what SMAC expects most of.
+
+    The loss that SMAC minimises is `Observation.loss`, which has the limits in it already: SMAC
+    knows no constraints.
+    """
+
+    def __init__(self, options: SmacOptions, model: Model, *, hyperband: bool) -> None:
+        self._options = options
+        self._model: Model = model
+        self._hyperband = hyperband
+
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """Start SMAC anew: what it was told at other prices cannot be taken back."""
+        self._start = np.clip(subproblem.start, 0.0, 1.0)
+        self._terrain = Terrain(subproblem.parameters)
+        self._size = self._terrain.size()
+        self._known: dict[bytes, Observation[Array]] = {}
+        self._worst = 1.0
+        for observation in subproblem.history:
+            self._note(observation)
+        # A box of one point has nothing that SMAC could search.
+        self._trials = Trials(self._terrain, self._plan(subproblem)) if self._size > 1 else None
+        for observation in instructive(list(self._known.values()), self._options.points):
+            self._pass_on(observation)
+
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array | AtFidelity[Array]]:
+        """Propose one by one, each with those before it taken as pending."""
+        waiting = {self._terrain.key(point) for point in pending}
+        proposed: list[Array | AtFidelity[Array]] = []
+        while len(proposed) < count:
+            found = self._propose(waiting)
+            if found is None:
+                break
+            point, fidelity = found
+            waiting.add(self._terrain.key(point))
+            proposed.append(point if fidelity == 1.0 else AtFidelity(point, fidelity))
+        return proposed
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        """Learn."""
+        for observation in observations:
+            self._note(observation)
+            self._pass_on(observation)
+
+    def _plan(self, subproblem: ThetaSubproblem) -> Plan:
+        """The settings: a quarter of the budget for the design, of which the known part is done."""
+        budget = subproblem.evaluations
+        usual = MOST_INITIAL if budget is None else min(MOST_INITIAL, max(budget // 4, 1))
+        is_small = budget is not None and budget <= FEW
+        done = len({*self._known, self._terrain.key(self._start)})
+        lowest = max(subproblem.lowest_fidelity, LOWEST) if self._hyperband else 1.0
+        often = 1 if is_small and lowest == 1.0 else RETRAIN_AFTER
+        return Plan(
+            model=self._model,
+            initial=max((self._options.initial or usual) - done, 0),
+            retrain_after=self._options.retrain_after or often,
+            lowest_fidelity=lowest,
+            seed=subproblem.seed % SEEDS,
+        )
+
+    def _note(self, observation: Observation[Array]) -> None:
+        if observation.fidelity == 1.0:
+            self._known[self._terrain.key(observation.point)] = observation
+        if math.isfinite(observation.loss):
+            self._worst = max(self._worst, observation.loss)
+
+    def _pass_on(self, observation: Observation[Array]) -> None:
+        """Tell SMAC; what has no loss is as bad as the worst that was seen."""
+        if self._trials is not None:
+            is_valid = math.isfinite(observation.loss)
+            self._trials.tell(
+                observation.point,
+                observation.loss if is_valid else self._worst,
+                fidelity=observation.fidelity,
+                failed=observation.failed or not is_valid,
+            )
+
+    def _propose(self, waiting: set[bytes]) -> tuple[Array, float] | None:
+        taken = waiting | self._known.keys()
+        if len(taken) >= self._size:
+            return None
+        if self._terrain.key(self._start) not in taken:
+            return self._start, 1.0
+        if self._trials is None:
+            return None
+        return self._ask_smac(self._trials, waiting) or self._trials.draw(taken)
+
+    def _ask_smac(self, trials: Trials, waiting: set[bytes]) -> tuple[Array, float] | None:
+        """SMAC's next proposal that is new; of what is known and SMAC was not told, it is told now.
+
+        None where SMAC has no more, or nothing new for a while.
+        """
+        for _ in range(TRIES):
+            found = trials.next()
+            if found is None:
+                return None
+            point, fidelity = found
+            known = self._known.get(self._terrain.key(point))
+            if fidelity == 1.0 and known is not None:
+                self._pass_on(known)
+            elif self._terrain.key(point) not in waiting:
+                return found
+        return None
+
+
+def instructive(observations: Sequence[Observation[Array]], count: int) -> list[Observation[Array]]:
+    """The best half and the latest of what is known, in the order in which it came.
+
+    SMAC predicts everything it knows, one by one, at each proposal: two thousand points would
+    cost seconds each time.
+    """
+    if len(observations) <= count:
+        return list(observations)
+    losses = np.array([o.loss if math.isfinite(o.loss) else math.inf for o in observations])
+    best = np.argsort(losses, kind="stable")[: count // 2].tolist()
+    others = [place for place in range(len(observations)) if place not in set(best)]
+    kept = sorted([*best, *others[len(others) - (count - len(best)) :]])
+    return [observations[place] for place in kept]

@@ -1,0 +1,191 @@
+"""SMAC's facades, set up so that they leave nothing behind and always do the same."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ConfigSpace import Configuration, ConfigurationSpace
+from smac import BlackBoxFacade, HyperparameterOptimizationFacade, MultiFidelityFacade, Scenario
+from smac.intensifier.hyperband_utils import determine_HB
+from smac.main.config_selector import ConfigSelector
+from smac.main.exceptions import ConfigurationSpaceExhaustedException
+from smac.model.random_forest.random_forest import RandomForest
+from smac.runhistory import StatusType, TrialInfo, TrialValue
+
+from automl_admm.space import Array
+from automl_admm_smac.maximizer import SettledSearch
+from automl_admm_smac.terrain import Terrain
+
+Model = Literal["forest", "process"]
+
+# SMAC cuts an initial design to a quarter of its trials; in asking and telling nothing
+# else hangs on their number, which the core counts.
+PLENTY = 2**30
+ENOUGH_TO_MODEL = 10
+DRAWS = 256
+
+# SMAC's forest sets aside memory for a million leaves a tree, of which it needs one a point: that
+# takes most of the time of a proposal. The trees are the same with less.
+LEAVES = 2**12
+CHALLENGERS: dict[Model, int] = {"forest": 10_000, "process": 1_000}  # as in SMAC's facades
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a sub-problem is to be searched; below 1, `lowest_fidelity` calls for Hyperband."""
+
+    model: Model
+    initial: int
+    retrain_after: int
+    lowest_fidelity: float
+    seed: int
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep SMAC from logging and warning.
+
+    It logs at the level of warnings what is none, and without a handler that goes to stderr.
+    """
+    smac = logging.getLogger("smac")
+    level = smac.level
+    smac.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        smac.setLevel(level)
+
+
+class Trials:
+    """What SMAC proposes for a box, and what it is told."""
+
+    def __init__(self, terrain: Terrain, plan: Plan) -> None:
+        self._terrain = terrain
+        self._space = terrain.space(plan.seed)
+        self._lowest = plan.lowest_fidelity
+        self._stages = _stages(plan.lowest_fidelity)
+        self._asked: dict[bytes, Configuration] = {}
+        self._seed = 0
+        # SMAC writes its settings when it is built, and no more as long as nothing is saved.
+        with tempfile.TemporaryDirectory(prefix="automl-admm-smac-") as folder, quiet():
+            self._facade = _facade(self._space, plan, Path(folder), is_staged=bool(self._stages))
+        if self._stages:
+            self._begin_brackets()
+
+    def next(self) -> tuple[Array, float] | None:
+        """The next point and its fidelity; None where SMAC has no more."""
+        with quiet():
+            try:
+                configuration, fidelity = self._ask() if self._stages else (self._select(), 1.0)
+            except (StopIteration, ConfigurationSpaceExhaustedException):
+                return None
+        point = self._terrain.point(configuration)
+        self._asked[self._terrain.key(point)] = configuration
+        return point, fidelity
+
+    def draw(self, taken: Collection[bytes]) -> tuple[Array, float] | None:
+        """A uniform point that is not taken, if a few hundred draws find one."""
+        for _ in range(DRAWS):
+            point = self._terrain.point(self._space.sample_configuration())
+            if self._terrain.key(point) not in taken:
+                return point, 1.0
+        return None
+
+    def tell(self, point: Array, cost: float, *, fidelity: float, failed: bool) -> None:
+        """Tell what came of a point. SMAC models a failure at the cost that it is told."""
+        configuration = self._asked.get(self._terrain.key(point))
+        if configuration is None:
+            configuration = self._terrain.configuration(point, self._space)
+        budget = min(self._stages, key=lambda stage: abs(stage - fidelity), default=None)
+        status = StatusType.CRASHED if failed else StatusType.SUCCESS
+        with quiet():
+            self._facade.tell(
+                TrialInfo(configuration, seed=self._seed, budget=budget),
+                TrialValue(cost=cost, status=status),
+                save=False,
+            )
+
+    def _ask(self) -> tuple[Configuration, float]:
+        info = self._facade.ask()
+        self._seed = info.seed
+        return info.config, max(float(info.budget), self._lowest)
+
+    def _select(self) -> Configuration:
+        """Ask the model without the intensifier.
+
+        Where every evaluation is whole and certain there is nothing to intensify; the intensifier
+        compares all configurations in pairs to find that out.
+        """
+        chosen: Configuration = next(self._facade.intensifier.config_generator)
+        return chosen
+
+    def _begin_brackets(self) -> None:
+        """Have the first bracket begin with new configurations.
+
+        What Hyperband finds in its history when it starts is raced from the lowest fidelity again,
+        and it fails where that is less than a bracket. A bracket that is over spares that.
+        """
+        last = len(self._stages) - 1
+        over = {"tracker": {f"0,{last}": [(0, [])]}, "next_bracket": 0}
+        self._facade.intensifier.set_state(over)
+
+
+def _stages(lowest: float) -> tuple[float, ...]:
+    """The fidelities of Hyperband's longest bracket, lowest first; none where one would do."""
+    stages = tuple(determine_HB(lowest, 1.0)["budgets_in_stage"][0])
+    return stages if len(stages) > 1 else ()
+
+
+def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: bool) -> Any:
+    """A facade whose output goes to a folder."""
+    scenario = Scenario(
+        space,
+        output_directory=folder,
+        deterministic=True,
+        n_trials=PLENTY,
+        min_budget=plan.lowest_fidelity if is_staged else None,
+        max_budget=1.0 if is_staged else None,
+        seed=plan.seed,
+    )
+    # With Hyperband the model waits for d + 1 evaluations of a fidelity, else for one.
+    enough = min(len(space) + 1, ENOUGH_TO_MODEL) if is_staged else 1
+    sobol = HyperparameterOptimizationFacade.get_initial_design(scenario, n_configs=plan.initial)
+    parts: dict[str, Any] = {
+        "initial_design": sobol,
+        "config_selector": ConfigSelector(
+            scenario, retrain_after=plan.retrain_after, min_trials=enough
+        ),
+        "acquisition_maximizer": SettledSearch(
+            space, challengers=CHALLENGERS[plan.model], seed=plan.seed
+        ),
+        "logging_level": False,
+        "overwrite": True,
+    }
+    if plan.model == "process":
+        return BlackBoxFacade(scenario, **parts)
+    facade = MultiFidelityFacade if is_staged else HyperparameterOptimizationFacade
+    return facade(scenario, model=_forest(space, plan.seed), **parts)
+
+
+def _forest(space: ConfigurationSpace, seed: int) -> RandomForest:
+    """SMAC's own forest in one thread: its default starts a pool of them for every prediction."""
+    return RandomForest(
+        configspace=space,
+        log_y=True,
+        n_trees=10,
+        ratio_features=1.0,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        max_leaf_nodes=LEAVES,
+        seed=seed,
+        n_jobs=1,
+    )

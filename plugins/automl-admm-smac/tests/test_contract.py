@@ -1,0 +1,26 @@
+"""`smac` and `smac-gp` keep the promises that every θ-solver keeps."""
+
+from __future__ import annotations
+
+from automl_admm_smac import ForestOptions, SmacOptions, build_forest, build_process
+
+from automl_admm.protocols import ThetaSolver
+from automl_admm.testing.contracts import ThetaSolverContract
+
+
+class TestForest(ThetaSolverContract):
+    rounds = 7
+    budget = 14
+    seeds = 1
+
+    def make(self) -> ThetaSolver:
+        return build_forest(ForestOptions(retrain_after=2))
+
+
+class TestProcess(ThetaSolverContract):
+    rounds = 7
+    budget = 14
+    seeds = 1
+
+    def make(self) -> ThetaSolver:
+        return build_process(SmacOptions(retrain_after=8))
