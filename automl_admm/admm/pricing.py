@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -134,6 +134,7 @@ class SelectionSubspace:
 
     def locate(self, candidate: Candidate) -> Selection | None:
         """The selection, if the candidate's parameters project to the fixed ones."""
+        candidate = replace(candidate, fidelity=1.0)
         here = self.candidate(candidate.selection)
         if candidate == here or self.project(candidate) == self.project(here):
             return candidate.selection

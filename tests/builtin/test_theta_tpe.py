@@ -1,36 +1,39 @@
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 from automl_admm.builtin.theta import CtpeOptions, TpeOptions, build_ctpe, build_tpe
-from automl_admm.builtin.theta.box import Box
-from automl_admm.builtin.theta.ctpe import ConstrainedRule, ranked_by
-from automl_admm.builtin.theta.parzen import Cells, Parzen, Split, bandwidths
-from automl_admm.builtin.theta.tpe import LossRule, Memory, Told, first_ranked, group_size
+from automl_admm.builtin.theta.ctpe import AUGMENTED, ConstrainedRule, augment, ranked_by
+from automl_admm.builtin.theta.tpe import (
+    Ground,
+    Groups,
+    LossRule,
+    Memory,
+    Told,
+    design_size,
+    first_ranked,
+    group_size,
+)
+from automl_admm.joint.conditional import ConditionalSpace
 from automl_admm.problem import Limit, Observation, Quadratic, ThetaSubproblem
-from automl_admm.space import Parameter
+from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace
 
 REAL = Parameter("x", 0, 1)
 SWITCH = Parameter("s", 0, 1, kind="int")
 COUNT = Parameter("n", 1, 40, kind="int", log=True)
-FIXED = Parameter("c", 3, 3, kind="int")
 LOG = Parameter("y", 1e-3, 10, log=True)
+KIND = Parameter("k", 0, 4, kind="category", values=tuple("abcde"))
 RNG = np.random.default_rng(0)
-
-
-def places(parameter: Parameter) -> list[float]:
-    whole = range(int(parameter.low), int(parameter.high) + 1)
-    return [parameter.to_unit(float(number)) for number in whole]
 
 
 def task(parameters: tuple[Parameter, ...] = (REAL, REAL), **changes: object) -> ThetaSubproblem:
     nothing = np.zeros(len(parameters))
     named = tuple(
-        Parameter(f"p{i}", p.low, p.high, kind=p.kind, log=p.log) for i, p in enumerate(parameters)
+        Parameter(f"p{i}", p.low, p.high, kind=p.kind, log=p.log, values=p.values)
+        for i, p in enumerate(parameters)
     )
     known = {"start": nothing + 0.5, "known_cost": Quadratic(nothing, nothing), "evaluations": 40}
     return ThetaSubproblem(**{"parameters": named, **known, **changes})
@@ -40,54 +43,6 @@ def told(objectives: list[float], excess: list[list[float]]) -> Told:
     values = np.array(objectives)
     points = RNG.random((len(values), 2))
     return Told(points, values, values, np.zeros(len(values)), np.array(excess))
-
-
-def test_the_density_of_a_real_axis_integrates_to_one() -> None:
-    estimator = Parzen.of(np.array([[0.02], [0.4], [0.95]]), Cells.of((REAL,)))
-    grid = np.linspace(0, 1, 20001)[:, None]
-    density = np.exp(estimator.log_density(grid))
-    assert np.trapezoid(density, grid[:, 0]) == pytest.approx(1.0, abs=1e-3)
-
-
-def test_the_density_of_a_mixed_grid_sums_to_one() -> None:
-    parameters = (COUNT, SWITCH, FIXED)
-    grid = np.array(list(itertools.product(*map(places, parameters))))
-    estimator = Parzen.of(grid[[3, 17, 60]], Cells.of(parameters))
-    assert np.exp(estimator.log_density(grid)).sum() == pytest.approx(1.0)
-
-
-def test_cells_tile_their_axis() -> None:
-    cells = Cells.of((COUNT,))
-    below, above = cells.edges(np.array(places(COUNT))[:, None])
-    assert above[:-1] == pytest.approx(below[1:])
-    assert (cells.bottom, cells.top) == (below[0], above[-1])
-
-
-def test_samples_follow_the_density() -> None:
-    parameters = (SWITCH, COUNT)
-    grid = np.array(list(itertools.product(places(SWITCH), places(COUNT))))
-    estimator = Parzen.of(grid[[5, 5, 70]], Cells.of(parameters))
-    drawn = Box.of(parameters).project(estimator.sample(np.random.default_rng(1), 40_000))
-    seen = [np.isclose(drawn, place, atol=1e-9).all(axis=1).mean() for place in grid]
-    assert seen == pytest.approx(np.exp(estimator.log_density(grid)), abs=0.02)
-
-
-def test_a_sharp_kernel_on_a_switch_stays_with_most_of_its_mass() -> None:
-    cells = Cells.of((SWITCH,))
-    estimator = Parzen.of(np.ones((30, 1)), cells)
-    off, on = np.exp(estimator.log_density(np.array([[0.0], [1.0]])))
-    assert on > 0.8
-    assert off > 0.03
-
-
-def test_bandwidths_are_scotts_within_their_bounds() -> None:
-    points = RNG.random((60, 1))
-    low, high = np.percentile(points, [25, 75])
-    scott = 1.059 * min(points.std(ddof=1), (high - low) / 1.34) * 60**-0.2
-    assert bandwidths(points, np.array([0.01])) == pytest.approx(scott)
-    assert bandwidths(np.full((60, 1), 0.3), np.array([0.01])) == pytest.approx(0.01)
-    assert bandwidths(np.full((2, 1), 0.3), np.array([0.01])) == pytest.approx(1 / 16)
-    assert bandwidths(np.full((1, 1), 0.3), np.array([0.39])) == pytest.approx(0.39)
 
 
 @pytest.mark.parametrize(("count", "size"), [(1, 1), (16, 1), (17, 2), (65, 3), (200, 4)])
@@ -105,39 +60,165 @@ def test_the_objective_is_split_at_the_wanted_feasible_point() -> None:
     assert first_ranked(values, everything, 2).tolist() == [False, True, False, True, False]
 
 
-def test_the_relative_ratio_is_its_formula_and_vanishes_with_its_constraint() -> None:
-    cells, points = Cells.of((REAL, REAL)), RNG.random((9, 2))
-    split = Split.of(points[:3], points[3:], cells)
-    r = np.exp(split.log_ratio(points))
-    expected = 1 / (1 / 3 + (2 / 3) / r)
-    assert np.exp(split.log_relative_ratio(points)) == pytest.approx(expected)
-    satisfied = Split.of(points, points[:0], cells)
-    assert not satisfied.log_relative_ratio(points).any()
-    assert satisfied.log_ratio(points).any()
+def rule(limits: int, *, naive: bool = False, **changes: object) -> ConstrainedRule:
+    made = ConstrainedRule(by_feasible=not naive, relative=not naive)
+    made.begin(task(limits=tuple(Limit(f"g{i}", 0.0) for i in range(limits)), **changes))
+    return made
+
+
+def which(groups: Groups, told: Told) -> list[bool]:
+    """Which of the told points are good, and that the others are bad."""
+    good = [any(np.array_equal(point, each) for each in groups.good) for point in told.points]
+    assert len(groups.bad) == len(good) - sum(good)
+    return good
 
 
 def test_a_constraint_that_nothing_satisfies_has_its_nearest_point() -> None:
     known = told([1.0, 2.0, 3.0], [[0.3, -1.0], [0.1, math.inf], [0.2, 2.0]])
-    objective, first, second = ConstrainedRule(by_feasible=True, relative=True).part(known)
-    assert objective.all()
-    assert first.tolist() == [False, True, False]
-    assert second.tolist() == [True, False, False]
-    objective, first, _ = ConstrainedRule(by_feasible=False, relative=False).part(known)
-    assert objective.tolist() == [True, False, False]
-    assert not first.any()
+    objective, first, second = rule(2).part(known)
+    assert which(objective, known) == [True, True, True]
+    assert which(first, known) == [False, True, False]
+    assert which(second, known) == [True, False, False]
+    objective, first, _ = rule(2, naive=True).part(known)
+    assert which(objective, known) == [True, False, False]
+    assert not len(first.good)
 
 
 def test_failures_are_never_good() -> None:
     known = told([math.inf, 2.0], [[math.inf], [0.5]])
-    for mask in ConstrainedRule(by_feasible=True, relative=True).part(known):
-        assert mask.tolist() == [False, True]
-    assert LossRule().part(known)[0].tolist() == [False, True]
+    for groups in rule(1).part(known):
+        assert which(groups, known) == [False, True]
+    assert which(LossRule().part(known)[0], known) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("budget", "size"), [(None, 10), (1, 2), (16, 4), (40, 10), (200, 10), (1000, 50)]
+)
+def test_the_design_is_five_per_cent_and_less_of_a_small_budget(
+    budget: int | None, size: int
+) -> None:
+    assert design_size(budget) == size
+
+
+def test_a_cheap_constraint_is_learned_from_two_hundred_points_without_an_evaluation() -> None:
+    calls: list[np.ndarray] = []
+
+    def cheap(point: np.ndarray) -> float:
+        calls.append(point)
+        return math.nan if point[0] > 0.9 else float(point[0])
+
+    limits = (Limit("first", 0.25), Limit("second", 0.5, at_least=True))
+    subproblem = task((REAL, COUNT), limits=limits, cheap=(cheap, None))
+    first, second = augment(subproblem)
+    assert second is None
+    assert len(calls) == AUGMENTED == len(first.points)
+    assert np.array_equal(calls, first.points)
+    assert (first.excess == math.inf).sum() == (first.points[:, 0] > 0.9).sum() > 0
+    made = ConstrainedRule(by_feasible=True, relative=True)
+    made.begin(subproblem)
+    known = told([1.0, 2.0, 3.0], [[-0.1, 0.1], [0.2, 0.3], [0.1, 0.2]])
+    objective, one, other = made.part(known)
+    inside = int((first.points[:, 0] <= 0.25).sum())
+    assert (len(one.good), len(one.bad)) == (1 + inside, 2 + AUGMENTED - inside)
+    assert len(objective.good) + len(objective.bad) == len(other.good) + len(other.bad) == 3
+
+
+def test_a_small_box_is_learned_whole_and_each_point_once() -> None:
+    calls: list[tuple[float, ...]] = []
+
+    def cheap(point: np.ndarray) -> float:
+        calls.append(tuple(np.round(point, 6)))
+        return float(point.sum())
+
+    augment(task((SWITCH, KIND), limits=(Limit("g", 1.0),), cheap=(cheap,)))
+    assert len(calls) == len(set(calls)) == 10
+
+
+def test_knowledge_makes_a_tight_constraint_hold_from_the_first_proposals() -> None:
+    def excess(point: np.ndarray) -> float:
+        return float(np.abs(point - 0.2).max())
+
+    def observe(point: np.ndarray) -> Observation[np.ndarray]:
+        return Observation(point, float(point[0]), float(point[0]), (excess(point),))
+
+    def inside(**changes: object) -> int:
+        found = 0
+        for seed in range(8):
+            subproblem = task(limits=(Limit("g", 0.1),), seed=seed, **changes)
+            points = search(build_ctpe(CtpeOptions()), subproblem, observe, 25)
+            found += sum(excess(point) <= 0.1 for point in points[10:])
+        return found
+
+    assert inside(cheap=(excess,)) > 1.4 * inside()
+
+
+def test_a_category_is_learned_without_its_neighbours() -> None:
+    """The two good alternatives of seven stand far apart, with the worst ones beside them."""
+    kinds = Parameter("k", 0, 6, kind="category", values=tuple("abcdefg"))
+    losses = dict(zip(range(7), (5.0, 0.0, 9.0, 9.0, 9.0, 0.1, 9.0), strict=True))
+
+    def observe(point: np.ndarray) -> Observation[np.ndarray]:
+        loss = losses[round(6 * point[0])] + (point[1] - 0.3) ** 2
+        return Observation(point, loss, loss)
+
+    points = np.array(search(build_tpe(TpeOptions()), task((kinds, REAL)), observe, 60))
+    late = np.round(6 * points[30:, 0])
+    assert np.isin(late, (1, 5)).mean() > 0.6
+
+
+TREE = SearchSpace(
+    decisions=(
+        Choice("model", ("tree", "line", "none")),
+        Choice("split", ("best", "random"), when=Condition("model", ("tree",))),
+        Order("steps", ("a", "b")),
+    ),
+    parameters=(
+        Parameter("depth", 1, 9, kind="int", when=Condition("model", ("tree",))),
+        Parameter("slope", 0.1, 10, log=True, when=Condition("model", ("line",))),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: build_tpe(TpeOptions()), lambda: build_ctpe(CtpeOptions())]
+)
+def test_a_conditional_space_is_searched_and_its_best_branch_found(build) -> None:
+    """Whatever stands on an axis that does not count, it comes back at its default."""
+    box = ConditionalSpace(TREE, (), 1.0)
+
+    def observe(point: np.ndarray) -> Observation[np.ndarray]:
+        values = TREE.values(TREE.projected(box.candidate(point)))
+        loss = {"tree": 1.0, "line": 0.0, "none": 0.6}[str(values["model"])]
+        loss += abs(math.log(values["slope"] / 3.0)) if "slope" in values else 0.0
+        located = box.locate(TREE.projected(box.candidate(point)))
+        return Observation(located, loss, loss)
+
+    finals = []
+    for seed in range(5):
+        nothing = np.zeros(len(box.axes()))
+        subproblem = ThetaSubproblem(
+            box.axes(), nothing, Quadratic(nothing, nothing), evaluations=40, seed=seed
+        )
+        points = search(build(), subproblem, observe, 40)
+        finals.append(min(observe(point).loss for point in points))
+        picked = [box.candidate(point).selection.get("model") for point in points[20:]]
+        assert picked.count("line") > 10
+    assert np.median(finals) < 0.1
+
+
+def test_points_that_differ_in_nothing_that_counts_are_one() -> None:
+    ground = Ground(ConditionalSpace(TREE, (), 1.0).axes())
+    points = np.array([[1.0, 0, 0.3, 0.7, 0.5, 0.5], [1.0, 1, 0.3, 0.7, 0.2, 0.1]])
+    places, keys = ground.locate(points)
+    assert keys[0] == keys[1]
+    assert places[0].tolist() == [1.0, 0, 0.3, 0.7, 0, 0]
+    assert ground.locate(points - [[0.5, 0, 0, 0, 0, 0]])[1][0] != keys[0]
 
 
 def test_the_memory_turns_limits_and_counts_what_was_not_measured_as_outside() -> None:
     limits = (Limit("latency", 5.0), Limit("recall", 0.8, at_least=True, extreme=1.0))
     subproblem = task(limits=limits)
-    memory = Memory(Box.of(subproblem.parameters), subproblem)
+    memory = Memory(Ground(subproblem.parameters), subproblem)
     memory.add(
         [
             Observation(np.array([0.1, 0.1]), 1.0, 1.0, (4.0, 0.7)),
@@ -152,11 +233,11 @@ def test_the_memory_turns_limits_and_counts_what_was_not_measured_as_outside() -
     assert known.losses.tolist() == known.objectives.tolist() == [1.0, 2.0, math.inf]
 
 
-def test_the_known_cost_is_added_in_units_of_the_spread() -> None:
+def test_the_known_cost_is_added_in_the_unit_of_the_loss() -> None:
     values = np.array([2.0, 4.0, math.inf])
     known = Told(np.zeros((3, 1)), values, values, np.array([5.0, 0.0, 0.0]), np.zeros((3, 1)))
-    assert ranked_by(known) == pytest.approx([2 / 0.3 + 5.0, 4 / 0.3, math.inf])
-    assert ranked_by(told([1.0, 2.0], [[], []])).tolist() == [1.0, 2.0]
+    assert ranked_by(known, 0.5) == pytest.approx([2 / 0.5 + 5.0, 4 / 0.5, math.inf])
+    assert ranked_by(told([1.0, 2.0], [[], []]), 0.5).tolist() == [1.0, 2.0]
 
 
 def search(solver, subproblem: ThetaSubproblem, observe, count: int) -> list[np.ndarray]:

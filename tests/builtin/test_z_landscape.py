@@ -46,7 +46,9 @@ def best_rank(request: str, evaluations: int, seed: int) -> float:
     return min(found)
 
 
-@pytest.mark.parametrize("request_", ["ucb", "softmax", "mcts", "genetic", "rising-bandits", "bo"])
+@pytest.mark.parametrize(
+    "request_", ["ucb", "softmax", "mcts", "genetic", "rising-bandits", "halving", "bo"]
+)
 def test_it_learns(request_: str) -> None:
     evaluations = 48 if request_ == "bo" else 128
     ranks = [best_rank(request_, evaluations, seed) for seed in range(5)]

@@ -5,7 +5,8 @@ from collections import Counter
 
 import pytest
 
-from automl_admm.builtin.z.rising import Curve, RisingBandits, choice_of_arms
+from automl_admm.builtin.z.algorithms import choice_of_arms, members_of
+from automl_admm.builtin.z.rising import Budget, Curve, RisingBandits
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
 
@@ -39,9 +40,14 @@ def search(
     return pulled
 
 
-def begun(evaluations: int | None = 60, window: int = 3) -> RisingBandits:
+def begun(
+    evaluations: int | None = 60, window: int = 3, seconds: float | None = None
+) -> RisingBandits:
     solver = RisingBandits(window)
-    solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), evaluations=evaluations, seed=2))
+    start = SPACE.complete({})
+    solver.begin(
+        SelectionSubproblem(SPACE, start, evaluations=evaluations, seconds=seconds, seed=2)
+    )
     return solver
 
 
@@ -102,19 +108,62 @@ def test_of_equals_one_stays() -> None:
     assert len(solver._alive) == 1
 
 
-def test_a_dear_arm_is_judged_by_the_pulls_that_the_time_left_buys() -> None:
+def test_of_evaluations_every_arm_may_have_all_that_are_left() -> None:
     solver = begun(evaluations=20)
     search(solver, 6, {"tree": 4.0, "line": 1.0, "net": 1.0})
-    members = solver._members()
-    left = {arm: solver._pulls_left(solver._curve(members[arm])) for arm in LOSS}
-    assert left == {"tree": 14 * 2.0 / 4.0, "line": 28.0, "net": 28.0}
-    assert begun(evaluations=20)._pulls_left(Curve((), 0.0)) == 20.0
+    assert solver._budget.pulls_left(4.0, 6) == 14
+    assert solver._budget.pulls_left(1.0, 6) == 14
 
 
-def test_without_a_number_of_evaluations_as_many_are_expected_as_were_made() -> None:
-    solver = begun(evaluations=None)
-    search(solver, 6)
-    assert solver._pulls_left(Curve((), 0.0)) == 6.0
+def test_of_seconds_a_dear_arm_is_judged_by_the_pulls_that_the_time_left_buys() -> None:
+    solver = begun(evaluations=None, seconds=20.0)
+    search(solver, 6, {"tree": 4.0, "line": 1.0, "net": 0.5})
+    curves = {
+        arm: solver._curve(points) for arm, points in members_of(solver._record, "model").items()
+    }
+    assert {arm: curve.seconds for arm, curve in curves.items()} == {
+        "tree": 4.0,
+        "line": 1.0,
+        "net": 0.5,
+    }
+    left = {arm: solver._budget.pulls_left(curves[arm].seconds, 6) for arm in LOSS}
+    assert left == {"tree": 9.0 / 4.0, "line": 9.0, "net": 18.0}
+    assert solver._budget.pulls_left(0.0, 6) == math.inf
+
+
+def test_of_both_the_smaller_counts_and_of_neither_what_is_on_record() -> None:
+    both = Budget(10, 4.0)
+    assert both.pulls_left(1.0, 3) == 4.0
+    assert both.pulls_left(0.1, 3) == 10
+    assert Budget().pulls_left(1.0, 3) == 3.0
+
+
+def test_a_growing_arm_that_is_dear_goes_only_where_the_budget_is_time() -> None:
+    """Tree grows by 1 a pull and is 3 behind: its pulls could catch up, its seconds cannot."""
+    for seconds, alive in ((None, ["tree", "line"]), (40.0, ["line"])):
+        solver = begun(evaluations=None if seconds else 30, seconds=seconds, window=2)
+        for i in range(4):
+            tree = SPACE.complete({"model": "tree", "scaler": f"s{i}"})
+            line = SPACE.complete({"model": "line", "scaler": f"s{i}"})
+            solver.tell([Observation(tree, 9.0 - i, 9.0 - i, (), 8.0)])
+            solver.tell([Observation(line, 3.0, 3.0, (), 0.5)])
+        net = [SPACE.complete({"model": "net", "scaler": f"s{i}"}) for i in range(4)]
+        solver.tell([Observation(point, 5.0) for point in net])
+        solver.ask(2, [])
+        assert solver._alive == alive
+
+
+def test_arms_are_dismissed_between_rounds_only() -> None:
+    """Algorithm 1: every arm that is left is pulled once before any is judged."""
+    solver = begun(window=1)
+    search(solver, 4)  # each arm once, and the first of the second round
+    worst = SPACE.complete({"model": "net", "scaler": "s5"})
+    solver.tell([Observation(worst, 2.0)])
+    solver.ask(1, [])
+    assert solver._alive == ["tree", "line", "net"]
+    search(solver, 1)
+    solver.ask(1, [])
+    assert solver._alive == ["line"]
 
 
 def test_a_new_sub_problem_judges_all_arms_again_by_what_is_on_record() -> None:

@@ -15,22 +15,30 @@ class GpOptions:
     """Options of `gp`.
 
     `initial` points are tried before the model is asked (None: 2 + d/2, at most 6); the model
-    keeps at most `points` observations.
+    keeps at most `points` observations. `limits` says how they enter: the `probability` that each
+    holds, by a model of the objective and of every constraint, or `priced` into the one value that
+    is modelled, which is the papers' form.
     """
 
     initial: int | None = None
     points: int = 256
+    limits: str = "probability"
 
     def __post_init__(self) -> None:
         if self.initial is not None and self.initial < 1:
             raise ValueError("initial must be at least 1")
         if self.points < 8:
             raise ValueError("points must be at least 8")
+        if self.limits not in ("probability", "priced"):
+            raise ValueError("limits must be 'probability' or 'priced'")
 
 
 @dataclass(frozen=True, slots=True)
 class TpeOptions:
-    """Options of `tpe`: N_init (None: a quarter of the budget, at most 10) and N_s."""
+    """Options of `tpe`: N_init and N_s.
+
+    N_init is by default 5 % of the budget, ten at least, and never more than a quarter of it.
+    """
 
     initial: int | None = None
     candidates: int = 24

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from automl_admm.builtin.theta.activity import Mask
+from automl_admm.builtin.theta.kernels import Points
 from automl_admm.builtin.theta.parzen import Split
-from automl_admm.builtin.theta.tpe import Mask, Told, first_ranked, group_size
-from automl_admm.search import spread
+from automl_admm.builtin.theta.tpe import Ground, Groups, Told, first_ranked, group_size
+from automl_admm.problem import Limit, ThetaSubproblem
+from automl_admm.search import derive_seed
 from automl_admm.space import Array
+
+# N_p of algorithm 2.
+AUGMENTED = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """Points of which one constraint is known and nothing else; `excess` is g − ε, turned."""
+
+    points: Array
+    excess: Array
 
 
 class ConstrainedRule:
@@ -17,21 +33,37 @@ class ConstrainedRule:
 
     `by_feasible` counts the objective's good group in feasible points (B.3.1), else in points;
     `relative` takes relative density ratios and gives a constraint that nothing satisfies the
-    point nearest to it (B.3.2). The naive extension of B.2 has neither.
+    point nearest to it (B.3.2). The naive extension of B.2 has neither. What is cheap to know of
+    the constraints is learned before the first evaluation (knowledge augmentation, algorithm 2).
     """
 
     def __init__(self, *, by_feasible: bool, relative: bool) -> None:
         self._by_feasible = by_feasible
         self._relative = relative
 
-    def part(self, told: Told) -> list[Mask]:
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """Call the cheap functions, once a sub-problem."""
+        self._unit = subproblem.objective_unit
+        self._knowledge = augment(subproblem)
+
+    def part(self, told: Told) -> list[Groups]:
         """Which are good: for the objective, then for each constraint."""
-        values = ranked_by(told)
+        values = ranked_by(told, self._unit)
         succeeded = np.isfinite(values)
         feasible = np.asarray((told.excess <= 0.0).all(axis=1))
         counted = feasible if self._by_feasible else succeeded
         objective = first_ranked(values, counted, group_size(len(values))) & succeeded
-        return [objective, *(self._within(column) for column in told.excess.T)]
+        constraints = zip(told.excess.T, self._knowledge, strict=True)
+        return [Groups.of(told.points, objective)] + [
+            self._constraint(told.points, *constraint) for constraint in constraints
+        ]
+
+    def _constraint(self, points: Array, excess: Array, knowledge: Knowledge | None) -> Groups:
+        """The split of D, or of D_aug = D ∪ D_p where the constraint is cheap."""
+        if knowledge is not None:
+            points = np.concatenate([points, knowledge.points])
+            excess = np.concatenate([excess, knowledge.excess])
+        return Groups.of(points, self._within(excess))
 
     def _within(self, excess: Array) -> Mask:
         """Who satisfies a constraint; with nobody, the one that violates it least."""
@@ -40,7 +72,7 @@ class ConstrainedRule:
             good[int(excess.argmin())] = True
         return good
 
-    def score(self, splits: Sequence[Split], points: Array) -> Array:
+    def score(self, splits: Sequence[Split], points: Points) -> Array:
         """Σ_i log r_rel,i, or Σ_i log r_i of the naive extension."""
         if self._relative:
             terms = [split.log_relative_ratio(points) for split in splits]
@@ -49,14 +81,45 @@ class ConstrainedRule:
         return np.asarray(np.sum(terms, axis=0))
 
 
-def ranked_by(told: Told) -> Array:
-    """f in units of its spread, plus ADMM's known cost; infinite for failures.
+def augment(subproblem: ThetaSubproblem) -> list[Knowledge | None]:
+    """For each limit that is cheap its values at N_p = 200 random points, fewer in a small box.
 
-    The known cost is in the units of the loss, which are those of the spread. Without limits the
-    loss is exactly this sum.
+    The points are the same for all of them and have a generator of their own, so that the
+    proposals of the design do not hang on what is cheap.
+    """
+    functions = subproblem.cheap or (None,) * len(subproblem.limits)
+    if not any(functions):
+        return [None] * len(functions)
+    points = _distinct_points(subproblem)
+    return [
+        None if function is None else Knowledge(points, _excesses(function, limit, points))
+        for function, limit in zip(functions, subproblem.limits, strict=True)
+    ]
+
+
+def _distinct_points(subproblem: ThetaSubproblem) -> Array:
+    ground = Ground(subproblem.parameters)
+    rng = np.random.default_rng(derive_seed(subproblem.seed, "knowledge"))
+    found: dict[bytes, Array] = {}
+    for _ in range(AUGMENTED):
+        point = ground.draw(rng, found)
+        if point is None:
+            break
+        places, keys = ground.locate(point[None])
+        found[keys[0]] = places[0]
+    return np.array(list(found.values()))
+
+
+def _excesses(function: Callable[[Array], float], limit: Limit, points: Array) -> Array:
+    values = [limit.turned(function(point)) - limit.turned(limit.bound) for point in points]
+    return np.array([math.inf if math.isnan(value) else value for value in values])
+
+
+def ranked_by(told: Told, unit: float) -> Array:
+    """f in its unit plus ADMM's known cost: the loss without what limits add; infinite if failed.
+
+    Without limits it is the loss.
     """
     if not told.excess.shape[1]:
         return told.losses
-    if not told.known.any():
-        return told.objectives
-    return told.objectives / spread(told.objectives) + told.known
+    return told.objectives / unit + told.known

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from automl_admm.builtin.theta.activity import Activity, Mask
 from automl_admm.builtin.theta.asking import one_by_one
-from automl_admm.builtin.theta.box import Box
-from automl_admm.builtin.theta.parzen import Cells, Split
+from automl_admm.builtin.theta.box import DIGITS, DRAWS, Box
+from automl_admm.builtin.theta.cells import Cells
+from automl_admm.builtin.theta.kernels import Kernels, Points
+from automl_admm.builtin.theta.parzen import Split
 from automl_admm.problem import Limit, Observation, ThetaSubproblem
-from automl_admm.space import Array
-
-Mask = NDArray[np.bool_]
+from automl_admm.space import Array, Parameter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,21 +46,67 @@ class ParzenOptions(Protocol):
         """How many points are drawn from each good group (N_s)."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The points that a split calls good, and the others."""
+
+    good: Array
+    bad: Array
+
+    @classmethod
+    def of(cls, points: Array, good: Mask) -> Groups:
+        """Part points."""
+        return cls(points[good], points[~good])
+
+
 class Rule(Protocol):
     """How observations are parted, and what their estimators are worth."""
 
-    def part(self, told: Told) -> list[Mask]:
-        """Which observations are good: for the objective, then for each constraint."""
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """Start on a sub-problem."""
 
-    def score(self, splits: Sequence[Split], points: Array) -> Array:
+    def part(self, told: Told) -> list[Groups]:
+        """Which points are good: for the objective, then for each constraint."""
+
+    def score(self, splits: Sequence[Split], points: Points) -> Array:
         """What is to be largest."""
+
+
+class Ground:
+    """A box with its conditions: points that differ only in what does not count are one."""
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self.box = Box.of(parameters)
+        self._activity = Activity.of(parameters)
+
+    def project(self, points: Array) -> Array:
+        """Each row on its grids, at 0 where an axis does not count."""
+        return self._activity.folded(self.box.project(points))
+
+    def locate(self, points: Array) -> tuple[Array, list[bytes]]:
+        """Each row as `project` has it, and what two rows share if they are one to evaluate."""
+        places = self.project(points)
+        return places, [row.tobytes() for row in np.round(places, DIGITS) + 0.0]
+
+    def draw(self, rng: np.random.Generator, known: Collection[bytes]) -> Array | None:
+        """A uniform point that is not known.
+
+        None where the box is used up. With conditions that cannot be told: a known point comes
+        back when only such are met, and the core does not evaluate it again.
+        """
+        point = self.box.draw(rng, known)
+        for _ in range(DRAWS if self._activity.holds else 0):
+            if point is None or self.locate(point[None])[1][0] not in known:
+                break
+            point = self.box.draw(rng, known)
+        return point
 
 
 class Memory:
     """The observations of one box, one a point."""
 
-    def __init__(self, box: Box, subproblem: ThetaSubproblem) -> None:
-        self._box = box
+    def __init__(self, ground: Ground, subproblem: ThetaSubproblem) -> None:
+        self._ground = ground
         self._limits = subproblem.limits
         self._known_cost = subproblem.known_cost
         self._rows: dict[bytes, tuple[Array, float, float, float, tuple[float, ...]]] = {}
@@ -79,9 +125,9 @@ class Memory:
     def add(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn; of two observations of one point the cheaper one is kept."""
         points = np.array([o.point for o in observations], dtype=float)
-        points = points.reshape(len(observations), self._box.dimension)
-        rows = zip(self._box.keys(points), self._box.project(points), points, strict=True)
-        for (key, place, point), told in zip(rows, observations, strict=True):
+        points = points.reshape(len(observations), self._ground.box.dimension)
+        rows = zip(*self._ground.locate(points), points, strict=True)
+        for (place, key, point), told in zip(rows, observations, strict=True):
             loss = math.inf if told.failed or not math.isfinite(told.loss) else float(told.loss)
             if key not in self._rows or loss <= self._rows[key][1]:
                 cost = float(self._known_cost(point)[0])
@@ -127,9 +173,11 @@ class ParzenTheta:
         """Start on a box and learn its history."""
         self._subproblem = subproblem
         self._rng = np.random.default_rng(subproblem.seed)
-        self._box = Box.of(subproblem.parameters)
-        self._cells = Cells.of(subproblem.parameters)
-        self._memory = Memory(self._box, subproblem)
+        self._ground = Ground(subproblem.parameters)
+        self._kernels = Kernels.of(Cells.of(subproblem.parameters))
+        self._memory = Memory(self._ground, subproblem)
+        self._rule.begin(subproblem)
+        self._started = False
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
@@ -140,38 +188,52 @@ class ParzenTheta:
         self._memory.add(observations)
 
     def _propose(self, pending: Sequence[Array]) -> Array | None:
-        waiting = np.array(pending, dtype=float).reshape(len(pending), self._box.dimension)
-        taken = self._memory.keys | set(self._box.keys(waiting))
-        if self._box.is_used_up(taken):
+        points = np.array(pending, dtype=float).reshape(len(pending), self._ground.box.dimension)
+        waiting, keys = self._ground.locate(points)
+        taken = self._memory.keys | set(keys)
+        if self._ground.box.is_used_up(taken):
             return None
         if len(taken) < self._design_size() or not self._memory.has_success:
-            start = np.clip(self._subproblem.start, 0.0, 1.0)
-            is_new = self._box.keys(start[None])[0] not in taken
-            return start if is_new else self._box.draw(self._rng, taken)
-        best = self._best_candidate(self._box.project(waiting), taken)
-        return self._box.draw(self._rng, taken) if best is None else best
+            start = self._start(taken)
+            return self._ground.draw(self._rng, taken) if start is None else start
+        best = self._best_candidate(waiting, taken)
+        return self._ground.draw(self._rng, taken) if best is None else best
+
+    def _start(self, taken: set[bytes]) -> Array | None:
+        """The start, once: what is told of it may lie elsewhere, on a grid or in a plain order."""
+        if self._started:
+            return None
+        self._started = True
+        start = np.clip(self._subproblem.start, 0.0, 1.0)
+        return start if self._ground.locate(start[None])[1][0] not in taken else None
 
     def _design_size(self) -> int:
-        """N_init: ten, and less where the whole budget is small."""
-        budget = self._subproblem.evaluations
-        few = 10 if budget is None else min(10, max(2, budget // 4))
-        return self._options.initial or few
+        return self._options.initial or design_size(self._subproblem.evaluations)
 
     def _best_candidate(self, waiting: Array, taken: set[bytes]) -> Array | None:
         """The untried candidate of the largest score."""
-        told, splits = self._memory.told(), []
-        for place, good in enumerate(self._rule.part(told)):
-            bad = told.points[~good]
-            bad = np.concatenate([bad, waiting]) if place == 0 else bad
-            splits.append(Split.of(told.points[good], bad, self._cells))
+        splits = []
+        for place, groups in enumerate(self._rule.part(self._memory.told())):
+            bad = groups.bad if place else np.concatenate([groups.bad, waiting])
+            splits.append(Split.of(groups.good, bad, self._kernels))
         drawn = [split.good.sample(self._rng, self._options.candidates) for split in splits]
-        candidates = self._box.project(np.concatenate(drawn))
-        scores = self._rule.score(splits, candidates)
-        keys = self._box.keys(candidates)
+        candidates, keys = self._ground.locate(np.concatenate(drawn))
+        scores = self._rule.score(splits, self._kernels.points(candidates))
         for place in np.argsort(-scores, kind="stable"):
             if keys[place] not in taken:
                 return np.asarray(candidates[place])
         return None
+
+
+def design_size(budget: int | None) -> int:
+    """N_init: 5 % of the budget as in the paper, and ten at least, which is its 5 % of 200.
+
+    It is at most a quarter of the budget: of the 16 evaluations of an early sub-problem ten at
+    random would leave the estimators next to nothing.
+    """
+    if budget is None:
+        return 10
+    return min(max(10, math.ceil(0.05 * budget)), max(2, budget // 4))
 
 
 def first_ranked(values: Array, counted: Mask, wanted: int) -> Mask:
@@ -196,12 +258,15 @@ def group_size(count: int) -> int:
 class LossRule:
     """The rule of TPE: the ⌈√N/4⌉ smallest losses are good, known cost and penalties included."""
 
-    def part(self, told: Told) -> list[Mask]:
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """There is nothing to prepare."""
+
+    def part(self, told: Told) -> list[Groups]:
         """The good ones; a failure never is one."""
         succeeded = np.isfinite(told.losses)
         good = first_ranked(told.losses, succeeded, group_size(len(told.losses)))
-        return [good & succeeded]
+        return [Groups.of(told.points, good & succeeded)]
 
-    def score(self, splits: Sequence[Split], points: Array) -> Array:
+    def score(self, splits: Sequence[Split], points: Points) -> Array:
         """log r = log p(x | good) − log p(x | bad)."""
         return splits[0].log_ratio(points)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from automl_admm.hookspecs import hookimpl
 from automl_admm.plugin_types import NoOptions, ZSolverPlugin
@@ -143,53 +144,61 @@ def build_bo(options: NoOptions) -> ZSolver:
     return RelaxedOptimization()
 
 
+def build_halving(options: NoOptions) -> ZSolver:
+    """Make successive halving."""
+    del options
+    from automl_admm.builtin.z.halving import SuccessiveHalving
+
+    return SuccessiveHalving()
+
+
+def plugin(
+    name: str,
+    summary: str,
+    factory: Callable[[Any], ZSolver],
+    options: type[Any] = NoOptions,
+) -> ZSolverPlugin:
+    """One line of the table."""
+    return ZSolverPlugin(name=name, summary=summary, factory=factory, options=options)
+
+
+Z_SOLVERS = (
+    plugin(
+        "cmab",
+        "combinatorial bandit: Thompson sampling, orders by the assignment problem",
+        build_cmab,
+        CmabOptions,
+    ),
+    plugin("random", "uniform selections", build_random),
+    plugin("ucb", "combinatorial bandit: upper confidence bounds", build_ucb, UcbOptions),
+    plugin("softmax", "combinatorial bandit: Boltzmann exploration", build_softmax, SoftmaxOptions),
+    plugin(
+        "mcts",
+        "Monte Carlo tree search over the decisions: UCT, progressive widening",
+        build_mcts,
+        MctsOptions,
+    ),
+    plugin(
+        "genetic",
+        "genetic algorithm: tournament, uniform and order crossover",
+        build_genetic,
+        GeneticOptions,
+    ),
+    plugin(
+        "rising-bandits",
+        "arms are algorithms, dismissed when their growth cannot win any more",
+        build_rising,
+        RisingOptions,
+    ),
+    plugin(
+        "halving", "successive halving over fidelity; without it, over algorithms", build_halving
+    ),
+    plugin("exhaustive", "every selection once, for spaces of at most 100 000", build_exhaustive),
+    plugin("bo", "Bayesian optimization on the one-hot relaxation of the selections", build_bo),
+)
+
+
 @hookimpl
 def z_solvers() -> Iterable[ZSolverPlugin]:
-    """Bandits, a tree, a genetic algorithm, a model, all of them, and chance."""
-    yield ZSolverPlugin(
-        name="cmab",
-        summary="combinatorial bandit: Thompson sampling, orders by the assignment problem",
-        factory=build_cmab,
-        options=CmabOptions,
-    )
-    yield ZSolverPlugin(name="random", summary="uniform selections", factory=build_random)
-    yield ZSolverPlugin(
-        name="ucb",
-        summary="combinatorial bandit: upper confidence bounds",
-        factory=build_ucb,
-        options=UcbOptions,
-    )
-    yield ZSolverPlugin(
-        name="softmax",
-        summary="combinatorial bandit: Boltzmann exploration",
-        factory=build_softmax,
-        options=SoftmaxOptions,
-    )
-    yield ZSolverPlugin(
-        name="mcts",
-        summary="Monte Carlo tree search over the decisions: UCT, progressive widening",
-        factory=build_mcts,
-        options=MctsOptions,
-    )
-    yield ZSolverPlugin(
-        name="genetic",
-        summary="genetic algorithm: tournament, uniform and order crossover",
-        factory=build_genetic,
-        options=GeneticOptions,
-    )
-    yield ZSolverPlugin(
-        name="rising-bandits",
-        summary="arms are algorithms, dismissed when their growth cannot win any more",
-        factory=build_rising,
-        options=RisingOptions,
-    )
-    yield ZSolverPlugin(
-        name="exhaustive",
-        summary="every selection once, for spaces of at most 100 000",
-        factory=build_exhaustive,
-    )
-    yield ZSolverPlugin(
-        name="bo",
-        summary="Bayesian optimization on the one-hot relaxation of the selections",
-        factory=build_bo,
-    )
+    """Bandits, a tree, a genetic algorithm, halving, a model, all of them, and chance."""
+    return Z_SOLVERS

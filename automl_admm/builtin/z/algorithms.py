@@ -1,0 +1,69 @@
+"""What z-solvers share whose arms are algorithms: which choice that is, and a pull of an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from automl_admm.builtin.z.learner import Record, first_new, neighbour
+from automl_admm.space import Choice, Condition, SearchSpace, Selection, draw
+
+TRIES = 16
+FROM_BEST = 0.75
+
+
+def choice_of_arms(space: SearchSpace) -> Choice | None:
+    """The choice with most parameters hanging on it; else most decisions, else alternatives.
+
+    It is one that is always active, so that every selection is a pull of one of its arms.
+    """
+    roots = [d for d in space.decisions if isinstance(d, Choice) and d.when is None]
+    return max(roots, key=lambda choice: _weight(space, choice), default=None)
+
+
+def _weight(space: SearchSpace, root: Choice) -> tuple[int, int, int]:
+    below = {root.name}
+    for decision in space.decisions:
+        if _hangs_on(decision.when, below):
+            below.add(decision.name)
+    parameters = sum(_hangs_on(parameter.when, below) for parameter in space.parameters)
+    return parameters, len(below), len(root.alternatives)
+
+
+def _hangs_on(when: Condition | None, names: set[str]) -> bool:
+    return when is not None and when.decision in names
+
+
+def members_of(record: Record, decision: str) -> Mapping[str, Sequence[Selection]]:
+    """What is on record of each arm of a choice, in the order in which it became known."""
+    members: dict[str, list[Selection]] = {}
+    for selection in record.losses:
+        members.setdefault(str(selection.get(decision)), []).append(selection)
+    return members
+
+
+def pull(
+    space: SearchSpace,
+    record: Record,
+    arm: tuple[str, str],
+    taken: Collection[Selection],
+    rng: np.random.Generator,
+) -> Selection | None:
+    """One step of a search within an arm, which is a decision and its label.
+
+    It is a draw, or a neighbour of the arm's best or of the best of all with this arm put in; None
+    where nothing new was found.
+    """
+    decision, label = arm
+    members = members_of(record, decision).get(label, ())
+    bases = [record.best(), min(members, key=record.losses.__getitem__, default=None)]
+
+    def make() -> Selection:
+        picks = {d.name: draw(d, rng) for d in space.decisions}
+        base = bases[int(rng.integers(2))]
+        if base is not None and rng.random() < FROM_BEST:
+            picks.update(neighbour(space, base, rng, fixed=decision).picks)
+        return space.complete({**picks, decision: label})
+
+    return first_new(make, taken, TRIES)

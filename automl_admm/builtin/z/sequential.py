@@ -1,0 +1,88 @@
+"""Sequential halving over algorithms: what `halving` does where every evaluation is whole."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from automl_admm.builtin.z.algorithms import choice_of_arms, members_of, pull
+from automl_admm.builtin.z.learner import Learner
+from automl_admm.problem import Observation, SelectionSubproblem
+from automl_admm.space import SearchSpace, Selection
+
+UNKNOWN_BUDGET = 64
+
+
+class SequentialHalving(Learner):
+    """Rounds in which every arm that is left has an equal share; then the worse half goes.
+
+    With K arms and a budget of N evaluations each of the ⌈log₂ K⌉ rounds has an equal part of N,
+    so that the arms of a later round have more each. A round may outlast a sub-problem; when one
+    arm is left it is pulled to the end of the sub-problem, and the next has all arms back.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._arms: tuple[str, ...] = ()
+        self._decision = ""
+        self._alive: list[str] = []
+        self._pulls: Counter[str] = Counter()
+        self._evaluations = UNKNOWN_BUDGET
+
+    def begin(self, subproblem: SelectionSubproblem) -> None:
+        """Start on a table of decisions; an unfinished bracket goes on."""
+        if subproblem.space is not self._space and subproblem.space != self._space:
+            self._lay_out(subproblem.space)
+        elif len(self._alive) <= 1:
+            self._alive = list(self._arms)
+            self._pulls = Counter()
+        self._evaluations = subproblem.evaluations or UNKNOWN_BUDGET
+        super().begin(subproblem)
+
+    def tell(self, observations: Sequence[Observation[Selection]]) -> None:
+        """Take down what was observed, and count the pulls of this round."""
+        super().tell(observations)
+        self._pulls.update(self._arm(observation.point) for observation in observations)
+
+    def _lay_out(self, space: SearchSpace) -> None:
+        choice = choice_of_arms(space)
+        self._decision = "" if choice is None else choice.name
+        self._arms = () if choice is None else choice.alternatives
+        self._alive = list(self._arms)
+        self._pulls = Counter()
+
+    def _propose(
+        self, waiting: Sequence[Selection], taken: Collection[Selection]
+    ) -> Selection | None:
+        if len(self._alive) > 1 and min(self._pulls[arm] for arm in self._alive) >= self.share:
+            self._dismiss()
+        pulls = self._pulls + Counter(self._arm(selection) for selection in waiting)
+        for label in sorted(self._alive, key=lambda arm: pulls[arm]):
+            arm = (self._decision, label)
+            selection = pull(self._space, self._record, arm, taken, self._rng)
+            if selection is not None:
+                return selection
+        return None
+
+    @property
+    def share(self) -> int:
+        """⌊N / (k ⌈log₂ K⌉)⌋ pulls for each of the k arms of a round, one at least."""
+        rounds = max(math.ceil(math.log2(max(len(self._arms), 1))), 1)
+        return max(self._evaluations // (len(self._alive) * rounds), 1)
+
+    def _dismiss(self) -> None:
+        """Keep the better half, ⌈k/2⌉ arms, by the best loss on record of each."""
+        members = members_of(self._record, self._decision)
+        best = {
+            arm: min(
+                (self._record.losses[point] for point in members.get(arm, ())), default=math.inf
+            )
+            for arm in self._alive
+        }
+        kept = sorted(self._alive, key=best.__getitem__)[: math.ceil(len(self._alive) / 2)]
+        self._alive = [arm for arm in self._alive if arm in kept]
+        self._pulls = Counter()
+
+    def _arm(self, selection: Selection) -> str:
+        return str(selection.get(self._decision))
