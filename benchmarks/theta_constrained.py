@@ -155,11 +155,13 @@ def main() -> None:
     """Run everything, print the tables, draw the plot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
     arguments = parser.parse_args()
     cases, methods = make_cases(), METHODS | optuna_methods()
     functions = [case for case, _ in cases.values()]
-    runs = collect(methods, functions, arguments.seeds, BUDGET, arguments.keep)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    runs = collect(methods, functions, seeds, BUDGET, arguments.keep)
     for name, (_, best) in cases.items():
         table(runs, name, best, list(methods))
     print()

@@ -226,7 +226,11 @@ def optuna_methods() -> dict[str, Method]:
 
 
 def collect(
-    methods: Mapping[str, Method], cases: Iterable[Case], seeds: int, budget: int, keep: Path | None
+    methods: Mapping[str, Method],
+    cases: Iterable[Case],
+    seeds: Iterable[int],
+    budget: int,
+    keep: Path | None,
 ) -> dict[tuple[str, str], list[Trace]]:
     """All runs by method and case. Runs that the file `keep` holds are not repeated."""
     held: dict[str, Any] = json.loads(keep.read_text()) if keep and keep.exists() else {}
@@ -234,7 +238,7 @@ def collect(
     for case in cases:
         for name, method in methods.items():
             traces = []
-            for seed in range(seeds):
+            for seed in seeds:
                 key = f"{name}/{case.name}/{seed}/{budget}"
                 if key not in held:
                     held[key] = asdict(_quietly(method, case, seed, budget))

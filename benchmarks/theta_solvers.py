@@ -119,10 +119,12 @@ def main() -> None:
     """Run everything, print the tables, draw the plot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
     arguments = parser.parse_args()
     methods: dict[str, Method] = {name: ours(name) for name in NAMES} | optuna_methods()
-    runs = collect(methods, CASES, arguments.seeds, SHOWN[-1], arguments.keep)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    runs = collect(methods, CASES, seeds, SHOWN[-1], arguments.keep)
     names = list(methods)
     costs = {
         name: float(np.median([t.milliseconds for c in CASES for t in runs[name, c.name]]))

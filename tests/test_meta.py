@@ -14,6 +14,8 @@ import pytest
 
 import automl_admm
 from automl_admm import hookspecs
+from automl_admm.plugins import load_plugins
+from automl_admm.runner.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [
@@ -94,3 +96,28 @@ def test_every_exit_code_is_in_the_readme() -> None:
     codes = {kind.exit_code for kind in kinds if issubclass(kind, errors.AutomlAdmmError)} - {1}
     for code in codes:
         assert re.search(rf"^\| {code} \|", readme, re.MULTILINE), code
+
+
+@pytest.mark.parametrize(
+    ("option", "kind", "default"),
+    [
+        ("--theta-solver", "theta_solvers", RunConfig().theta_solver),
+        ("--z-solver", "z_solvers", RunConfig().z_solver),
+    ],
+)
+def test_the_readme_names_every_solver_that_ships(option: str, kind: str, default: str) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{option}` \| (.*?) \|", readme, flags=re.MULTILINE)
+    registry = getattr(load_plugins(), kind)
+    ours = {r.name for r in registry if registry.provider(r.name).startswith("automl-admm ")}
+    assert set(re.findall(r"`([\w-]+)`", row)) == ours
+    assert row.startswith(f"`{default}` (default)")
+
+
+def test_the_readme_names_every_solver_of_our_plugins() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    registry = load_plugins().theta_solvers
+    for record in registry:
+        distribution = registry.provider(record.name).split()[0]
+        if (ROOT / "plugins" / distribution).is_dir():
+            assert f"`{record.name}`" in readme

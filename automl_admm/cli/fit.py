@@ -75,7 +75,7 @@ SHIPPED = "german_credit"
 )
 @click.option(
     "--z-solver",
-    default="cmab",
+    default="bo",
     metavar="NAME[:k=v,…]",
     help="Solver for structure.",
     show_default=True,

@@ -37,7 +37,7 @@ class RunConfig:
     scoring: str | Callable[..., float] | None = None
     constraints: tuple[Constraint | str, ...] = ()
     theta_solver: str = "gp"
-    z_solver: str = "cmab"
+    z_solver: str = "bo"
     strategy: str = "admm"
     executor: str = "local"
     workers: int = 1
