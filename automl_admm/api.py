@@ -18,6 +18,7 @@ from automl_admm.data.columns import column_kinds, plain_missing
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, is_feasible
+from automl_admm.run_records import RunResult
 from automl_admm.runner.blackbox import BlackBox, Cheap, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.failures import best_or_raise
@@ -302,9 +303,16 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         begun=begun,
     )
     run = run_black_box(config, objective, space, _several(limits), cheap or {})
+    result = _found(run, space)
+    if not result.feasible and on_infeasible == "raise":
+        raise InfeasibleError("nothing within the limits was found.", closest=result)
+    return result
+
+
+def _found(run: RunResult, space: SearchSpace) -> MinimizeResult:
     best = best_or_raise(run)
     names = [limit.name for limit in run.limits]
-    result = MinimizeResult(
+    return MinimizeResult(
         best=space.values(best.candidate),
         loss=best.loss,
         constraints=dict(zip(names, best.constraints, strict=True)),
@@ -312,9 +320,6 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         stopped_by=run.stopped_by,
         evaluations=run.evaluations,
     )
-    if not result.feasible and on_infeasible == "raise":
-        raise InfeasibleError("nothing within the limits was found.", closest=result)
-    return result
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> int:

@@ -37,7 +37,7 @@ def joint(
     yield from evaluate_starts(problem, book)
     unit = spread([evaluation.loss for evaluation in book.evaluations])
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
-    relaxed: RelaxedSpace | ConditionalSpace = make(problem.space, problem.limits, unit)
+    relaxed = make(problem.space, problem.limits, unit)
     axes = relaxed.axes()
     allowance = Allowance(problem.evaluations, problem.deadline, problem.clock)
     solver.begin(

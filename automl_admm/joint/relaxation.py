@@ -35,19 +35,15 @@ class RelaxedSpace:
     loss_unit: float
 
     def axes(self) -> tuple[Parameter, ...]:
-        """The axes of the box as parameters on [0, 1]."""
-        relaxed = [
-            Parameter(f"{decision.name}={label}", 0.0, 1.0)
-            for decision in self.space.decisions
-            for label in labels(decision)
-        ]
+        """The axes of the box: those of the decisions, then the parameters."""
+        relaxed = [axis for decision in self.space.decisions for axis in self.axes_of(decision)]
         return (*relaxed, *self.space.parameters)
 
     def candidate(self, point: Array) -> Candidate:
         """Decode a point."""
         picks: dict[str, Pick] = {}
         for decision, axes in self._slices():
-            picks[decision.name] = _decode(decision, point[axes])
+            picks[decision.name] = self.decode(decision, point[axes])
         theta = np.clip(point[len(point) - len(self.space.parameters) :], 0.0, 1.0)
         return self.space.candidate(self.space.complete(picks), theta)
 
@@ -55,53 +51,51 @@ class RelaxedSpace:
         """Encode a candidate."""
         theta = self.space.default_theta()
         theta[list(self.space.active(candidate.selection))] = candidate.theta
-        relaxed = np.zeros(sum(len(labels(decision)) for decision in self.space.decisions))
-        for decision, axes in self._slices():
-            pick = candidate.selection.get(decision.name)
-            if pick is not None:
-                relaxed[axes] = _encode(decision, pick)
-        return np.concatenate([relaxed, theta])
+        picks = dict(candidate.selection.picks)
+        parts = [self.encode(d, picks.get(d.name)) for d in self.space.decisions]
+        return np.concatenate([*parts, theta])
 
     def price(self, evaluation: Evaluation, point: Array) -> float:  # noqa: ARG002 - of the protocol
         """f / unit + Σ_m violation_m: an exact penalty, for solvers that know no constraints."""
-        return penalised_loss(evaluation, self.limits, self.loss_unit)
+        excess = violation(evaluation.constraints, self.limits)
+        return evaluation.loss / self.loss_unit + excess
+
+    def axes_of(self, decision: Decision) -> list[Parameter]:
+        """An axis on [0, 1] for each label."""
+        return [Parameter(f"{decision.name}={label}", 0.0, 1.0) for label in labels(decision)]
+
+    def width(self, decision: Decision) -> int:
+        """How many axes a decision has."""
+        return len(labels(decision))
+
+    def decode(self, decision: Decision, axes: Array) -> Pick:
+        """What a decision takes where its axes are here."""
+        if isinstance(decision, Choice):
+            return decision.alternatives[int(np.argmax(axes))]
+        return tuple(decision.items[int(i)] for i in np.argsort(-axes, kind="stable"))
+
+    def encode(self, decision: Decision, pick: Pick | None) -> Array:
+        """Where the axes of a decision stand for a pick; all at 0 where it is not active."""
+        if pick is None:
+            return np.zeros(len(labels(decision)))
+        if isinstance(decision, Choice):
+            return np.array([float(label == pick) for label in decision.alternatives])
+        return priorities(decision, tuple(pick))
 
     def _slices(self) -> Iterator[tuple[Decision, slice]]:
         start = 0
         for decision in self.space.decisions:
-            stop = start + len(labels(decision))
+            stop = start + self.width(decision)
             yield decision, slice(start, stop)
             start = stop
 
 
-def penalised_loss(evaluation: Evaluation, limits: tuple[Limit, ...], unit: float) -> float:
-    """f / unit + Σ_m violation_m."""
-    return evaluation.loss / unit + violation(evaluation.constraints, limits)
-
-
 def labels(decision: Decision) -> tuple[str, ...]:
-    """What a decision has an axis for."""
+    """The alternatives of a choice, the items of an order."""
     return decision.alternatives if isinstance(decision, Choice) else decision.items
 
 
-def _decode(decision: Decision, axes: Array) -> Pick:
-    if isinstance(decision, Choice):
-        return decision.alternatives[int(np.argmax(axes))]
-    return decode_order(decision, axes)
-
-
-def _encode(decision: Decision, pick: Pick) -> Array:
-    if isinstance(decision, Choice):
-        return np.array([float(label == pick) for label in decision.alternatives])
-    return encode_order(decision, tuple(pick))
-
-
-def decode_order(order: Order, priorities: Array) -> tuple[str, ...]:
-    """The items, the one of the highest priority first."""
-    return tuple(order.items[int(i)] for i in np.argsort(-priorities, kind="stable"))
-
-
-def encode_order(order: Order, pick: tuple[str, ...]) -> Array:
+def priorities(order: Order, pick: tuple[str, ...]) -> Array:
     """Priorities that decode to this order, evenly spread over [0, 1]."""
     places = [pick.index(item) for item in order.items]
     return 1.0 - np.array(places, dtype=float) / max(len(places) - 1, 1)
