@@ -85,11 +85,10 @@ class PipelineWork:
         with unheard_warnings():
             parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
             values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
-        np.savez(
-            folder / "predictions.npz",
-            rows=np.concatenate([valid for _, valid in self.splits]),
-            predictions=np.concatenate([p.predictions for p, _ in parts]).astype(np.float32),
-        )
+            predictions = np.concatenate([part.predictions for part, _ in parts])
+            predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
+        rows = np.concatenate([valid for _, valid in self.splits])
+        np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
         scores = [score for _, score in parts]
         return {
             "loss": self.metric.loss(float(np.mean(scores))),
