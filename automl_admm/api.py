@@ -343,6 +343,7 @@ def tabulate(
         "mean_test_score": np.array([score(e.loss) for e in evaluations], dtype=float),
         "mean_fit_time": np.array([e.details.get("fit_seconds", np.nan) for e in evaluations]),
         "seconds": np.array([e.seconds for e in evaluations], dtype=float),
+        "fidelity": np.array([e.candidate.fidelity for e in evaluations], dtype=float),
         "feasible": np.array([is_feasible(e, limits) for e in evaluations], dtype=bool),
         "message": [e.message for e in evaluations],
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
@@ -195,7 +196,8 @@ class Guard(Generic[PointT]):
 
     def _ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
         proposed = self._call("ask", partial(_listed, self._solver, count, pending))
-        is_early = len(self._trail.known) < FEW_KNOWN and self._trail.has_room
+        is_early = self._ground.size == math.inf or len(self._trail.known) < FEW_KNOWN
+        is_early = is_early and self._trail.has_room
         if count and not proposed and not pending and is_early:
             raise Fault("proposed nothing, although most of its box is untried")
         admitted = [self._admit(item) for item in proposed]

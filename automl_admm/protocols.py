@@ -33,7 +33,8 @@ class ThetaSolver(Protocol):
     def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array | AtFidelity[Array]]:
         """Propose up to `count` points of [0, 1]^d; `pending` are asked for and not yet told.
 
-        Proposing nothing says that the box has nothing left to try.
+        Proposing nothing says that the box has nothing left to try: that is a fault where an axis
+        is continuous and nothing is pending.
         """
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:

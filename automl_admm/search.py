@@ -177,7 +177,8 @@ def solve(
         known = len(book.keys)
         book.receive(results)
         learned = observe(results, subspace, book, asked)
-        solver.tell(learned)
+        if learned:
+            solver.tell(learned)
         done += sum(observation.fidelity for observation in learned)
         stale = 0 if len(book.keys) > known or not results else stale + 1
 
@@ -214,10 +215,18 @@ def cheap_at(
         return ()
 
     def at_point(function: Callable[[Candidate], float]) -> Callable[[PointT], float]:
-        return lambda point: float(function(subspace.candidate(point)))
+        return lambda point: _or_nan(function, subspace.candidate(point))
 
     found = (problem.cheap.get(limit.name) for limit in problem.limits)
     return tuple(None if function is None else at_point(function) for function in found)
+
+
+def _or_nan(function: Callable[[Candidate], float], candidate: Candidate) -> float:
+    """The value, NaN where the function fails: it is the user's, and no fault of a solver."""
+    try:
+        return float(function(candidate))
+    except Exception:  # noqa: BLE001 - it may raise anything
+        return math.nan
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:

@@ -19,7 +19,7 @@ from automl_admm import (
     hookimpl,
     minimize,
 )
-from automl_admm.errors import UnknownNameError
+from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.runner.blackbox import run_black_box
@@ -127,3 +127,36 @@ def test_a_cheap_limit_on_pipelines() -> None:
         random_state=0,
     )
     assert len(search.fit(X, y).best_pipeline_.steps) <= 3
+
+
+def test_a_cheap_function_that_fails_at_once_is_named() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"cheap function of the limit on 'weight'.*KeyErr"
+    ):
+        minimize(
+            objective,
+            SPACE,
+            limits=["weight <= 6"],
+            max_evaluations=2,
+            cheap={"weight": lambda values: values["no such thing"]},
+        )
+
+
+def test_a_cheap_function_that_fails_now_and_then_costs_no_solver_its_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def moody(values: dict[str, Any]) -> float:
+        if values["length"] > 7:
+            raise ValueError("too long for me")
+        return weight(values)
+
+    minimize(
+        objective,
+        SPACE,
+        limits=["weight <= 6"],
+        max_evaluations=30,
+        theta_solver="ctpe",
+        cheap={"weight": moody},
+        random_state=0,
+    )
+    assert "random proposals" not in caplog.text

@@ -90,6 +90,13 @@ def test_the_solver_that_asked_is_told_and_a_history_has_none() -> None:
     assert all(o.objective >= 0 for o in whole)
 
 
+def test_an_evaluation_on_a_quarter_of_the_rows_takes_a_quarter_of_the_budget() -> None:
+    result, _ = run()
+    spent = sum(evaluation.candidate.fidelity for evaluation in result.evaluations)
+    assert 40 <= spent < 41
+    assert len(result.evaluations) > 50
+
+
 def test_one_point_at_two_fidelities_is_evaluated_twice() -> None:
     result, _ = run()
     thetas = [e.candidate.theta for e in result.evaluations if e.candidate.fidelity < 1.0]

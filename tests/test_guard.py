@@ -414,10 +414,16 @@ def test_nothing_is_an_answer_where_little_is_left(guarded: Callable[..., Guard[
     assert it.ask(1, []) == []
     it.begin(box_problem(MIXED))
     assert it.ask(1, [np.full(4, 0.5)]) == [], "it may wait for what is pending"
-    points = np.random.default_rng(0).random((9, 4))
-    it.begin(box_problem(MIXED, [observed(point, 1.0) for point in points]))
-    assert it.ask(1, []) == [], "it may have converged"
     assert not office.reports
+
+
+def test_a_continuous_box_is_never_used_up(guarded: Callable[..., Guard[Any]]) -> None:
+    office = Office()
+    it = guarded(Silent(), office)
+    points = np.random.default_rng(0).random((90, 4))
+    it.begin(box_problem(MIXED, [observed(point, 1.0) for point in points]))
+    assert len(it.ask(1, [])) == 1
+    assert len(office.reports) == 1
 
 
 def test_a_solver_may_refuse_a_space_when_it_first_sees_it(

@@ -38,7 +38,7 @@ class Budget:
 
     `deadline` is the end of the whole run on the monotonic clock; `reserve` says how many seconds
     before it the search must end, given the best so far: the final fit and the writing are paid
-    from that.
+    from that. Of `max_evaluations`, one on a share of the rows takes that share.
     """
 
     deadline: float | None = None

@@ -24,6 +24,7 @@ from automl_admm.space import Candidate
 SHORTEST_EVALUATION = 0.05
 LAST_WORDS = 1.0
 SLICE = 0.25
+ROUNDING = 1e-6
 Tell = Callable[..., Sequence[Any]]
 
 
@@ -60,6 +61,7 @@ class Driver:
         self._known: dict[str, Evaluation] = {}
         self._running: dict[int, _Running] = {}
         self._started = 0
+        self._spent = 0.0
         self._threads = ThreadpoolController()
         # What runs in this very process is interrupted as its author expects.
         is_apart = not getattr(desk.executor, "runs_here", False)
@@ -71,7 +73,7 @@ class Driver:
             with self._interrupts:
                 return self._drive(search)
         except StopIteration:
-            return "nothing left to try"
+            return "interrupt" if self._interrupts.came else "nothing left to try"
         except KeyboardInterrupt:
             return "interrupt"
         finally:
@@ -96,7 +98,8 @@ class Driver:
         The matrices of a solver are small: more threads make it slower by themselves, and forty
         times slower while the workers keep the cores busy.
         """
-        with self._desk.ledger.charge("solver"), self._threads.limit(limits=1):
+        charged, limited = self._desk.ledger.charge("solver"), self._threads.limit(limits=1)
+        with charged, limited, self._interrupts.at_once():
             yield
 
     def _react(self, event: Proposal | Wait | AdmmState) -> list[Evaluation]:
@@ -121,6 +124,7 @@ class Driver:
                 running.candidates.append(candidate)
                 return None
         self._started += 1
+        self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self.best)
         arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
         task = Task(
@@ -135,7 +139,7 @@ class Driver:
         if self._interrupts.came:
             return "interrupt"
         budget = self._desk.budget
-        if budget.max_evaluations is not None and self._started >= budget.max_evaluations:
+        if budget.max_evaluations is not None and self._spent > budget.max_evaluations - ROUNDING:
             return "evaluations" if not self._running else self._wait_for_last()
         left = budget.seconds_left(self.best)
         if left is not None and left < SHORTEST_EVALUATION:

@@ -1,4 +1,4 @@
-"""Interrupts during a search: noted at once, acted on between two steps of the driver.
+"""Interrupts during a search: noted at once, acted on where nothing can be broken.
 
 Raised wherever the program happens to be, a KeyboardInterrupt may fall into a message that is half
 read, or into a finaliser, where Python drops it.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -18,6 +19,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Deferral:
     """While it is entered the first interrupt only sets `came`; a second one is raised at once.
 
+    In a block of `at_once` the first is raised, too: there a solver thinks, perhaps for long.
+
     An interrupt is a signal whose handler raises KeyboardInterrupt; any other handler is called
     as before. Only the main thread of a process can defer, in others nothing changes.
     """
@@ -25,7 +28,17 @@ class Deferral:
     def __init__(self, *, enabled: bool) -> None:
         self.came = False
         self._enabled = enabled and threading.current_thread() is threading.main_thread()
+        self._is_at_once = False
         self._handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """A block in which an interrupt is raised as it comes."""
+        self._is_at_once = True
+        try:
+            yield
+        finally:
+            self._is_at_once = False
 
     def __enter__(self) -> Self:
         for number in SIGNALS if self._enabled else ():
@@ -45,11 +58,11 @@ class Deferral:
             signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Let the handler do its work, but keep what it raises unless it has come before."""
-        if self.came:
-            self._handlers[number](number, frame)
-            return
+        """Let the handler do its work, but keep what it raises for the right moment."""
+        is_kept = not (self.came or self._is_at_once)
         try:
             self._handlers[number](number, frame)
         except KeyboardInterrupt:
             self.came = True
+            if not is_kept:
+                raise

@@ -79,7 +79,7 @@ class PipelineWork:
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
 
-        At a fidelity below 1 it learns from that share of the rows, and is measured on all others.
+        At a fidelity below 1 it learns from that share of its rows, and is measured as ever.
         """
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():

@@ -22,9 +22,8 @@ class ConditionalSpace(RelaxedSpace):
         if not isinstance(decision, Choice):
             return [replace(axis, when=decision.when) for axis in super().axes_of(decision)]
         found, last = decision.alternatives, len(decision.alternatives) - 1
-        return [
-            Parameter(decision.name, 0, last, kind="category", values=found, when=decision.when)
-        ]
+        axis = Parameter(decision.name, 0, last, kind="category", default=0, values=found)
+        return [replace(axis, when=decision.when)]
 
     def width(self, decision: Decision) -> int:
         """One axis for a choice."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from automl_admm.errors import ConfigurationError
 from automl_admm.evaluation.budget import Budget, Ledger
 from automl_admm.evaluation.driver import Desk, Driver
 from automl_admm.plugins import Observers, Plugins
@@ -47,6 +48,7 @@ class Tools:
 
 def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     """Search until the budget ends; the caller tells `run_finished` when all is done."""
+    check_cheap(subject)
     budget = Budget(config.deadline, config.max_evaluations, config.limit_of_one, tools.reserve)
     problem = SearchProblem(
         subject.space,
@@ -86,6 +88,22 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         ledger=ledger.seconds,
         search_seconds=time.monotonic() - begun,
     )
+
+
+def check_cheap(subject: Subject) -> None:
+    """Raise if what is to be known of a candidate without evaluation cannot be had for the first.
+
+    Where it fails later it is taken as unknown.
+    """
+    for name, function in subject.cheap.items():
+        try:
+            function(default_start(subject.space))
+        except Exception as problem:
+            reason = f"{type(problem).__name__}: {problem}"
+            raise ConfigurationError(
+                f"the cheap function of the limit on '{name}' failed: {reason}.",
+                hint="It is given what is searched at its defaults.",
+            ) from problem
 
 
 def teller(config: RunConfig, subject: Subject, plugins: Plugins) -> Callable[..., Sequence[Any]]:

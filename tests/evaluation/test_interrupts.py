@@ -30,6 +30,13 @@ def test_the_first_interrupt_is_noted_and_the_second_raised() -> None:
             interrupt()
 
 
+def test_where_a_solver_thinks_the_first_is_raised_too() -> None:
+    with Deferral(enabled=True) as deferral:
+        with deferral.at_once(), pytest.raises(KeyboardInterrupt):
+            interrupt()
+        assert deferral.came
+
+
 def test_afterwards_the_handler_is_what_it_was() -> None:
     with Deferral(enabled=True):
         pass
