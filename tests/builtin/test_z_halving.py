@@ -181,6 +181,21 @@ def test_without_fidelity_arms_have_equal_shares_and_the_worse_half_goes() -> No
     assert {str(point.get("model")) for point, _ in climb(solver, 5.0)} == {"line"}
 
 
+def test_without_fidelity_an_arm_that_is_used_up_holds_up_no_round() -> None:
+    """Of sixteen evaluations in two rounds each of four arms has two; the tree offers but one."""
+    hung = Condition("model", ("line", "net", "near"))
+    widths = Choice("width", tuple("abcdefghij"), hung)
+    space = SearchSpace((Choice("model", tuple(LOSS)), widths))
+    solver = begun(1.0, space=space, evaluations=16)
+    models = []
+    for _ in range(15):
+        point, _ = unwrap(solver.ask(1, [])[0])
+        models.append(str(point.get("model")))
+        solver.tell([Observation(point, LOSS[models[-1]])])
+    assert Counter(models[:7]) == {"tree": 1, "line": 2, "net": 2, "near": 2}
+    assert Counter(models[7:]) == {"line": 4, "net": 4}
+
+
 def test_without_fidelity_a_bracket_outlasts_a_sub_problem_and_then_begins_anew() -> None:
     solver = begun(1.0, evaluations=16)  # 2 rounds: 2 pulls an arm, then 4
     climb(solver, 9.0)
@@ -218,7 +233,7 @@ def test_minimize_asks_for_a_share_and_the_answer_is_whole() -> None:
     result = minimize(
         objective,
         SPACE,
-        max_evaluations=120,
+        max_evaluations=60,  # of more the lowest rung would use the 216 selections up
         theta_solver="random",
         z_solver="halving",
         min_fidelity=0.1,

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
-from automl_admm.builtin.z.algorithms import choice_of_arms, members_of
+from automl_admm.admm.loop import AdmmSettings, admm
+from automl_admm.admm.schedule import Precision
+from automl_admm.builtin.theta.uniform import RandomTheta
+from automl_admm.builtin.z.algorithms import choice_of_arms
 from automl_admm.builtin.z.rising import Budget, Curve, RisingBandits
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+from automl_admm.problem import Evaluation, Limit, Observation, SelectionSubproblem, Status
+from automl_admm.search import Proposal, Search, SearchProblem, default_start
+from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace, Selection
 
 SPACE = SearchSpace(
     (
@@ -118,9 +123,7 @@ def test_of_evaluations_every_arm_may_have_all_that_are_left() -> None:
 def test_of_seconds_a_dear_arm_is_judged_by_the_pulls_that_the_time_left_buys() -> None:
     solver = begun(evaluations=None, seconds=20.0)
     search(solver, 6, {"tree": 4.0, "line": 1.0, "net": 0.5})
-    curves = {
-        arm: solver._curve(points) for arm, points in members_of(solver._record, "model").items()
-    }
+    curves = {arm: solver._curve(arm) for arm in LOSS}
     assert {arm: curve.seconds for arm, curve in curves.items()} == {
         "tree": 4.0,
         "line": 1.0,
@@ -149,7 +152,8 @@ def test_a_growing_arm_that_is_dear_goes_only_where_the_budget_is_time() -> None
             solver.tell([Observation(line, 3.0, 3.0, (), 0.5)])
         net = [SPACE.complete({"model": "net", "scaler": f"s{i}"}) for i in range(4)]
         solver.tell([Observation(point, 5.0) for point in net])
-        solver.ask(2, [])
+        solver.ask(1, [])  # the start
+        solver.ask(1, [])
         assert solver._alive == alive
 
 
@@ -183,3 +187,116 @@ def test_an_order_alone_is_searched_without_arms() -> None:
         points += solver.ask(1, [])
         solver.tell([Observation(points[-1], 1.0)])
     assert len(set(points)) == 6
+
+
+def test_an_arm_that_is_used_up_holds_up_no_judgement() -> None:
+    """Mean has one selection; of the others all but line are flat and behind."""
+    models = ("mean", "tree", "line", "net")
+    hung = Condition("model", models[1:])
+    space = SearchSpace((Choice("model", models), Choice("width", tuple("abcdefghij"), hung)))
+    solver = RisingBandits(3)
+    solver.begin(SelectionSubproblem(space, space.complete({}), evaluations=64, seed=2))
+    pulled = []
+    for _ in range(18):
+        (point,) = solver.ask(1, [])
+        pulled.append(str(point.get("model")))
+        solver.tell([Observation(point, {"mean": 4.0, **LOSS}[pulled[-1]])])
+    assert Counter(pulled[:13]) == {"mean": 1, "tree": 4, "line": 4, "net": 4}
+    assert set(pulled[13:]) == {"line"}
+    assert solver._alive == ["mean", "line"]  # what was pulled once may have any bound
+
+
+BARE = SearchSpace((Choice("model", ("tree", "line")),))
+TREE, LINE = (BARE.complete({"model": label}) for label in ("tree", "line"))
+
+
+def told(
+    losses: list[float], *, limits: tuple[Limit, ...] = (), prices: list[float] | None = None
+) -> RisingBandits:
+    """In each sub-problem the tree is known with other parameters, and the line is as it was."""
+    solver = RisingBandits(2)
+    for loss, price in zip(losses, prices or losses, strict=True):
+        excess = (0.0,) * len(limits)
+        known = (Observation(TREE, price, loss, excess), Observation(LINE, 6.0, 6.0, excess))
+        solver.begin(SelectionSubproblem(BARE, TREE, known, limits, evaluations=8))
+    return solver
+
+
+def test_a_selection_with_other_parameters_is_another_pull_and_grows_its_arm() -> None:
+    solver = told([9.0, 8.0, 8.5, 7.0])
+    assert solver._curve("tree").losses == (9.0, 8.0, 8.5, 7.0)
+    assert solver._curve("tree").growth(2) == 0.5
+    solver.ask(1, [])
+    assert solver._alive == ["tree", "line"]  # 7 - 8 · 0.5 is less than 6
+
+
+def test_what_was_counted_is_no_second_pull_when_it_is_told_again() -> None:
+    solver = told([9.0, 8.0, 8.0])
+    solver.tell([Observation(TREE, 8.0, 8.0), Observation(LINE, 6.0, 6.0)])
+    assert solver._curve("tree").losses == (9.0, 8.0)
+    assert solver._curve("line").losses == (6.0,)
+    failed = Observation(TREE, 9.0, failed=True, seconds=2.0)
+    solver.tell([failed, Observation(TREE, 10.0, math.nan, failed=True, seconds=2.0)])
+    assert solver._curve("tree").losses == (9.0, 8.0, math.inf)
+
+
+def test_without_limits_the_unit_of_the_losses_makes_no_growth() -> None:
+    solver = told([9.0, 9.5, 9.5, 9.6], prices=[9.0, 9.5, 0.95, 0.96])
+    assert solver._curve("tree").losses == (9.0, 9.5, 9.6)
+    assert solver._curve("tree").growth(2) == 0.0
+
+
+def test_with_limits_the_latest_price_of_a_selection_is_what_it_is_worth() -> None:
+    limits = (Limit("size", 1.0),)
+    solver = told([5.0, 4.0, 4.0, 3.0], limits=limits, prices=[1.0, 2.0, 7.0, 8.0])
+    curve = solver._curve("tree")
+    assert curve.losses == (1.0, 7.0, 8.0)  # the second was priced anew, the first cannot be
+    assert (curve.reward, curve.growth(2)) == (-8.0, 0.0)
+    solver = told([5.0, 4.0, 3.0], limits=limits, prices=[9.0, 8.0, 7.0])
+    assert solver._curve("tree").growth(2) == 1.0
+
+
+def drive(search: Search, loss: Callable[[Candidate], float]) -> None:
+    """Answer every proposal at once until the search ends."""
+    results: list[Evaluation] = []
+    while True:
+        try:
+            event = search.send(results) if results else next(search)
+        except StopIteration:
+            return
+        results = []
+        if isinstance(event, Proposal):
+            point = event.candidate
+            results = [Evaluation(0, repr(point), point, Status.SUCCESS, loss(point))]
+
+
+def test_through_admm_an_arm_is_pulled_by_theta_min_and_dismissed_when_it_cannot_win() -> None:
+    """The paper's setting: one choice, and every pull tunes its alternative further."""
+    away = {"tree": 1.0, "line": 20.0, "net": 30.0}
+    parameters = [
+        Parameter(f"{model}.x{i}", 0, 1, when=Condition("model", (model,)))
+        for model in away
+        for i in range(8)
+    ]
+    space = SearchSpace((Choice("model", tuple(away)),), tuple(parameters))
+    problem = SearchProblem(space, key=repr, starts=(default_start(space),), seed=3)
+    settings = AdmmSettings(precision=Precision(4, 0, 4), max_iterations=40)
+    solver = RisingBandits(1)
+    search = admm(problem, RandomTheta(), solver, settings)
+    drive(search, lambda point: away[str(point.selection.get("model"))] + sum(point.theta))
+    curves = [solver._curve(model) for model in away]
+    assert all(len(curve.losses) >= 2 for curve in curves)
+    assert all(curve.reward > -curve.losses[0] for curve in curves)
+    assert max(len(curve.losses) for curve in curves) >= 4
+    assert solver._alive == ["tree"]
+
+
+def test_seconds_on_the_clock_buy_as_many_pulls_as_there_are_workers() -> None:
+    solver = begun(evaluations=None, seconds=20.0)
+    for _ in range(4):
+        points = [solver.ask(1, [])[0]]
+        for _ in range(3):
+            points += solver.ask(1, points)
+        solver.tell([Observation(point, 1.0, 1.0, (), 4.0) for point in points])
+    assert solver._budget.pulls_left(4.0, 16) == 4.0  # 16 of 20 seconds are over, for four
+    assert Budget(9, 20.0, spent=60.0, workers=4).pulls_left(1.0, 0) == 9

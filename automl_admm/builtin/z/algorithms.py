@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def _hangs_on(when: Condition | None, names: set[str]) -> bool:
 
 
 def members_of(record: Record, decision: str) -> Mapping[str, Sequence[Selection]]:
-    """What is on record of each arm of a choice, in the order in which it became known."""
+    """What is on record of each arm of a choice: every selection once, in no order of pulls."""
     members: dict[str, list[Selection]] = {}
     for selection in record.losses:
         members.setdefault(str(selection.get(decision)), []).append(selection)
@@ -67,3 +68,40 @@ def pull(
         return space.complete({**picks, decision: label})
 
     return first_new(make, taken, TRIES)
+
+
+@dataclass
+class Puller:
+    """Pulls arms, and knows those whose selections were used up when they were last pulled.
+
+    These must not count towards a round, or it would never end. It is made anew in every
+    sub-problem, whose parameters make all selections new.
+    """
+
+    decision: str
+    used_up: set[str] = field(default_factory=set)
+
+    def arm(self, selection: Selection) -> str:
+        """The arm that a selection is a pull of."""
+        return str(selection.get(self.decision))
+
+    def fewest(self, pulls: Mapping[str, int], arms: Collection[str]) -> int:
+        """The pulls of that arm, of those which can be pulled, which has fewest."""
+        return min((pulls.get(arm, 0) for arm in arms if arm not in self.used_up), default=0)
+
+    def first(
+        self,
+        space: SearchSpace,
+        record: Record,
+        arms: Sequence[str],
+        taken: Collection[Selection],
+        rng: np.random.Generator,
+    ) -> Selection | None:
+        """A pull of the first arm that has anything new."""
+        for label in arms:
+            selection = pull(space, record, (self.decision, label), taken, rng)
+            if selection is not None:
+                self.used_up.discard(label)
+                return selection
+            self.used_up.add(label)
+        return None

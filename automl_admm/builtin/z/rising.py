@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automl_admm.builtin.z.algorithms import choice_of_arms, members_of, pull
+from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Selection
@@ -17,15 +17,20 @@ from automl_admm.space import Selection
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """An arm's losses in the order of its pulls, and its mean seconds."""
+    """An arm's losses in the order of its pulls, its mean seconds, and its best loss by now.
+
+    `today` is that best loss at the prices that are known latest, where prices change; without it
+    the losses themselves say what is best.
+    """
 
     losses: tuple[float, ...]
     seconds: float
+    today: float | None = None
 
     @property
     def reward(self) -> float:
         """y(n), the lower bound l(n) of the final reward: minus the best loss so far."""
-        return -min(self.losses, default=math.inf)
+        return -(min(self.losses, default=math.inf) if self.today is None else self.today)
 
     def growth(self, window: int) -> float:
         """ω(n) = (y(n) − y(n − C)) / C, equation (10); unbounded before there are C + 1 pulls."""
@@ -33,7 +38,7 @@ class Curve:
             return math.inf
         before = -min(self.losses[:-window])
         # Minus infinity less itself is no number: where nothing ever succeeded nothing grows.
-        return 0.0 if self.reward == before else (self.reward - before) / window
+        return 0.0 if self.reward <= before else (self.reward - before) / window
 
     def upper_bound(self, window: int, pulls_left: float) -> float:
         """u = y(n) + ω(n) · pulls left: inequality (9) and equation (16) with the smooth rate.
@@ -49,11 +54,60 @@ class Curve:
 
 
 @dataclass
+class Pulls:
+    """What every evaluation brought, in the order in which they were told; kept for good.
+
+    A selection that comes again with other parameters is another pull: it brought other raw
+    measurements. The same measurements again, as in the history of the next sub-problem, are no
+    other pull; they only have their latest price. Where nothing but a loss was measured, that is
+    what tells them apart.
+    """
+
+    losses: dict[tuple[Selection, str], float] = field(default_factory=dict)
+    seconds: dict[tuple[Selection, str], float] = field(default_factory=dict)
+
+    def enter(self, observations: Iterable[Observation[Selection]], *, priced: bool) -> None:
+        """Take down what is new, and the price of what is not.
+
+        Without limits the raw objective is the loss: it compares over all sub-problems, whatever
+        the unit of the losses is. With limits it is the price; one of a sub-problem whose
+        parameters were others stays as it was told, because nobody prices it anew.
+        """
+        for observation in observations:
+            raw = not priced and math.isfinite(observation.objective)
+            loss = observation.objective if raw else observation.loss
+            lost = observation.failed or not math.isfinite(loss)
+            self.losses[_identity(observation)] = math.inf if lost else float(loss)
+            self.seconds[_identity(observation)] = observation.seconds
+
+    def of(self, decision: str, label: str) -> list[tuple[Selection, str]]:
+        """The pulls of one arm."""
+        return [pulled for pulled in self.losses if str(pulled[0].get(decision)) == label]
+
+
+def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
+    """What stays the same of an evaluation when multipliers change.
+
+    As a text, because the NaN of a failure equals no other NaN.
+    """
+    measured = observation.objective
+    if math.isnan(measured) and not observation.failed:
+        measured = observation.loss
+    return observation.point, repr((measured, observation.constraints, observation.seconds))
+
+
+@dataclass
 class Budget:
-    """What the present sub-problem still has: N − n pulls, B′ seconds, either, both or neither."""
+    """What the present sub-problem still has: N − n pulls, B′ seconds, either, both or neither.
+
+    `seconds` are on the clock and `spent` is the sum over all pulls: with w workers, as many as
+    were ever in flight at once, a second on the clock buys w seconds of pulls.
+    """
 
     evaluations: float | None = None
     seconds: float | None = None
+    spent: float = 0.0
+    workers: int = 1
     pulls: Counter[str] = field(default_factory=Counter)
 
     def spend(self, arm: str, seconds: float) -> None:
@@ -61,85 +115,99 @@ class Budget:
         self.pulls[arm] += 1
         if self.evaluations is not None:
             self.evaluations -= 1.0
-        if self.seconds is not None:
-            self.seconds -= seconds
+        self.spent += seconds
 
     def pulls_left(self, seconds_each: float, on_record: int) -> float:
         """How many more pulls of one arm the budget would buy.
 
         Of a number of evaluations N it is T − t = N − n, as in inequality (9); of seconds it is
-        B′/c_k, as in equation (16), with c_k the mean `seconds_each` of the arm's pulls. Of both
-        it is the smaller. Without either, as many are expected as are on record.
+        B′/c_k, as in equation (16), with c_k the mean `seconds_each` of the arm's pulls and B′ what
+        w workers have left, w · seconds − spent. Of both it is the smaller. Without either, as many
+        are expected as are on record.
         """
         bought = [] if self.evaluations is None else [self.evaluations]
         if self.seconds is not None:
-            bought.append(self.seconds / seconds_each if seconds_each > 0.0 else math.inf)
+            left = self.workers * self.seconds - self.spent
+            bought.append(left / seconds_each if seconds_each > 0.0 else math.inf)
         return min(bought, default=float(on_record))
 
 
 class RisingBandits(Learner):
     """Algorithm 1 of Li et al. (2020) on the alternatives of one choice, normally the estimator.
 
-    In each round every arm that is left is pulled once; then those go whose upper bound is at most
-    the lower bound of another. With a new sub-problem all arms are back, judged by the curves on
-    record and by the budget that there is now. A pull is one step of a search within the arm.
+    In each round every arm that is left, and has anything new left, is pulled once; then those go
+    whose upper bound is at most the lower bound of another. With a new sub-problem all arms are
+    back, judged by the curves on record and by the budget that there is now. A pull is one step of
+    a search within the arm; to ADMM it is also what θ-min brought for one of the arm's selections
+    since the last sub-problem.
+
+    With limits the curves are approximate. An arm's best is taken at the latest price of each of
+    its selections, the present one for all in the history; the growth rate compares it with prices
+    that were paid then, so an arm whose violations became dearer counts as flat for a while, and
+    one whose became cheaper as growing.
     """
 
     def __init__(self, window: int) -> None:
         super().__init__()
         self._window = window
-        self._decision = ""
+        self._pulls = Pulls()
+        self._puller = Puller("")
         self._alive: list[str] = []
         self._budget = Budget()
         self._judged = -1
+        self._priced = False
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a table of decisions with all arms."""
+        if subproblem.space is not self._space and subproblem.space != self._space:
+            self._pulls = Pulls()
         super().begin(subproblem)
         choice = choice_of_arms(subproblem.space)
-        self._decision = "" if choice is None else choice.name
+        self._puller = Puller("" if choice is None else choice.name)
         self._alive = [] if choice is None else list(choice.alternatives)
         self._budget = Budget(subproblem.evaluations, subproblem.seconds)
         self._judged = -1
+        self._priced = bool(subproblem.limits)
+        self._pulls.enter(subproblem.history, priced=self._priced)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Take down what was observed, and what it took of the budget."""
         super().tell(observations)
+        self._pulls.enter(observations, priced=self._priced)
         for observation in observations:
-            self._budget.spend(self._arm(observation.point), observation.seconds)
+            self._budget.spend(self._puller.arm(observation.point), observation.seconds)
 
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
-        rounds = min((self._budget.pulls[arm] for arm in self._alive), default=0)
+        self._budget.workers = max(self._budget.workers, len(waiting) + 1)
+        rounds = self._puller.fewest(self._budget.pulls, self._alive)
         if rounds > self._judged:
             self._judged = rounds
             self._eliminate()
-        pulls = self._budget.pulls + Counter(self._arm(selection) for selection in waiting)
-        for arm in sorted(self._alive, key=lambda label: pulls[label]):
-            place = (self._decision, arm)
-            selection = pull(self._space, self._record, place, taken, self._rng)
-            if selection is not None:
-                return selection
-        return None
-
-    def _arm(self, selection: Selection) -> str:
-        return str(selection.get(self._decision))
+        pulls = self._budget.pulls + Counter(self._puller.arm(point) for point in waiting)
+        arms = sorted(self._alive, key=lambda label: pulls[label])
+        return self._puller.first(self._space, self._record, arms, taken, self._rng)
 
     def _eliminate(self) -> None:
         """Dismiss arms whose upper bound is at most another's lower bound, the worst first."""
-        members = members_of(self._record, self._decision)
-        curves = {arm: self._curve(members.get(arm, ())) for arm in self._alive}
-        on_record = len(self._record.losses)
+        curves = {arm: self._curve(arm) for arm in self._alive}
+        on_record = len(self._pulls.losses)
         for arm in sorted(self._alive, key=lambda label: curves[label].reward):
             others = [curves[other].reward for other in self._alive if other != arm]
             left = self._budget.pulls_left(curves[arm].seconds, on_record)
             if others and curves[arm].upper_bound(self._window, left) <= max(others):
                 self._alive.remove(arm)
 
-    def _curve(self, selections: Sequence[Selection]) -> Curve:
-        losses = tuple(self._record.losses[selection] for selection in selections)
-        return Curve(losses, _mean(self._record.seconds[selection] for selection in selections))
+    def _curve(self, arm: str) -> Curve:
+        pulls = self._pulls.of(self._puller.decision, arm)
+        losses = tuple(self._pulls.losses[pulled] for pulled in pulls)
+        seconds = _mean(self._pulls.seconds[pulled] for pulled in pulls)
+        if not self._priced:
+            return Curve(losses, seconds)
+        members = members_of(self._record, self._puller.decision).get(arm, ())
+        latest = (self._record.losses[selection] for selection in members)
+        return Curve(losses, seconds, min(latest, default=math.inf))
 
 
 def _mean(values: Iterable[float]) -> float:

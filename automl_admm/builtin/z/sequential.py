@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from automl_admm.builtin.z.algorithms import choice_of_arms, members_of, pull
+from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import SearchSpace, Selection
@@ -17,6 +17,8 @@ UNKNOWN_BUDGET = 64
 class SequentialHalving(Learner):
     """Rounds in which every arm that is left has an equal share; then the worse half goes.
 
+    An arm whose selections are used up before its share is waited for no longer.
+
     With K arms and a budget of N evaluations each of the ⌈log₂ K⌉ rounds has an equal part of N,
     so that the arms of a later round have more each. A round may outlast a sub-problem; when one
     arm is left it is pulled to the end of the sub-problem, and the next has all arms back.
@@ -25,7 +27,7 @@ class SequentialHalving(Learner):
     def __init__(self) -> None:
         super().__init__()
         self._arms: tuple[str, ...] = ()
-        self._decision = ""
+        self._puller = Puller("")
         self._alive: list[str] = []
         self._pulls: Counter[str] = Counter()
         self._evaluations = UNKNOWN_BUDGET
@@ -37,17 +39,18 @@ class SequentialHalving(Learner):
         elif len(self._alive) <= 1:
             self._alive = list(self._arms)
             self._pulls = Counter()
+        self._puller = Puller(self._puller.decision)
         self._evaluations = subproblem.evaluations or UNKNOWN_BUDGET
         super().begin(subproblem)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Take down what was observed, and count the pulls of this round."""
         super().tell(observations)
-        self._pulls.update(self._arm(observation.point) for observation in observations)
+        self._pulls.update(self._puller.arm(observation.point) for observation in observations)
 
     def _lay_out(self, space: SearchSpace) -> None:
         choice = choice_of_arms(space)
-        self._decision = "" if choice is None else choice.name
+        self._puller = Puller("" if choice is None else choice.name)
         self._arms = () if choice is None else choice.alternatives
         self._alive = list(self._arms)
         self._pulls = Counter()
@@ -55,15 +58,12 @@ class SequentialHalving(Learner):
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
-        if len(self._alive) > 1 and min(self._pulls[arm] for arm in self._alive) >= self.share:
+        fewest = self._puller.fewest(self._pulls, self._alive)
+        if len(self._alive) > 1 and fewest >= self.share:
             self._dismiss()
-        pulls = self._pulls + Counter(self._arm(selection) for selection in waiting)
-        for label in sorted(self._alive, key=lambda arm: pulls[arm]):
-            arm = (self._decision, label)
-            selection = pull(self._space, self._record, arm, taken, self._rng)
-            if selection is not None:
-                return selection
-        return None
+        pulls = self._pulls + Counter(self._puller.arm(selection) for selection in waiting)
+        arms = sorted(self._alive, key=lambda label: pulls[label])
+        return self._puller.first(self._space, self._record, arms, taken, self._rng)
 
     @property
     def share(self) -> int:
@@ -73,7 +73,7 @@ class SequentialHalving(Learner):
 
     def _dismiss(self) -> None:
         """Keep the better half, ⌈k/2⌉ arms, by the best loss on record of each."""
-        members = members_of(self._record, self._decision)
+        members = members_of(self._record, self._puller.decision)
         best = {
             arm: min(
                 (self._record.losses[point] for point in members.get(arm, ())), default=math.inf
@@ -83,6 +83,3 @@ class SequentialHalving(Learner):
         kept = sorted(self._alive, key=best.__getitem__)[: math.ceil(len(self._alive) / 2)]
         self._alive = [arm for arm in self._alive if arm in kept]
         self._pulls = Counter()
-
-    def _arm(self, selection: Selection) -> str:
-        return str(selection.get(self._decision))
