@@ -27,6 +27,16 @@ MIXED = (
     Parameter("n", 1, 50, kind="int"),
     Parameter("switch", 0, 1, kind="int"),
 )
+# Without `slope` there are seven points: four of `tree`, two of `line`, and `none`.
+TREE = (
+    Parameter("model", 0, 2, kind="category", values=("tree", "line", "none")),
+    Parameter("depth", 1, 4, kind="int", default=3, when=Condition("model", ("tree",))),
+    Parameter(
+        "loss", 0, 1, kind="category", values=("l1", "l2"), when=Condition("model", ("line",))
+    ),
+    Parameter("slope", 0.1, 10, log=True, when=Condition("loss", ("l2",))),
+)
+GRIDS = TREE[:3]
 LIMITS = (Limit("weight", 0.4, extreme=0.0), Limit("recall", 0.3, at_least=True, extreme=1.0))
 
 TABLE = SearchSpace(

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from automl_admm.axes import AxisTree
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
 from automl_admm.search import unwrap
@@ -17,7 +18,9 @@ from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.objectives import SPHERE
 from automl_admm.testing.problems import (
     BUDGET,
+    GRIDS,
     MIXED,
+    TREE,
     box_constraints,
     box_problem,
     limited_box,
@@ -28,18 +31,15 @@ from automl_admm.testing.problems import (
 BETTER_BY = 0.6
 
 
-class ThetaSolverContract:
-    """What the core relies on from a θ-solver.
+class BoxPromises:
+    """What a θ-solver does in a box, whatever axes this has.
 
-    `learns` is False for one that never does. A solver that is slow lowers the others: `rounds` is
-    how many proposals most tests ask for, `budget` how many those need that look at progress and
-    at the box, and `seeds` how often progress is looked at.
+    A solver that is slow lowers these: `rounds` is how many proposals most tests ask for, and
+    `budget` how many those need that look at progress and at the box.
     """
 
-    learns: ClassVar[bool] = True
     rounds: ClassVar[int] = 8
     budget: ClassVar[int] = BUDGET
-    seeds: ClassVar[int] = 5
 
     def make(self) -> ThetaSolver:
         """Make a fresh solver."""
@@ -58,6 +58,70 @@ class ThetaSolverContract:
                 points.append(point)
         return points
 
+    def test_stays_inside(self) -> None:
+        """Every proposal is a point of the box."""
+        _check_inside(self.propose(MIXED, 0, rounds=self.budget))
+
+    def test_categories_and_conditions(self) -> None:
+        """A box with categories, and with axes that count at some of them, is a box, too."""
+        points = self.propose(TREE, 3)
+        assert len(points) == self.rounds
+        _check_inside(points, len(TREE))
+        assert np.array_equal(np.array(points), np.array(self.propose(TREE, 3)))
+
+    def test_a_used_up_box_comes_to_an_end(self) -> None:
+        """Once every point was told it proposes nothing, whether or not it knows conditions.
+
+        One that does not may take the grid for as large as it is without them.
+        """
+        tree, solver = AxisTree(GRIDS), self.make()
+        solver.begin(box_problem(GRIDS))
+        found: set[bytes] = set()
+        for _ in range(math.prod(map(tree.places, range(len(GRIDS)))) + 1):
+            asked = points_of(solver.ask(1, []))
+            if not asked:
+                break
+            _check_inside(asked, len(GRIDS))
+            found.update(map(tree.key, asked))
+            solver.tell([observed(point, float(np.sum(point))) for point in asked])
+        assert len(found) == tree.size
+        assert list(solver.ask(1, [])) == []
+
+    def test_no_parameters(self) -> None:
+        """A box without parameters has one point, which is proposed once."""
+        solver = self.make()
+        solver.begin(box_problem(()))
+        (point,) = points_of(solver.ask(1, []))
+        assert point.shape == (0,)
+        assert list(solver.ask(1, [point])) == []
+        solver.tell([observed(point, 1.0)])
+        assert list(solver.ask(1, [])) == []
+
+    def test_one_parameter(self) -> None:
+        """One dimension is enough, also one of two values."""
+        assert len(self.propose(MIXED[:1], 0)) == self.rounds
+        assert self.propose(MIXED[3:], 0)
+
+    def test_boxes_of_different_sizes_in_turn(self) -> None:
+        """One solver serves every selection of a run."""
+        solver = self.make()
+        for parameters in (MIXED, MIXED[:2], (), MIXED):
+            solver.begin(box_problem(parameters))
+            for point in points_of(solver.ask(2, [])):
+                assert len(point) == len(parameters)
+                solver.tell([observed(point, 0.5)])
+
+
+class ThetaSolverContract(BoxPromises):
+    """What the core relies on from a θ-solver.
+
+    `learns` is False for one that never does, and `seeds` is how often progress is looked at: a
+    solver that is slow lowers it.
+    """
+
+    learns: ClassVar[bool] = True
+    seeds: ClassVar[int] = 5
+
     def test_same_seed_same_proposals(self) -> None:
         """A run can be repeated."""
         one, other = self.propose(MIXED, 3), self.propose(MIXED, 3)
@@ -72,9 +136,14 @@ class ThetaSolverContract:
         )
         assert np.allclose(here, there, atol=1e-9)
 
-    def test_stays_inside(self) -> None:
-        """Every proposal is a point of the box."""
-        _check_inside(self.propose(MIXED, 0, rounds=self.budget))
+    def test_told_nothing(self) -> None:
+        """`tell([])` is harmless, before anything was asked for and after."""
+        solver = self.make()
+        solver.begin(box_problem(MIXED))
+        solver.tell([])
+        asked = points_of(solver.ask(1, []))
+        solver.tell([])
+        assert len(solver.ask(1, asked)) == 1
 
     def test_ask_for_nothing(self) -> None:
         """`ask(0)` proposes nothing."""
@@ -164,30 +233,6 @@ class ThetaSolverContract:
         solver.begin(box_problem(MIXED, evaluations=1))
         assert len(solver.ask(1, [])) == 1
 
-    def test_no_parameters(self) -> None:
-        """A box without parameters has one point, which is proposed once."""
-        solver = self.make()
-        solver.begin(box_problem(()))
-        (point,) = points_of(solver.ask(1, []))
-        assert point.shape == (0,)
-        assert list(solver.ask(1, [point])) == []
-        solver.tell([observed(point, 1.0)])
-        assert list(solver.ask(1, [])) == []
-
-    def test_one_parameter(self) -> None:
-        """One dimension is enough, also one of two values."""
-        assert len(self.propose(MIXED[:1], 0)) == self.rounds
-        assert self.propose(MIXED[3:], 0)
-
-    def test_boxes_of_different_sizes_in_turn(self) -> None:
-        """One solver serves every selection of a run."""
-        solver = self.make()
-        for parameters in (MIXED, MIXED[:2], (), MIXED):
-            solver.begin(box_problem(parameters))
-            for point in points_of(solver.ask(2, [])):
-                assert len(point) == len(parameters)
-                solver.tell([observed(point, 0.5)])
-
     def test_long_history(self) -> None:
         """Two thousand known points are no reason to break."""
         points = np.random.default_rng(1).random((2000, 4))
@@ -219,9 +264,9 @@ class ThetaSolverContract:
         return best
 
 
-def _check_inside(points: Sequence[Array]) -> None:
+def _check_inside(points: Sequence[Array], dimension: int = len(MIXED)) -> None:
     for point in points:
-        assert np.shape(point) == (len(MIXED),)
+        assert np.shape(point) == (dimension,)
         assert np.all((np.asarray(point) >= 0.0) & (np.asarray(point) <= 1.0))
 
 

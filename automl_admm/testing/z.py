@@ -71,6 +71,15 @@ class ZSolverContract:
         for point in self.propose(0, rounds=min(BUDGET, self.rounds)):
             _check_complete(point)
 
+    def test_told_nothing(self) -> None:
+        """`tell([])` is harmless, before anything was asked for and after."""
+        solver = self.make()
+        solver.begin(table_problem())
+        solver.tell([])
+        asked = points_of(solver.ask(1, []))
+        solver.tell([])
+        assert len(solver.ask(1, asked)) == 1
+
     def test_ask_for_nothing(self) -> None:
         """`ask(0)` proposes nothing."""
         solver = self.make()

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automl_admm.axes import AxisTree
 from automl_admm.builtin.theta import build_random
 from automl_admm.builtin.theta.box import Box
+from automl_admm.builtin.theta.sites import Sites
 from automl_admm.plugin_types import NoOptions
 from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
-from automl_admm.space import Parameter
+from automl_admm.space import Condition, Parameter
 
 NUMBER = Parameter("rate", 1e-4, 10.0, log=True)
 COUNT = Parameter("count", 1, 4, kind="int")
@@ -77,13 +79,61 @@ def test_a_grid_is_drawn_whole_and_then_nothing_is_left(parameter: Parameter) ->
     assert box.draw(rng, known) is None
 
 
-def test_random_draws_integers_evenly_even_on_a_log_scale() -> None:
-    wide = Parameter("wide", 1, 100, kind="int", log=True)
-    box, rng = Box.of([wide]), np.random.default_rng(0)
-    drawn = [
-        wide.value(float(point[0])) for _ in range(500) if (point := box.draw(rng, ())) is not None
-    ]
-    assert 40 < np.mean(drawn) < 60
+def drawn_wholes(source: Box | AxisTree, parameter: Parameter) -> list[int]:
+    rng = np.random.default_rng(0)
+    points = [source.draw(rng, ()) for _ in range(2000)]
+    return [round(parameter.to_number(float(point[0]))) for point in points if point is not None]
+
+
+def test_whole_numbers_on_a_log_scale_are_drawn_by_the_width_of_their_cells() -> None:
+    wide = Parameter("wide", 1, 1000, kind="int", log=True)
+    of_box = drawn_wholes(Box.of([wide]), wide)
+    of_tree = drawn_wholes(AxisTree([wide]), wide)
+    places = np.array([wide.to_unit(n) for n in (1, 2, 3)])
+    first, second = np.diff([0.0, *(places[:-1] + places[1:]) / 2.0])
+    for drawn in (of_box, of_tree):
+        assert np.mean(np.equal(drawn, 1)) == pytest.approx(first, abs=0.02)
+        assert np.mean(np.equal(drawn, 2)) == pytest.approx(second, abs=0.02)
+        assert 22 < np.median(drawn) < 45
+
+
+def test_other_whole_numbers_are_equally_likely_those_at_the_ends_too() -> None:
+    counts = np.bincount(drawn_wholes(Box.of([COUNT]), COUNT), minlength=5)[1:]
+    assert counts / 2000 == pytest.approx(np.full(4, 0.25), abs=0.04)
+
+
+KIND = Parameter("kind", 0, 2, kind="category", values=("a", "b", "c"))
+TREE = (
+    KIND,
+    Parameter("depth", 1, 4, kind="int", default=3, when=Condition("kind", ("a",))),
+    Parameter("mode", 0, 1, kind="category", values=("r", "s"), when=Condition("kind", ("b",))),
+)
+
+
+@given(st.lists(st.floats(-0.2, 1.2), min_size=9, max_size=9))
+def test_sites_are_the_points_of_the_tree(units: list[float]) -> None:
+    points, tree = np.array(units).reshape(3, 3), AxisTree(TREE)
+    places, keys = Sites(TREE).locate(points)
+    assert places == pytest.approx(np.array([tree.settle(point) for point in points]))
+    assert keys == [tree.key(point) for point in points]
+
+
+def test_random_proposes_each_point_of_a_conditional_box_once_and_ends() -> None:
+    solver = build_random(NoOptions())
+    solver.begin(subproblem(*TREE))
+    first = solver.ask(3, ())
+    solver.tell([Observation(point, 1.0) for point in first])
+    points = [*first, *solver.ask(20, ())]
+    assert len({AxisTree(TREE).key(point) for point in points}) == len(points) == 7
+
+
+def test_an_axis_of_one_place_needs_no_draw() -> None:
+    fixed = (Parameter("fixed", 2.0, 2.0), SWITCH)
+    sites, rng = Sites(fixed), np.random.default_rng(0)
+    known: set[bytes] = set()
+    while (point := sites.draw(rng, known)) is not None:
+        known.update(sites.locate([point])[1])
+    assert len(known) == 2
 
 
 def test_random_skips_what_is_known_and_pending() -> None:

@@ -122,7 +122,6 @@ def test_what_counts_follows_the_categories_above() -> None:
         [True, True, False, False],
         [True, True, True, True],
     ]
-    assert activity.folded(points)[0].tolist() == [0.0, 0.0, 0.0, 0.0]
     assert not activity.active(np.array([[0.5, 0.3, 0.5, 1.0]]))[0, 3]
 
 

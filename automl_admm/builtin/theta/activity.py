@@ -52,10 +52,6 @@ class Activity:
             active[:, hold.axis] = active[:, hold.parent] & taken
         return active
 
-    def folded(self, points: Array) -> Array:
-        """The points with all that does not count at 0, so that equal pipelines are one point."""
-        return np.where(self.active(points), points, 0.0) if self.holds else points
-
 
 def _places(parent: Parameter, alternatives: Sequence[str]) -> tuple[float, ...]:
     wholes = [parent.low + i for i, value in enumerate(parent.values) if value in alternatives]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.axes import DIGITS, DRAWS
 from automl_admm.space import Array, Parameter
 
 Axes = NDArray[np.intp]
 
-DIGITS = 6
-DRAWS = 64
+EVERY = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +23,8 @@ class Box:
 
     low: Array
     high: Array
-    log: Array
-    grids: Array
+    log: NDArray[np.bool_]
+    grids: NDArray[np.bool_]
 
     @classmethod
     def of(cls, parameters: Sequence[Parameter]) -> Box:
@@ -80,26 +80,29 @@ class Box:
         return self._first_unknown(known)
 
     def _uniform(self, rng: np.random.Generator) -> Array:
+        """Uniform on the unit box: a whole number on a log scale by the width of its cell there.
+
+        Other whole numbers are equally likely, those at the ends, too.
+        """
         point = rng.random(self.dimension)
-        axes = np.flatnonzero(self.grids)
-        if axes.size:
-            wholes = np.floor(self.low[axes] + point[axes] * (self.high - self.low + 1)[axes])
-            point[axes] = self._to_unit(np.minimum(wholes, self.high[axes])[None], axes)[0]
-        return point
+        axes = np.flatnonzero(self.grids & ~self.log)
+        wholes = np.floor(self.low[axes] + point[axes] * (self.high - self.low + 1)[axes])
+        point[axes] = self.to_unit(np.minimum(wholes, self.high[axes]), axes)
+        return np.asarray(self.project(point[None])[0])
 
     def _first_unknown(self, known: Collection[bytes]) -> Array | None:
         """Walk the grid: it is not much larger than what is known, or a draw had found a point."""
         if self.size is None:
             return None
         ranges = [range(int(high - low) + 1) for low, high in zip(self.low, self.high, strict=True)]
-        axes = np.arange(self.dimension)
         for steps in itertools.product(*ranges):
-            point = self._to_unit(self.low[None] + np.array(steps, dtype=float), axes)
+            point = self.to_unit(self.low[None] + np.array(steps, dtype=float))
             if self.keys(point)[0] not in known:
                 return np.asarray(point[0])
         return None
 
-    def _to_unit(self, numbers: Array, axes: Axes) -> Array:
+    def to_unit(self, numbers: Array, axes: Axes | slice = EVERY) -> Array:
+        """Where numbers of these axes lie on [0, 1], as `Parameter.to_unit` has it."""
         low, high = self.low[axes], self.high[axes]
         if self.log[axes].any():
             scaled = [
@@ -110,7 +113,8 @@ class Box:
         width = np.where(high > low, high - low, 1.0)
         return np.asarray(np.clip((numbers - low) / width, 0.0, 1.0), dtype=float)
 
-    def _to_number(self, units: Array, axes: Axes) -> Array:
+    def to_number(self, units: Array, axes: Axes | slice = EVERY) -> Array:
+        """The numbers at these places on [0, 1], before rounding."""
         low, high, log = self.low[axes], self.high[axes], self.log[axes]
         ratio = np.where(log, high, 1.0) / np.where(log, low, 1.0)
         straight = low + (high - low) * units
@@ -118,8 +122,8 @@ class Box:
         return np.asarray(np.clip(numbers, low, high), dtype=float)
 
     def _nearest(self, units: Array, axes: Axes) -> Array:
-        below = np.floor(self._to_number(units, axes))
+        below = np.floor(self.to_number(units, axes))
         around = np.stack([below - 1.0, below, below + 1.0])
-        places = self._to_unit(np.clip(around, self.low[axes], self.high[axes]), axes)
+        places = self.to_unit(np.clip(around, self.low[axes], self.high[axes]), axes)
         best = np.abs(places - units).argmin(axis=0)
         return np.asarray(np.take_along_axis(places, best[None], axis=0)[0])

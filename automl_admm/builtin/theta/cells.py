@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.activity import Activity, Mask
+from automl_admm.builtin.theta.box import Box
 from automl_admm.space import Array, Parameter
 
 Places = NDArray[np.intp]
@@ -29,10 +30,7 @@ class Cells:
     beyond the unit interval, and equal widths mean equal chances. A category stands for itself.
     """
 
-    low: Array
-    high: Array
-    log: Array
-    whole: Mask
+    box: Box
     category: Mask
     bottom: Array
     top: Array
@@ -46,18 +44,31 @@ class Cells:
         The narrowest kernel of a grid gives its own cell a probability of 0.8, as the kernel for
         categories does; that of a real axis is 1 % of the range.
         """
-        low = np.array([p.low for p in parameters], dtype=float)
-        high = np.array([p.high for p in parameters], dtype=float)
-        log = np.array([p.log for p in parameters], dtype=bool)
-        whole = np.array([p.is_integer or p.low == p.high for p in parameters], dtype=bool)
+        box = Box.of(parameters)
+        whole: Mask = box.grids
         category = np.array([p.is_category for p in parameters], dtype=bool)
-        half = np.where(whole, 0.5 / np.maximum(high - low, 1.0), 0.0)
+        half = np.where(whole, 0.5 / np.maximum(box.high - box.low, 1.0), 0.0)
         narrowest = np.where(whole, np.minimum(half / STAYS, WIDEST), NARROWEST)
-        zero, one = np.zeros_like(low), np.ones_like(low)
+        zero, one = np.zeros(box.dimension), np.ones(box.dimension)
         activity = Activity.of(parameters)
-        unit = cls(low, high, log, whole, category, zero, one, narrowest, activity)
+        unit = cls(box, category, zero, one, narrowest, activity)
         bottom, top = unit.edges(zero)[0], unit.edges(one)[1]
         return replace(unit, bottom=np.where(whole, bottom, 0.0), top=np.where(whole, top, 1.0))
+
+    @property
+    def low(self) -> Array:
+        """The least number of each axis."""
+        return self.box.low
+
+    @property
+    def high(self) -> Array:
+        """The largest number of each axis."""
+        return self.box.high
+
+    @property
+    def whole(self) -> Mask:
+        """The grids, categories among them."""
+        return self.box.grids
 
     @property
     def counts(self) -> Places:
@@ -76,34 +87,21 @@ class Cells:
 
     def levels(self, points: Array) -> Places:
         """Which place of its axis each coordinate is, 0 on a real one."""
-        number = np.clip(np.round(self._number(points)), self.low, self.high)
+        number = np.clip(np.round(self.box.to_number(points)), self.low, self.high)
         return np.where(self.whole, number - self.low, 0.0).astype(np.intp)
 
     def places(self, levels: Places) -> Array:
         """The coordinates of levels; of use where an axis is whole."""
-        return np.where(self.high > self.low, self._place(self.low + levels), 0.0)
+        return np.where(self.high > self.low, self.box.to_unit(self.low + levels), 0.0)
 
     def edges(self, points: Array) -> tuple[Array, Array]:
         """The lower and the upper end of the cell of each place; of use where an axis is whole."""
-        number = np.clip(np.round(self._number(points)), self.low, self.high)
+        number = np.clip(np.round(self.box.to_number(points)), self.low, self.high)
         number = np.where(self.whole, number, self.low)
-        place = self._place(number)
-        under = place - self._place(np.maximum(number - 1.0, self.low))
-        over = self._place(np.minimum(number + 1.0, self.high)) - place
+        place = self.box.to_unit(number)
+        under = place - self.box.to_unit(np.maximum(number - 1.0, self.low))
+        over = self.box.to_unit(np.minimum(number + 1.0, self.high)) - place
         alone = self.high == self.low
         left = np.where(alone, 1.0, np.where(number > self.low, under, over))
         right = np.where(alone, 1.0, np.where(number < self.high, over, under))
         return place - left / 2.0, place + right / 2.0
-
-    def _number(self, points: Array) -> Array:
-        ratio = np.where(self.log, self.high, 1.0) / np.where(self.log, self.low, 1.0)
-        straight = self.low + (self.high - self.low) * points
-        return np.asarray(np.where(self.log, self.low * ratio**points, straight), dtype=float)
-
-    def _place(self, number: Array) -> Array:
-        scaled = [
-            np.where(self.log, np.log(np.where(self.log, x, 1.0)), x)
-            for x in (number, self.low, self.high)
-        ]
-        width = np.where(self.high > self.low, scaled[2] - scaled[1], 1.0)
-        return np.asarray((scaled[0] - scaled[1]) / width, dtype=float)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +10,10 @@ import numpy as np
 from automl_admm.builtin.theta.activity import Mask
 from automl_admm.builtin.theta.kernels import Points
 from automl_admm.builtin.theta.parzen import Split
-from automl_admm.builtin.theta.tpe import Ground, Groups, Told, first_ranked, group_size
-from automl_admm.problem import Limit, ThetaSubproblem
+from automl_admm.builtin.theta.sample import excess_at
+from automl_admm.builtin.theta.sites import Sites
+from automl_admm.builtin.theta.tpe import Groups, Told, first_ranked, group_size
+from automl_admm.problem import ThetaSubproblem
 from automl_admm.search import derive_seed
 from automl_admm.space import Array
 
@@ -92,27 +93,24 @@ def augment(subproblem: ThetaSubproblem) -> list[Knowledge | None]:
         return [None] * len(functions)
     points = _distinct_points(subproblem)
     return [
-        None if function is None else Knowledge(points, _excesses(function, limit, points))
+        None
+        if function is None
+        else Knowledge(points, np.array([excess_at(limit, function(p)) for p in points]))
         for function, limit in zip(functions, subproblem.limits, strict=True)
     ]
 
 
 def _distinct_points(subproblem: ThetaSubproblem) -> Array:
-    ground = Ground(subproblem.parameters)
+    sites = Sites(subproblem.parameters)
     rng = np.random.default_rng(derive_seed(subproblem.seed, "knowledge"))
     found: dict[bytes, Array] = {}
     for _ in range(AUGMENTED):
-        point = ground.draw(rng, found)
+        point = sites.draw(rng, found)
         if point is None:
             break
-        places, keys = ground.locate(point[None])
+        places, keys = sites.locate([point])
         found[keys[0]] = places[0]
     return np.array(list(found.values()))
-
-
-def _excesses(function: Callable[[Array], float], limit: Limit, points: Array) -> Array:
-    values = [limit.turned(function(point)) - limit.turned(limit.bound) for point in points]
-    return np.array([math.inf if math.isnan(value) else value for value in values])
 
 
 def ranked_by(told: Told, unit: float) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -89,7 +90,7 @@ class Sample:
         for (key, place, cost), told in zip(rows, observations, strict=True):
             value, known = self._value(told, float(cost)), self._rows.get(key)
             if known is None or value + cost <= known.value + known.cost:
-                self._rows[key] = _Row(place, value, float(cost), _excess(told, self._limits))
+                self._rows[key] = _Row(place, value, float(cost), excess_of(told, self._limits))
 
     def _value(self, told: Observation[Array], cost: float) -> float:
         if told.failed or not np.isfinite(told.loss):
@@ -125,13 +126,17 @@ class Sample:
         )
 
 
-def _excess(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
-    """g − ε of each limit, above 0 outside; infinite for a failure, and for a NaN."""
+def excess_at(limit: Limit, value: float) -> float:
+    """g − ε of a limit, turned so that above 0 is outside; infinite for a NaN."""
+    gap = limit.turned(value) - limit.turned(limit.bound)
+    return math.inf if math.isnan(gap) else gap
+
+
+def excess_of(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
+    """g − ε of each limit; infinite for a failure."""
     if told.failed or len(told.constraints) != len(limits):
-        return (np.inf,) * len(limits)
-    pairs = zip(limits, told.constraints, strict=True)
-    gaps = (limit.turned(value) - limit.turned(limit.bound) for limit, value in pairs)
-    return tuple(min(np.inf, gap) for gap in gaps)
+        return (math.inf,) * len(limits)
+    return tuple(map(excess_at, limits, told.constraints))
 
 
 def _penalty(values: Array, excess: Array) -> Array:

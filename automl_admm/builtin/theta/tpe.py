@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from automl_admm.builtin.theta.activity import Activity, Mask
+from automl_admm.builtin.theta.activity import Mask
 from automl_admm.builtin.theta.asking import one_by_one
-from automl_admm.builtin.theta.box import DIGITS, DRAWS, Box
 from automl_admm.builtin.theta.cells import Cells
 from automl_admm.builtin.theta.kernels import Kernels, Points
 from automl_admm.builtin.theta.parzen import Split
-from automl_admm.problem import Limit, Observation, ThetaSubproblem
-from automl_admm.space import Array, Parameter
+from automl_admm.builtin.theta.sample import excess_of
+from automl_admm.builtin.theta.sites import Sites
+from automl_admm.problem import Observation, ThetaSubproblem
+from automl_admm.space import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,41 +73,11 @@ class Rule(Protocol):
         """What is to be largest."""
 
 
-class Ground:
-    """A box with its conditions: points that differ only in what does not count are one."""
-
-    def __init__(self, parameters: Sequence[Parameter]) -> None:
-        self.box = Box.of(parameters)
-        self._activity = Activity.of(parameters)
-
-    def project(self, points: Array) -> Array:
-        """Each row on its grids, at 0 where an axis does not count."""
-        return self._activity.folded(self.box.project(points))
-
-    def locate(self, points: Array) -> tuple[Array, list[bytes]]:
-        """Each row as `project` has it, and what two rows share if they are one to evaluate."""
-        places = self.project(points)
-        return places, [row.tobytes() for row in np.round(places, DIGITS) + 0.0]
-
-    def draw(self, rng: np.random.Generator, known: Collection[bytes]) -> Array | None:
-        """A uniform point that is not known.
-
-        None where the box is used up. With conditions that cannot be told: a known point comes
-        back when only such are met, and the core does not evaluate it again.
-        """
-        point = self.box.draw(rng, known)
-        for _ in range(DRAWS if self._activity.holds else 0):
-            if point is None or self.locate(point[None])[1][0] not in known:
-                break
-            point = self.box.draw(rng, known)
-        return point
-
-
 class Memory:
     """The observations of one box, one a point."""
 
-    def __init__(self, ground: Ground, subproblem: ThetaSubproblem) -> None:
-        self._ground = ground
+    def __init__(self, sites: Sites, subproblem: ThetaSubproblem) -> None:
+        self._sites = sites
         self._limits = subproblem.limits
         self._known_cost = subproblem.known_cost
         self._rows: dict[bytes, tuple[Array, float, float, float, tuple[float, ...]]] = {}
@@ -124,15 +95,13 @@ class Memory:
 
     def add(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn; of two observations of one point the cheaper one is kept."""
-        points = np.array([o.point for o in observations], dtype=float)
-        points = points.reshape(len(observations), self._ground.box.dimension)
-        rows = zip(*self._ground.locate(points), points, strict=True)
-        for (place, key, point), told in zip(rows, observations, strict=True):
+        rows = zip(*self._sites.locate([o.point for o in observations]), strict=True)
+        for (place, key), told in zip(rows, observations, strict=True):
             loss = math.inf if told.failed or not math.isfinite(told.loss) else float(told.loss)
             if key not in self._rows or loss <= self._rows[key][1]:
-                cost = float(self._known_cost(point)[0])
+                cost = float(self._known_cost(told.point)[0])
                 objective = told.objective if math.isfinite(loss) else math.inf
-                excess = _excess(told, self._limits)
+                excess = excess_of(told, self._limits)
                 self._rows[key] = (place, loss, _or_infinite(objective), cost, excess)
 
     def told(self) -> Told:
@@ -146,14 +115,6 @@ class Memory:
 
 def _or_infinite(value: float) -> float:
     return math.inf if math.isnan(value) else float(value)
-
-
-def _excess(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
-    """g − ε of each limit; a failure is outside all of them."""
-    if told.failed or len(told.constraints) != len(limits):
-        return (math.inf,) * len(limits)
-    pairs = zip(limits, told.constraints, strict=True)
-    return tuple(_or_infinite(m.turned(value) - m.turned(m.bound)) for m, value in pairs)
 
 
 class ParzenTheta:
@@ -173,9 +134,9 @@ class ParzenTheta:
         """Start on a box and learn its history."""
         self._subproblem = subproblem
         self._rng = np.random.default_rng(subproblem.seed)
-        self._ground = Ground(subproblem.parameters)
+        self._sites = Sites(subproblem.parameters)
         self._kernels = Kernels.of(Cells.of(subproblem.parameters))
-        self._memory = Memory(self._ground, subproblem)
+        self._memory = Memory(self._sites, subproblem)
         self._rule.begin(subproblem)
         self._started = False
 
@@ -188,16 +149,15 @@ class ParzenTheta:
         self._memory.add(observations)
 
     def _propose(self, pending: Sequence[Array]) -> Array | None:
-        points = np.array(pending, dtype=float).reshape(len(pending), self._ground.box.dimension)
-        waiting, keys = self._ground.locate(points)
+        waiting, keys = self._sites.locate(pending)
         taken = self._memory.keys | set(keys)
-        if self._ground.box.is_used_up(taken):
+        if self._sites.is_used_up(taken):
             return None
         if len(taken) < self._design_size() or not self._memory.has_success:
             start = self._start(taken)
-            return self._ground.draw(self._rng, taken) if start is None else start
+            return self._sites.draw(self._rng, taken) if start is None else start
         best = self._best_candidate(waiting, taken)
-        return self._ground.draw(self._rng, taken) if best is None else best
+        return self._sites.draw(self._rng, taken) if best is None else best
 
     def _start(self, taken: set[bytes]) -> Array | None:
         """The start, once: what is told of it may lie elsewhere, on a grid or in a plain order."""
@@ -205,7 +165,7 @@ class ParzenTheta:
             return None
         self._started = True
         start = np.clip(self._subproblem.start, 0.0, 1.0)
-        return start if self._ground.locate(start[None])[1][0] not in taken else None
+        return start if self._sites.locate(start[None])[1][0] not in taken else None
 
     def _design_size(self) -> int:
         return self._options.initial or design_size(self._subproblem.evaluations)
@@ -217,7 +177,7 @@ class ParzenTheta:
             bad = groups.bad if place else np.concatenate([groups.bad, waiting])
             splits.append(Split.of(groups.good, bad, self._kernels))
         drawn = [split.good.sample(self._rng, self._options.candidates) for split in splits]
-        candidates, keys = self._ground.locate(np.concatenate(drawn))
+        candidates, keys = self._sites.locate(np.concatenate(drawn))
         scores = self._rule.score(splits, self._kernels.points(candidates))
         for place in np.argsort(-scores, kind="stable"):
             if keys[place] not in taken:

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from automl_admm.builtin.theta.box import Box
+from automl_admm.builtin.theta.sites import Sites
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.space import Array
 
 
 class RandomTheta:
-    """Uniform points of the box, integers uniform on their grid; no point comes twice."""
+    """Uniform points of the box; nothing is proposed that is one with what is known or pending."""
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a box with the generator of its seed."""
         self._rng = np.random.default_rng(subproblem.seed)
-        self._box = Box.of(subproblem.parameters)
+        self._sites = Sites(subproblem.parameters)
         self._known: set[bytes] = set()
         self.tell(subproblem.history)
 
@@ -26,7 +26,7 @@ class RandomTheta:
         known = self._known | self._keys(pending)
         points: list[Array] = []
         while len(points) < count:
-            point = self._box.draw(self._rng, known)
+            point = self._sites.draw(self._rng, known)
             if point is None:
                 break
             points.append(point)
@@ -38,6 +38,4 @@ class RandomTheta:
         self._known |= self._keys([observation.point for observation in observations])
 
     def _keys(self, points: Sequence[Array]) -> set[bytes]:
-        if not points:
-            return set()
-        return set(self._box.keys(np.array(points, dtype=float).reshape(len(points), -1)))
+        return set(self._sites.locate(points)[1])
