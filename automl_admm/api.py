@@ -46,6 +46,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         max_evaluations: int | None = None,
         scoring: str | Callable[..., float] | None = None,
         constraints: Sequence[str | Constraint] = (),
+        starts: Sequence[str | Path] = (),
         theta_solver: str = "gp",
         z_solver: str = "bo",
         strategy: str = "admm",
@@ -65,6 +66,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.max_evaluations = max_evaluations
         self.scoring = scoring
         self.constraints = constraints
+        self.starts = starts
         self.theta_solver = theta_solver
         self.z_solver = z_solver
         self.strategy = strategy
@@ -123,6 +125,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             max_evaluations=self.max_evaluations,
             scoring=self.scoring,
             constraints=_several(self.constraints),
+            starts=_several(self.starts),
             theta_solver=self.theta_solver,
             z_solver=self.z_solver,
             strategy=self.strategy,
@@ -169,8 +172,8 @@ def check_on_infeasible(given: str) -> None:
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """One text is a list of one, not a list of its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    """One text is a list of one, not a list of its letters, and so is one path."""
+    return (given,) if isinstance(given, str | Path) else tuple(given)
 
 
 def _kept(given: Any, checked: Any) -> Any:
@@ -193,6 +196,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
     `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
     `constraints` are texts such as `"latency_us <= 50"` or `Constraint(limit, function)`,
+    `starts` are pipelines to begin at, as text, or paths of files with one a line,
     `min_fidelity` is the least share of the rows that solvers such as `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
     `memory_limit` in bytes. `work_dir` keeps the run. `callbacks` have methods named like the

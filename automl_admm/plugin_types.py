@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from automl_admm.errors import PluginError
 from automl_admm.problem import Limit
 from automl_admm.protocols import Executor, ThetaSolver, ZSolver
-from automl_admm.shape import Step
+from automl_admm.shape import Item
 from automl_admm.space import Choice, Parameter, Value
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class EvaluatedPipeline:
 
 
 ConstraintFunction = Callable[[EvaluatedPipeline], float]
-CheapFunction = Callable[[tuple[Step, ...]], float]
+CheapFunction = Callable[[tuple[Item, ...]], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

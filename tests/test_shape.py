@@ -3,11 +3,19 @@ from __future__ import annotations
 from automl_admm.shape import (
     NOTHING,
     Alternatives,
+    Branches,
+    ByType,
     Module,
     Ordered,
     PipelineSpace,
     Sequence,
+    Stack,
+    Step,
+    Union,
     all_modules,
+    all_steps,
+    occupied,
+    render,
 )
 from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
@@ -71,3 +79,36 @@ def test_two_candidates_that_are_one_pipeline_share_a_key() -> None:
 
 def test_all_modules_are_listed_as_written() -> None:
     assert [module.component for module in all_modules(SHAPE)] == ["scale", "pca", "svm"]
+
+
+def test_branches_are_read_written_and_listed() -> None:
+    reducer = Alternatives(
+        "reducer", (("none", NOTHING), ("pca", Module("pca", (("n", "pca.n"),))))
+    )
+    order = Ordered("start.order", (("scale", Module("scale")), ("reducer", reducer)))
+    shape = Sequence(
+        (
+            ByType(Module("fill"), NOTHING),
+            Union((order, reducer)),
+            Stack(Module("k")),
+            Module("svm"),
+        )
+    )
+    pipelines = PipelineSpace(SPACE, shape)
+    chosen = candidate((1.0,), reducer="pca", order=("reducer", "scale"))
+    assert pipelines.text(chosen) == (
+        "by_type{fill(), none} union{pca(n=5) scale(), pca(n=5)} stack{k()} svm()"
+    )
+    assert pipelines.text(candidate(())).startswith("by_type{fill(), none} union{scale(), none}")
+    assert [module.component for module in all_modules(shape)] == [
+        *("fill", "scale", "pca", "pca", "k", "svm")
+    ]
+    names = [step.component for step in all_steps(pipelines.steps(chosen))]
+    assert names == ["fill", "pca", "scale", "pca", "k", "svm"]
+
+
+def test_branches_without_a_component_do_nothing() -> None:
+    empty = Branches("union", ((), (Branches("by_type", ((), ())),)))
+    assert empty.is_empty
+    assert occupied((empty, Step("svm"))) == (Step("svm"),)
+    assert render((empty,)) == "union{none, by_type{none, none}}"

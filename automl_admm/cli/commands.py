@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SUMMARIES = {
     "components": "list what grammars can be made of",
     "fit": "search for the best pipeline within limits",
+    "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "leaderboard": "show what a run has tried",
     "plugins": "list what is installed",
     "predict": "predict with the pipeline of a run",

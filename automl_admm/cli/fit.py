@@ -45,6 +45,21 @@ SHIPPED = "german_credit"
     show_default=True,
 )
 @click.option(
+    "--max-depth",
+    type=int,
+    default=RunConfig.max_depth,
+    metavar="N",
+    help="How often a rule of the grammar may stand inside of itself.",
+    show_default=True,
+)
+@click.option(
+    "--start",
+    "starts",
+    multiple=True,
+    metavar="TEXT|FILE",
+    help='A pipeline to begin at, such as "impute() ridge()", or a file with one a line.',
+)
+@click.option(
     "--budget",
     type=DURATION,
     metavar="TIME",
@@ -184,11 +199,13 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
     memory = options["memory"]
     config = RunConfig(
         grammar=options["grammar"],
+        max_depth=options["max_depth"],
         task=None if options["task"] == "auto" else options["task"],
         budget_seconds=options["budget"],
         max_evaluations=options["max_evaluations"],
         scoring=options["metric"],
         constraints=options["constraints"],
+        starts=tuple(map(_start, options["starts"])),
         theta_solver=options["theta_solver"],
         z_solver=options["z_solver"],
         strategy=options["strategy"],
@@ -205,6 +222,11 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         begun=_process_start(),
     )
     return replace(config, folder=options["out"] or _new_folder(name))
+
+
+def _start(given: str) -> str | Path:
+    """The text of a pipeline, which always has a parenthesis, or a file of them."""
+    return given if "(" in given else Path(given)
 
 
 def _workers(options: dict[str, Any]) -> int:

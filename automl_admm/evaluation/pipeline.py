@@ -1,50 +1,118 @@
-"""From the steps of a candidate to a plain scikit-learn pipeline, unfitted and fitted."""
+"""From the steps of a candidate to a plain scikit-learn pipeline, unfitted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from automl_admm.errors import ConfigurationError
+from automl_admm.evaluation.fitting import fit_pipeline
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
 from automl_admm.registry import Registry
-from automl_admm.shape import Step
+from automl_admm.shape import Branches, Item, Step, occupied
 from automl_admm.space import Choice, Parameter, Value
+
+__all__ = ["build_pipeline", "fit_pipeline", "predict_scores"]
 
 SEEDS = 2**32
 
 
 def build_pipeline(
-    steps: Sequence[Step], components: Registry[ComponentPlugin], context: BuildContext, seed: int
+    steps: Sequence[Item], components: Registry[ComponentPlugin], context: BuildContext, seed: int
 ) -> Any:
     """Build the unfitted pipeline: seeded, on one core, its steps named after their components.
 
-    A parameter that a step leaves out takes the component's default. Only the first step is
-    told which columns hold what: no later one can know what the steps before it make of them.
+    A parameter that a step leaves out takes the component's default. Only what comes first is
+    told which columns hold what: nothing later can know what the steps before it make of them.
+    Branches that hold no component are no step: data pass them unchanged.
     """
-    from sklearn.pipeline import Pipeline
-
-    if not steps:
+    kept = occupied(steps)
+    if not kept:
         raise ConfigurationError("a pipeline needs at least one step.")
-    built, arriving = [], context
-    for name, step in zip(_step_names(steps), steps, strict=True):
-        plugin = components.get(step.component)
-        component = plugin.factory(_with_defaults(plugin, step), arriving)
-        _settle(component, seed % SEEDS)
-        built.append((name, component))
-        arriving = BuildContext(context.task)
-    return Pipeline(built)
+    return _Building(components, seed % SEEDS).flow(kept, context)
 
 
-def _step_names(steps: Iterable[Step]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Building:
+    """Makes scikit-learn objects of items, all with one seed."""
+
+    components: Registry[ComponentPlugin]
+    seed: int
+
+    def flow(self, items: Sequence[Item], context: BuildContext) -> Any:
+        """A `Pipeline` of items one after another."""
+        from sklearn.pipeline import Pipeline
+
+        built, arriving = [], context
+        for name, item in zip(_step_names(items), items, strict=True):
+            built.append((name, self.item(item, arriving)))
+            arriving = BuildContext(context.task)
+        return Pipeline(built)
+
+    def item(self, item: Item, context: BuildContext) -> Any:
+        """One component, or branches side by side."""
+        if isinstance(item, Step):
+            plugin = self.components.get(item.component)
+            component = plugin.factory(_with_defaults(plugin, item), context)
+            _settle(component, self.seed)
+            return component
+        if item.kind == "by_type":
+            return self.by_type(item, context)
+        flows = [self.flow(part, context) for part in map(occupied, item.parts) if part]
+        return self.stack(flows[0]) if item.kind == "stack" else self.union(flows)
+
+    def union(self, flows: Sequence[Any]) -> Any:
+        """A `FeatureUnion`: a branch without a component adds no columns."""
+        from sklearn.pipeline import FeatureUnion
+
+        return FeatureUnion([(f"branch_{i}", flow) for i, flow in enumerate(flows, start=1)])
+
+    def stack(self, flow: Any) -> Any:
+        """What arrives, and beside it the predictions that a pipeline of its own makes of it."""
+        from sklearn.pipeline import FeatureUnion
+
+        from automl_admm.evaluation.stacking import StackedPredictions
+
+        predictions = StackedPredictions(flow, random_state=self.seed)
+        return FeatureUnion([("features", "passthrough"), ("predictions", predictions)])
+
+    def by_type(self, item: Branches, context: BuildContext) -> Any:
+        """A `ColumnTransformer`: the columns of a part without a component pass unchanged."""
+        from sklearn.compose import ColumnTransformer
+
+        kinds = {
+            "numeric": (context.numeric, replace(context, categorical=())),
+            "categorical": (context.categorical, replace(context, numeric=())),
+        }
+        routes = []
+        for (name, (columns, known)), part in zip(
+            kinds.items(), map(occupied, item.parts), strict=True
+        ):
+            flow = self.flow(part, _inside(known)) if part else "passthrough"
+            routes.append((name, flow, list(columns)))
+        return ColumnTransformer(routes, sparse_threshold=0)
+
+
+def _inside(context: BuildContext) -> BuildContext:
+    """What columns are called where no others arrive: places are counted anew, names stay."""
+    return replace(
+        context, numeric=_renumbered(context.numeric), categorical=_renumbered(context.categorical)
+    )
+
+
+def _renumbered(columns: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(i if isinstance(column, int) else column for i, column in enumerate(columns))
+
+
+def _step_names(items: Iterable[Item]) -> list[str]:
     names: list[str] = []
-    for step in steps:
-        name, count = step.component, 1
+    for item in items:
+        plain = item.component if isinstance(item, Step) else item.kind
+        name, count = plain, 1
         while name in names:
             count += 1
-            name = f"{step.component}_{count}"
+            name = f"{plain}_{count}"
         names.append(name)
     return names
 
@@ -75,38 +143,6 @@ def _settle(component: Any, seed: int) -> None:
         if name.endswith("n_jobs") and not (ours and value is None)
     }
     component.set_params(**seeds, **cores)
-
-
-def fit_pipeline(
-    pipeline: Any, steps: Sequence[Step], components: Registry[ComponentPlugin], X: Any, y: Any
-) -> Any:
-    """Fit a copy of the pipeline step by step, and lower what the data bound on the way.
-
-    Where nothing is lowered this is `Pipeline.fit`. What comes out is a plain fitted pipeline,
-    with the lowered values as its parameters: it can be cloned and fitted again.
-    """
-    from sklearn.base import clone
-    from sklearn.pipeline import Pipeline
-
-    fitted: list[tuple[str, Any]] = []
-    arriving = X
-    for (name, component), step in zip(clone(pipeline).steps, steps, strict=True):
-        _lower(component, components.get(step.component), np.shape(arriving))
-        if len(fitted) < len(steps) - 1:
-            arriving = component.fit_transform(arriving, y)
-        else:
-            component.fit(arriving, y)
-        fitted.append((name, component))
-    return Pipeline(fitted)
-
-
-def _lower(component: Any, plugin: ComponentPlugin, shape: tuple[int, ...]) -> None:
-    bounds = {"rows": shape[0], "columns": shape[1]}
-    known = component.get_params(deep=False)
-    for name, axis in (plugin.capped or {}).items():
-        value, bound = known.get(name), max(bounds[axis], 1)
-        if isinstance(value, int) and value > bound:
-            component.set_params(**{name: bound})
 
 
 def predict_scores(pipeline: Any, X: Any) -> Any:

@@ -8,28 +8,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
 
 from automl_admm.errors import suggest
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.model import (
     ANY_ORDER,
     BEGINNING,
+    BY_TYPE,
     NONE,
+    STACK,
     START,
     TEMPLATES,
+    UNION,
+    Call,
     Choice,
     Grammar,
     Node,
     Reference,
+    Repetition,
     Template,
     Unsupported,
     label,
-    references,
+    names_used,
     walk,
 )
+from automl_admm.grammar.recursion import check_recursion, rules_used
 
 MAX_PIECES = 1_000
+MAX_REPEATS = 20
 
 
 def check(grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]) -> list[Diagnostic]:
@@ -54,8 +60,10 @@ def check_soundness(
         *_check_rule_names(grammar),
         *_check_imported_names(grammar, here | elsewhere),
         *_check_references(grammar, here | elsewhere),
+        *_check_callees(grammar),
         *_check_templates(grammar),
-        *_check_recursion(grammar),
+        *_check_repetitions(grammar),
+        *check_recursion(grammar),
     ]
 
 
@@ -117,16 +125,26 @@ def _check_imported_names(grammar: Grammar, known: frozenset[str]) -> Iterator[D
 def _check_references(grammar: Grammar, components: frozenset[str]) -> Iterator[Diagnostic]:
     defined = {NONE, *grammar.bodies(), *(item.name for item in grammar.imports)}
     for rule in grammar.rules:
-        for reference in references(rule.body):
-            if reference.name not in defined:
-                message = f"rule '{rule.name}' uses '{reference.name}', which is not defined"
-                help_ = _help_undefined(reference.name, defined - {START}, components)
-                yield Diagnostic(Code.UNDEFINED, reference.span, message, help_)
+        for name, span in names_used(rule.body):
+            if name not in defined:
+                message = f"rule '{rule.name}' uses '{name}', which is not defined"
+                help_ = _help_undefined(name, defined - {START}, components)
+                yield Diagnostic(Code.UNDEFINED, span, message, help_)
+
+
+def _check_callees(grammar: Grammar) -> Iterator[Diagnostic]:
+    components = {item.name for item in grammar.imports}
+    rules = {NONE, *grammar.bodies()} - components
+    for node in nodes(grammar):
+        if isinstance(node, Call) and node.component in rules:
+            message = f"'{node.component}' is no component and takes no parameters"
+            help_ = f"Write '{node.component}' alone."
+            yield Diagnostic(Code.UNKNOWN_PARAMETER, node.span, message, help_)
 
 
 def _help_undefined(name: str, defined: Iterable[str], components: frozenset[str]) -> str:
     if name in TEMPLATES:
-        return f"Write '{name}{{a, b}}'."
+        return f"Write '{name}{{{'a' if name == STACK else 'a, b'}}}'."
     if name in components:
         return f"It is a component: write '%import components ({name})'."
     return suggest(name, {*defined, *components})
@@ -139,44 +157,42 @@ def _check_templates(grammar: Grammar) -> Iterator[Diagnostic]:
         if node.name not in TEMPLATES:
             message = f"template '{node.name}' is not supported here"
             yield Diagnostic(Code.UNSUPPORTED, node.span, message, suggest(node.name, TEMPLATES))
-        elif sum(label(item) != NONE for item in node.arguments) < 2:
-            message = f"'{ANY_ORDER}' needs two pieces or more to put in order"
-            help_ = "Leave it out where there is only one."
-            yield Diagnostic(Code.TOO_FEW_TO_ORDER, node.span, message, help_)
+        else:
+            yield from _check_pieces(node)
 
 
-def _check_recursion(grammar: Grammar) -> Iterator[Diagnostic]:
-    """Report one cycle after another, each cut where it closes."""
-    bodies = grammar.bodies()
-    uses = {name: _rules_used(body, bodies) for name, body in bodies.items()}
-    while (cycle := _find_cycle(uses)) is not None:
-        start = min(range(len(cycle)), key=lambda i: _line(bodies[cycle[i]]))
-        ring = [*cycle[start:], *cycle[:start]]
-        closing = ring[-1]
-        span = next(r.span for r in references(bodies[closing]) if r.name == ring[0])
-        way = " → ".join([*ring, ring[0]])
-        message = f"rule '{ring[0]}' leads back to itself: {way}"
-        yield Diagnostic(Code.RECURSION, span, message, "Recursion comes later.")
-        uses[closing].discard(ring[0])
+def _check_pieces(node: Template) -> Iterator[Diagnostic]:
+    """Every template has its own number of pieces, and some count only those that do something."""
+    written = len(node.arguments)
+    real = sum(label(item) != NONE for item in node.arguments)
+    if node.name == ANY_ORDER and real < 2:
+        message = f"'{ANY_ORDER}' needs two pieces or more to put in order"
+        help_ = "Leave it out where there is only one."
+        yield Diagnostic(Code.TOO_FEW_TO_ORDER, node.span, message, help_)
+    elif node.name == UNION and real < 2:
+        message = f"'{UNION}' needs two branches or more to join"
+        help_ = f"'{NONE}' adds no columns: leave '{UNION}' out where there is one branch."
+        yield Diagnostic(Code.PIECES, node.span, message, help_)
+    elif node.name == STACK and written != 1:
+        message = f"'{STACK}' takes one piece; this one has {written}"
+        help_ = f"Write '{STACK}{{a}} {STACK}{{b}}', or a rule 'either: a | b'."
+        yield Diagnostic(Code.PIECES, node.span, message, help_)
+    elif node.name == BY_TYPE and written != 2:
+        message = f"'{BY_TYPE}' takes two pieces; this one has {written}"
+        help_ = f"Write '{BY_TYPE}{{numeric, categorical}}'; '{NONE}' passes columns on."
+        yield Diagnostic(Code.PIECES, node.span, message, help_)
 
 
-def _line(node: Node) -> tuple[int, int]:
-    return node.span.line, node.span.column
-
-
-def _rules_used(body: Node, bodies: Mapping[str, Node]) -> set[str]:
-    return {reference.name for reference in references(body) if reference.name in bodies}
-
-
-def _find_cycle(uses: Mapping[str, set[str]]) -> list[str] | None:
-    """The rules of one cycle, each using the next."""
-    ordered = {name: sorted(used) for name, used in uses.items()}
-    try:
-        TopologicalSorter(ordered).prepare()
-    except CycleError as problem:
-        found: list[str] = problem.args[1]
-        return found[:0:-1]
-    return None
+def _check_repetitions(grammar: Grammar) -> Iterator[Diagnostic]:
+    for node in nodes(grammar):
+        if not isinstance(node, Repetition):
+            continue
+        if not 0 <= node.low <= node.high or node.high == 0:
+            message = f"'{label(node)}' repeats nothing: the numbers run from few to many"
+            yield Diagnostic(Code.EMPTY_RANGE, node.span, message, "Write '~1..3', for example.")
+        elif node.high > MAX_REPEATS:
+            message = f"a piece can stand {MAX_REPEATS} times in a row at most"
+            yield Diagnostic(Code.TOO_LARGE, node.span, message)
 
 
 # --- tidiness ------------------------------------------------------------------------------------
@@ -196,7 +212,7 @@ def _check_unused_rules(grammar: Grammar) -> Iterator[Diagnostic]:
 def _reached(bodies: Mapping[str, Node]) -> set[str]:
     reached, waiting = {START}, [START]
     while waiting:
-        new = _rules_used(bodies[waiting.pop()], bodies) - reached
+        new = rules_used(bodies[waiting.pop()], bodies) - reached
         reached |= new
         waiting.extend(new)
     return reached
@@ -204,7 +220,7 @@ def _reached(bodies: Mapping[str, Node]) -> set[str]:
 
 def _check_imports(grammar: Grammar) -> Iterator[Diagnostic]:
     bodies = grammar.bodies()
-    used = {reference.name for body in bodies.values() for reference in references(body)}
+    used = {name for body in bodies.values() for name, _ in names_used(body)}
     first: set[str] = set()
     for item in grammar.imports:
         if item.name in first:
@@ -213,7 +229,7 @@ def _check_imports(grammar: Grammar) -> Iterator[Diagnostic]:
         elif item.name in bodies:
             message = f"component '{item.name}' is hidden by the rule of the same name"
             yield Diagnostic(Code.SHADOWED, item.span, message, "Rename the rule.")
-        elif item.name not in used:
+        elif item.name not in used and not item.implied:
             message = f"component '{item.name}' is imported and not used"
             yield Diagnostic(Code.UNUSED_IMPORT, item.span, message, "Use it or delete it here.")
         first.add(item.name)
@@ -224,8 +240,8 @@ def _check_duplicates(grammar: Grammar) -> Iterator[Diagnostic]:
         match node:
             case Choice(alternatives=parts):
                 yield from _repeated(parts, "choice")
-            case Template(arguments=parts):
-                yield from _repeated(parts, node.name)
+            case Template(name, parts) if name == ANY_ORDER:
+                yield from _repeated(parts, name)
             case _:
                 pass
 
@@ -233,6 +249,8 @@ def _check_duplicates(grammar: Grammar) -> Iterator[Diagnostic]:
 def _repeated(parts: tuple[Node, ...], owner: str) -> Iterator[Diagnostic]:
     seen: Counter[str] = Counter()
     for part in parts:
+        if any(isinstance(node, Unsupported) for node in walk(part)):
+            continue
         text = label(part)
         seen[text] += 1
         if seen[text] == 2:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.errors import GrammarError
-from automl_admm.grammar.checks import check
+from automl_admm.errors import ConfigurationError, GrammarError
+from automl_admm.grammar.checks import check, nodes
 from automl_admm.grammar.diagnostics import Code, Diagnostic, render
+from automl_admm.grammar.importing import include
 from automl_admm.grammar.locate import find_grammar, read_grammar
-from automl_admm.grammar.meaning import check_estimators, check_unfolded_size, narrow
+from automl_admm.grammar.meaning import check_unfolded_size, narrow
 from automl_admm.grammar.model import Node
+from automl_admm.grammar.overriding import override
+from automl_admm.grammar.parameters import check_calls
+from automl_admm.grammar.places import check_places
 from automl_admm.grammar.reader import ReadingError, read
+from automl_admm.grammar.recursion import DEPTH, MAX_DEPTH, levelled
 from automl_admm.grammar.unfolding import unfold
 from automl_admm.plugin_types import ComponentPlugin, GrammarPlugin
 from automl_admm.registry import Registry
@@ -36,14 +41,18 @@ def load_grammar(
     components: Registry[ComponentPlugin],
     grammars: Registry[GrammarPlugin],
     elsewhere: frozenset[str] = frozenset(),
+    max_depth: int = DEPTH,
 ) -> CompiledGrammar:
     """Load a grammar by registered name or by path.
 
     `components` are those of the task at hand; `elsewhere` names those of other tasks, which
-    choices lose without a word.
+    choices lose without a word. A rule may stand inside of itself `max_depth` times.
     """
     path = find_grammar(source, grammars)
-    return compile_text(read_grammar(path), str(path), components, elsewhere)
+    text = read_grammar(path)
+    return compile_text(
+        text, str(path), components, elsewhere, max_depth=max_depth, grammars=grammars
+    )
 
 
 def compile_text(
@@ -51,31 +60,41 @@ def compile_text(
     name: str,
     components: Registry[ComponentPlugin],
     elsewhere: frozenset[str] = frozenset(),
+    *,
+    max_depth: int = DEPTH,
+    grammars: Registry[GrammarPlugin] | None = None,
 ) -> CompiledGrammar:
-    """Compile a grammar; raises `GrammarError` with all of its mistakes."""
-    rules, problems = analyse(text, components, elsewhere)
+    """Compile a grammar; raises `GrammarError` with all of its mistakes.
+
+    It may import rules of `grammars`.
+    """
+    if not 1 <= max_depth <= MAX_DEPTH:
+        raise ConfigurationError(f"a recursion is cut at a depth from 1 to {MAX_DEPTH}.")
+    rules, problems = analyse(text, components, elsewhere, max_depth, grammars)
     if problems:
         raise GrammarError(render(problems, text, name))
     return CompiledGrammar(text, name, unfold(rules, components))
 
 
 def analyse(
-    text: str, components: Registry[ComponentPlugin], elsewhere: frozenset[str] = frozenset()
+    text: str,
+    components: Registry[ComponentPlugin],
+    elsewhere: frozenset[str] = frozenset(),
+    max_depth: int = DEPTH,
+    grammars: Registry[GrammarPlugin] | None = None,
 ) -> tuple[dict[str, Node], list[Diagnostic]]:
     """The rules as the task at hand has them, and everything that is wrong."""
     here = frozenset(plugin.name for plugin in components)
     try:
-        grammar = read(text)
+        grammar, problems = include(read(text), grammars or Registry("grammar"))
     except ReadingError as problem:
         return {}, [problem.diagnostic]
-    problems = check(grammar, here, elsewhere)
+    grammar, more = override(grammar)
+    problems += [*more, *check(grammar, here, elsewhere), *check_calls(nodes(grammar), components)]
     if any(problem.code not in TIDINESS for problem in problems):
         return {}, problems
-    rules, lost = narrow(grammar, here)
-    meaning = lost or check_unfolded_size(rules) or _check_roles(rules, components)
-    return rules, [*problems, *meaning]
-
-
-def _check_roles(rules: dict[str, Node], components: Registry[ComponentPlugin]) -> list[Diagnostic]:
+    absent = frozenset(item.name for item in grammar.imports) - here
+    rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
-    return check_estimators(rules, estimators)
+    meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators)
+    return rules, [*problems, *meaning]

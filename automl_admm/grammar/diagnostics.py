@@ -32,13 +32,21 @@ class Code(StrEnum):
     RESERVED = "G015"
     IMPORTED_TWICE = "G016"
     TOO_LARGE = "G017"
+    PIECES = "G018"
+    COLUMNS = "G019"
+    EMPTY_RANGE = "G020"
+    UNPRODUCTIVE = "G021"
+    UNKNOWN_PARAMETER = "G022"
+    BOUNDS = "G023"
+    OVERRIDE = "G024"
+    IMPORT = "G025"
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One mistake. `help` says how to mend it, if that can be said."""
 
-    code: Code
+    code: StrEnum
     span: Span
     message: str
     help: str = ""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NONE = "none"
+# `more@2` is the rule `more` used inside of itself.
+LEVEL = "@"
 START = "start"
 ANY_ORDER = "any_order"
-TEMPLATES = (ANY_ORDER,)
+UNION = "union"
+STACK = "stack"
+BY_TYPE = "by_type"
+TEMPLATES = (ANY_ORDER, UNION, STACK, BY_TYPE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -34,7 +39,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template in use: `any_order{a, b}`."""
+    """A template in use: `any_order{a, b}`, `union{a, b}`, `stack{a}`, `by_type{a, b}`."""
 
     name: str
     arguments: tuple[Node, ...]
@@ -58,6 +63,52 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """A piece several times in a row, each time on its own: `x~2`, `x~1..3`."""
+
+    item: Node
+    low: int
+    high: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an argument is set to: a template of texts, as `int{"1", "9"}`, or one text alone."""
+
+    kind: str | None
+    texts: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One parameter in a call."""
+
+    name: str
+    given: Given
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A component with parameters of its own: `"pca" "(" "whiten" "=" "true" ")"`."""
+
+    component: str
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Aliased:
+    """A piece with a name to show for it: `pca select -> reduced`."""
+
+    item: Node
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Unsupported:
     """Something that Lark reads and a search space cannot use; the checks report it."""
 
@@ -66,14 +117,24 @@ class Unsupported:
     span: Span
 
 
-Node = Reference | Template | Sequence | Choice | Unsupported
+Node = Reference | Template | Sequence | Choice | Repetition | Call | Aliased | Unsupported
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One component named in an `%import components`."""
+    """One component named in an `%import components`, or needed by a rule that is imported."""
 
     name: str
+    span: Span
+    implied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleImport:
+    """Rules of another grammar: `%import default (scaler, estimator)`."""
+
+    grammar: str
+    names: tuple[Import, ...]
     span: Span
 
 
@@ -93,10 +154,16 @@ class Grammar:
     imports: tuple[Import, ...] = ()
     rules: tuple[Rule, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    overrides: tuple[Rule, ...] = ()
+    extensions: tuple[Rule, ...] = ()
+    rule_imports: tuple[RuleImport, ...] = ()
 
     def bodies(self) -> dict[str, Node]:
         """The body of every rule by name; the first one where a name is defined twice."""
-        return {rule.name: rule.body for rule in reversed(self.rules)}
+        found: dict[str, Node] = {}
+        for rule in self.rules:
+            found.setdefault(rule.name, rule.body)
+        return found
 
 
 def sequence(items: tuple[Node, ...], span: Span) -> Node:
@@ -120,8 +187,25 @@ def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Template(arguments=parts) | Sequence(items=parts) | Choice(alternatives=parts):
             return parts
+        case Repetition(item) | Aliased(item):
+            return (item,)
         case _:
             return ()
+
+
+def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
+    """The same node, made of other pieces."""
+    match node:
+        case Template():
+            return replace(node, arguments=parts)
+        case Sequence():
+            return sequence(parts, node.span)
+        case Choice():
+            return choice(parts, node.span)
+        case Repetition() | Aliased():
+            return replace(node, item=parts[0])
+        case _:
+            return node
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -136,10 +220,21 @@ def references(node: Node) -> Iterator[Reference]:
     return (item for item in walk(node) if isinstance(item, Reference))
 
 
-def label(node: Node) -> str:
+def names_used(node: Node) -> Iterator[tuple[str, Span]]:
+    """Every name of a rule or a component, and those of components that are called."""
+    for item in walk(node):
+        if isinstance(item, Reference):
+            yield item.name, item.span
+        elif isinstance(item, Call):
+            yield item.component, item.span
+
+
+def label(node: Node) -> str:  # noqa: PLR0911 - one for each kind of node
     """How a piece is written in one line; the label of an alternative."""
     match node:
         case Reference(name):
+            return plain_name(name)
+        case Call(component=name) | Aliased(name=name):
             return name
         case Template(name, arguments):
             return f"{name}{{{', '.join(map(label, arguments))}}}"
@@ -147,8 +242,21 @@ def label(node: Node) -> str:
             return " ".join(map(_grouped, items))
         case Choice():
             return _choice_label(node)
+        case Repetition(item, low, high):
+            times = f"{low}" if low == high else f"{low}..{high}"
+            text = label(item)
+            return f"{text if _is_atom(item) else f'({text})'}~{times}"
         case Unsupported(what):
             return what
+
+
+def plain_name(name: str) -> str:
+    """The name of a rule as it is written, whatever level is meant."""
+    return name.partition(LEVEL)[0]
+
+
+def _is_atom(node: Node) -> bool:
+    return isinstance(node, Reference | Template | Call)
 
 
 def _grouped(node: Node) -> str:

@@ -7,19 +7,25 @@ can report all of it; only a text that is no Lark grammar at all raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from automl_admm.grammar.calls import CALL_HELP, begins_call, read_call
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.model import (
     BEGINNING,
     NONE,
+    Aliased,
     Grammar,
     Import,
     Node,
     Reference,
+    Repetition,
     Rule,
+    RuleImport,
     Span,
     Template,
     Unsupported,
@@ -33,16 +39,19 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 64_000
 MAX_NESTING = 200
-REPETITION_HELP = "Repetition comes later; write the piece as often as it is wanted."
+REPETITION_HELP = "A search space needs an end: write '~{}..3', or a number of your own."
+MAX_DIGITS = 4
+STATEMENT_HELP = "There are '%import', '%override', '%extend' and '%ignore'."
+RULES = ("rule", "override_rule", "extend_rule")
 STATEMENTS = {
-    "ignore": "'%ignore'",
     "declare": "'%declare'",
-    "override_rule": "'%override'",
     "token": "a terminal",
 }
+OVERRIDE_STATEMENT = '| "%override" rule                        -> override_rule\n'
+EXTEND_STATEMENT = '| "%extend" rule -> extend_rule\n'
 ATOMS = {
     "maybe": ("'[…]'", "Write '(…)?'."),
-    "literal": ("a literal", "A search space is made of names of rules and components."),
+    "literal": ("a literal", CALL_HELP),
     "literal_range": ("a range of literals", "A search space is made of names."),
 }
 
@@ -71,33 +80,39 @@ def read(text: str) -> Grammar:
 
 @cache
 def _parser() -> Lark:
-    """Lark's own meta grammar as a parser: 33 ms once a process."""
+    """Lark's own meta grammar as a parser, with `%extend`, which it lacks: 33 ms once a process."""
     from lark import Lark
 
-    return Lark.open_from_package(
-        "lark", "lark.lark", ["grammars"], parser="lalr", propagate_positions=True
-    )
+    source = files("lark").joinpath("grammars", "lark.lark").read_text("utf-8")
+    extended = source.replace(OVERRIDE_STATEMENT, OVERRIDE_STATEMENT + EXTEND_STATEMENT)
+    return Lark(extended, parser="lalr", propagate_positions=True)
 
 
 # --- the file ------------------------------------------------------------------------------------
 
 
 def _grammar(tree: Tree[Any]) -> Grammar:
-    imports: list[Import] = []
-    rules: list[Rule] = []
-    unsupported: list[Unsupported] = []
+    items: dict[type, list[Any]] = {Import: [], RuleImport: [], Unsupported: []}
+    rules: dict[str, list[Rule]] = {name: [] for name in RULES}
     for item in tree.children:
-        if item.data == "rule":
-            unsupported.extend(_unsupported_header(item))
-            rules.extend([] if _has_parameters(item) else [_rule(item)])
+        if item.data in RULES:
+            rule = item if item.data == "rule" else item.children[0]
+            items[Unsupported].extend(_unsupported_header(rule))
+            rules[item.data].extend([] if _has_parameters(rule) else [_rule(rule)])
         elif item.data in {"import", "multi_import"}:
-            names, problems = _import(item)
-            imports.extend(names)
-            unsupported.extend(problems)
-        else:
+            for found in _import(item):
+                items[type(found)].append(found)
+        elif item.data in STATEMENTS:
             what = STATEMENTS[item.data]
-            unsupported.append(Unsupported(what, "Leave it out.", _span(item.meta)))
-    return Grammar(tuple(imports), tuple(rules), tuple(unsupported))
+            items[Unsupported].append(Unsupported(what, "Leave it out.", _span(item.meta)))
+    return Grammar(
+        imports=tuple(items[Import]),
+        rules=tuple(rules["rule"]),
+        unsupported=tuple(items[Unsupported]),
+        overrides=tuple(rules["override_rule"]),
+        extensions=tuple(rules["extend_rule"]),
+        rule_imports=tuple(items[RuleImport]),
+    )
 
 
 def _rule(tree: Tree[Any]) -> Rule:
@@ -123,22 +138,24 @@ def _unsupported_header(tree: Tree[Any]) -> list[Unsupported]:
     return found
 
 
-def _import(tree: Tree[Any]) -> tuple[list[Import], list[Unsupported]]:
-    """`%import components (a, b)` or `%import components.a`; nothing else can be imported."""
+def _import(tree: Tree[Any]) -> Iterator[Import | RuleImport | Unsupported]:
+    """`%import components (a, b)`, `%import default (rule)`, or with a dot: `components.a`."""
     path, extra = tree.children
     words = [_word(part) for part in path.children]
     if tree.data == "multi_import":
         source, names = words, extra.children
     else:
         source, names = words[:-2], path.children[-1:]
-    if source != ["components"]:
-        origin = "".join(source or words)
-        help_ = "Write '%import components (a, b)'; other grammars come later."
-        return [], [Unsupported(f"importing from '{origin}'", help_, _span(path.meta))]
-    imports = [Import(_word(name), _span(name.meta)) for name in names]
+    imports = tuple(Import(_word(name), _span(name.meta)) for name in names)
+    if len(source) != 1:
+        help_ = "Write '%import components (a, b)', or a grammar's name: '%import default (a)'."
+        yield Unsupported(f"importing from '{''.join(source or words)}'", help_, _span(path.meta))
+    elif source == ["components"]:
+        yield from imports
+    else:
+        yield RuleImport(source[0], imports, _span(path.meta))
     if tree.data == "import" and extra is not None:
-        return imports, [Unsupported("'-> name'", "Use the component's name.", _span(extra.meta))]
-    return imports, []
+        yield Unsupported("'-> name'", "Use the name that it has.", _span(extra.meta))
 
 
 def _word(part: Any) -> str:
@@ -163,10 +180,28 @@ def _node(tree: Tree[Any], around: Span, depth: int) -> Node:
 def _joined(tree: Tree[Any], span: Span, depth: int) -> Node:
     if tree.data == "expansions":
         return choice(_alternatives(tree, span, depth), span)
-    parts = tuple(_node(child, span, depth + 1) for child in tree.children)
     if tree.data == "template_usage":
-        return Template(_word(tree.children[0]), parts[1:], span)
-    return sequence(parts, span) if parts else _empty(span)
+        parts = tuple(_node(child, span, depth + 1) for child in tree.children[1:])
+        return Template(_word(tree.children[0]), parts, span)
+    row = _row(tree, span, depth)
+    return sequence(row, span) if row else _empty(span)
+
+
+def _row(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
+    """The pieces of a row, of which several literals can be one call."""
+    waiting = deque(map(_bare, tree.children))
+    parts: list[Node] = []
+    while waiting:
+        if begins_call(waiting):
+            parts.append(read_call(waiting))
+        else:
+            parts.append(_node(waiting.popleft(), span, depth + 1))
+    return tuple(parts)
+
+
+def _bare(tree: Tree[Any]) -> Tree[Any]:
+    """What stands in an expression that nothing is done to."""
+    return tree.children[0] if tree.data == "expr" and tree.children[1] is None else tree
 
 
 def _alternatives(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
@@ -193,19 +228,27 @@ def _name(tree: Tree[Any], span: Span, _: int) -> Node:
 
 def _aliased(tree: Tree[Any], span: Span, depth: int) -> Node:
     inner, alias = tree.children
-    if alias is not None:
-        return Unsupported("an alias '-> name'", "Leave it out.", _span(alias))
-    return _node(inner, span, depth + 1)
+    item = _node(inner, span, depth + 1)
+    return item if alias is None else Aliased(item, str(alias), span)
 
 
 def _repeated(tree: Tree[Any], span: Span, depth: int) -> Node:
     inner, mark, *most = tree.children
     if mark is None:
         return _node(inner, span, depth + 1)
-    if mark != "?":
-        sign = mark if mark.type == "OP" else "~" + "..".join(filter(None, (mark, *most)))
-        return Unsupported(f"repetition ('{sign}')", REPETITION_HELP, span)
-    return choice((_node(inner, span, depth + 1), Reference(NONE, span)), span)
+    if mark == "?":
+        return choice((_node(inner, span, depth + 1), Reference(NONE, span)), span)
+    if mark.type == "OP":
+        help_ = REPETITION_HELP.format(0 if mark == "*" else 1)
+        return Unsupported(f"repetition without end ('{mark}')", help_, span)
+    high = next(filter(None, most), mark)
+    item = _node(inner, span, depth + 1)
+    return Repetition(item, _whole(mark), _whole(high), span)
+
+
+def _whole(number: str) -> int:
+    """A number of repetitions; of one with very many digits it only matters that it is large."""
+    return int(number[:MAX_DIGITS]) if len(number) > MAX_DIGITS else int(number)
 
 
 WRAPPERS: Mapping[str, Callable[[Tree[Any], Span, int], Node]] = {
@@ -232,7 +275,7 @@ def _syntax_error(problem: UnexpectedInput, text: str) -> Diagnostic:
     if statement is not None:
         span = Span(line, column, line, column + statement.end())
         what = f"'{statement.group()}' is not supported here"
-        return Diagnostic(Code.UNSUPPORTED, span, what, "Only '%import components (a, b)' is.")
+        return Diagnostic(Code.UNSUPPORTED, span, what, STATEMENT_HELP)
     if isinstance(problem, UnexpectedToken):
         span = Span(line, column, line, column + max(len(problem.token.strip()), 1))
         expected = frozenset(problem.accepts or problem.expected)

@@ -4,9 +4,10 @@ Names are shown to users and kept in stores, so they follow from the text alone:
 
 - a choice has the name of the rule that it is the body of: `scaler: a | b` is "scaler";
 - a choice inside a sequence has the rule's name and a number: "start.1", "start.2";
+- a repetition is a choice of a number: "start.1" takes "1", "2" or "3";
 - `any_order` has the rule's name and "order": "start.order";
 - a rule that is an alternative of a choice is named below it: "estimator.boosting", and so is all
-  that stands in it; a rule in a sequence is not: sequences do not show in names;
+  that stands in it; a rule in a sequence is not: sequences do not show in names, nor do branches;
 - a rule that only names another rule lends it its own name;
 - a component's parameter is named after the choice or rule around it, the component and the
   argument: "estimator.random_forest.n_estimators";
@@ -20,9 +21,21 @@ from dataclasses import dataclass, field, replace
 
 from automl_admm.grammar import model
 from automl_admm.grammar.model import NONE, START, Node, label
+from automl_admm.grammar.parameters import arguments_of
 from automl_admm.plugin_types import ComponentPlugin
 from automl_admm.registry import Registry
-from automl_admm.shape import NOTHING, Alternatives, Module, Ordered, PipelineSpace, Sequence, Shape
+from automl_admm.shape import (
+    NOTHING,
+    Alternatives,
+    ByType,
+    Module,
+    Ordered,
+    PipelineSpace,
+    Sequence,
+    Shape,
+    Stack,
+    Union,
+)
 from automl_admm.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
 
 
@@ -73,24 +86,31 @@ class _Unfolding:
             body = self.rules[body.name]
         if isinstance(body, model.Choice):
             return self.choice(body, path, place.when)
+        if isinstance(body, model.Repetition):
+            return self.repeated(body, path, place)
         return self.node(body, replace(place, path=path))
 
-    def node(self, node: Node, place: _Place) -> Shape:
+    def node(self, node: Node, place: _Place) -> Shape:  # noqa: PLR0911 - one for each kind
         """Unfold whatever stands at a place."""
         match node:
-            case model.Reference(name) if name == NONE:
-                return NOTHING
             case model.Reference(name) if name in self.rules:
-                path = self.claim(_below(place.above, name))
+                path = self.claim(_below(place.above, label(node)))
                 return self.rule(name, path, place)
             case model.Reference(name):
-                return self.module(name, place)
+                return NOTHING if name == NONE else self.module(name, place)
             case model.Sequence(items):
                 return _sequence([self.node(item, place) for item in items])
+            case model.Call(name, arguments):
+                return self.module(name, place, arguments)
+            case model.Aliased(item):
+                return self.node(item, place)
             case model.Choice():
                 return self.choice(node, self.claim_numbered(place.path), place.when)
-            case model.Template(arguments=items):
-                return self.ordered(items, place)
+            case model.Repetition(low=low, high=high):
+                name = self.claim_numbered(place.path) if low < high else place.path
+                return self.repeated(node, name, place)
+            case model.Template(name, items):
+                return self.template(name, items, place)
             case model.Unsupported(what):
                 raise AssertionError(what)
 
@@ -112,10 +132,34 @@ class _Unfolding:
     def alternative(self, node: Node, choice: str, text: str) -> Shape:
         """What a choice leads to: a rule has a path of its own below the choice."""
         place = _Place(choice, choice, Condition(choice, (text,)))
+        node = node.item if isinstance(node, model.Aliased) else node
         if isinstance(node, model.Reference) and node.name in self.rules:
-            path = self.claim(_below(choice, node.name))
+            path = self.claim(_below(choice, label(node)))
             return self.rule(node.name, path, replace(place, above=path))
         return self.node(node, place)
+
+    def repeated(self, node: model.Repetition, name: str, place: _Place) -> Shape:
+        """A decision between numbers; the first copy is the same, however many there are."""
+        counts = tuple(map(str, range(node.low, node.high + 1)))
+        if len(counts) > 1:
+            self.decisions.append(Choice(name, counts, place.when))
+        copies: list[Shape] = []
+        for number in range(1, node.high + 1):
+            enough = tuple(count for count in counts if int(count) >= number)
+            when = place.when if enough == counts else Condition(name, enough)
+            copies.append(self.node(node.item, replace(place, path=name, when=when)))
+        if len(counts) == 1:
+            return _sequence(copies)
+        return Alternatives(name, tuple((c, _sequence(copies[: int(c)])) for c in counts))
+
+    def template(self, name: str, items: tuple[Node, ...], place: _Place) -> Shape:
+        """An order, or branches side by side; branches do not show in names."""
+        if name == model.ANY_ORDER:
+            return self.ordered(items, place)
+        pieces = tuple(self.node(item, place) for item in items)
+        if name == model.UNION:
+            return Union(pieces)
+        return Stack(*pieces) if name == model.STACK else ByType(*pieces)
 
     def ordered(self, items: tuple[Node, ...], place: _Place) -> Shape:
         """The order variables o of `any_order`, and the pieces that they put in order."""
@@ -124,17 +168,20 @@ class _Unfolding:
         self.decisions.append(Order(name, tuple(map(label, kept)), place.when))
         return Ordered(name, tuple((label(item), self.node(item, place)) for item in kept))
 
-    def module(self, name: str, place: _Place) -> Module:
+    def module(
+        self, name: str, place: _Place, arguments: tuple[model.Argument, ...] = ()
+    ) -> Module:
         """A component, its parameters named after the place."""
         path = self.claim(_below(place.path, name))
-        plugin = self.components.get(name)
-        for item in plugin.parameters:
+        searched, fixed = arguments_of(self.components.get(name), arguments)
+        for item in searched:
             named = replace(item, name=_below(path, item.name), when=_inner(item, path, place.when))
             if isinstance(named, Choice):
                 self.decisions.append(named)
             else:
                 self.parameters.append(named)
-        return Module(name, tuple((p.name, _below(path, p.name)) for p in plugin.parameters))
+        mapped = tuple((item.name, _below(path, item.name)) for item in searched)
+        return Module(name, mapped, tuple((item.name, item.value) for item in fixed))
 
 
 def _inner(item: Parameter | Choice, path: str, when: Condition | None) -> Condition | None:

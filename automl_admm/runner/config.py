@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.errors import ConfigurationError
+from automl_admm.grammar.recursion import DEPTH
 from automl_admm.plugin_types import Constraint, Task
 
 DEFAULT_SECONDS = 60.0
@@ -27,15 +28,19 @@ class RunConfig:
     `begun` is the monotonic time at which the budget started to count: the command line counts
     from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
     of the budget, or five minutes if there is only a number of evaluations. Solvers may ask for
-    evaluations on a share of the rows, but none below `min_fidelity`.
+    evaluations on a share of the rows, but none below `min_fidelity`. The search begins at
+    `starts`: texts of pipelines, and files with one a line. A rule of the grammar may stand inside
+    of itself `max_depth` times.
     """
 
     grammar: str | Path = "default"
+    max_depth: int = DEPTH
     task: Task | None = None
     budget_seconds: float | None = None
     max_evaluations: int | None = None
     scoring: str | Callable[..., float] | None = None
     constraints: tuple[Constraint | str, ...] = ()
+    starts: tuple[str | Path, ...] = ()
     theta_solver: str = "gp"
     z_solver: str = "bo"
     strategy: str = "admm"

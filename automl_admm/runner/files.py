@@ -51,6 +51,8 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
     config = prepared.config
     return {
         "grammar": str(config.grammar),
+        "max_depth": config.max_depth,
+        "starts": [prepared.grammar.pipelines.text(start) for start in prepared.starts],
         "task": prepared.task,
         "budget_seconds": config.seconds,
         "max_evaluations": config.max_evaluations,

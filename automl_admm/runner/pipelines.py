@@ -42,6 +42,7 @@ from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
 from automl_admm.runner.refit import Refit, expected_seconds, refit_best
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.runner.starts import read_starts
 from automl_admm.shape import PipelineSpace
 from automl_admm.space import Candidate
 from automl_admm.store.folder import RunFolder, create_folder
@@ -57,6 +58,7 @@ class Preparation:
     task: Task
     plugins: Plugins
     grammar: CompiledGrammar
+    starts: tuple[Candidate, ...]
     metric: Metric
     constraints: tuple[Constraint, ...]
     plan: Plan
@@ -95,7 +97,10 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
     elsewhere = frozenset(r.name for t in TASKS for r in plugins.components[t]) - {
         record.name for record in components
     }
-    grammar = load_grammar(config.grammar, components, plugins.grammars, elsewhere=elsewhere)
+    grammar = load_grammar(
+        config.grammar, components, plugins.grammars, elsewhere, config.max_depth
+    )
+    starts = read_starts(config.starts, grammar.pipelines)
     table, held_out = _tables(X, y, task, config)
     classes = 0 if table.classes is None else len(table.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
@@ -112,7 +117,7 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
         persist=config.folder is not None,
     )
     check_scoring(work)
-    return Preparation(config, task, plugins, grammar, metric, constraints, plan, work)
+    return Preparation(config, task, plugins, grammar, starts, metric, constraints, plan, work)
 
 
 def check_scoring(work: PipelineWork) -> None:
@@ -229,6 +234,7 @@ def subject_of(prepared: Preparation) -> Subject:
         loss_name=prepared.metric.name,
         best_score=prepared.metric.best,
         cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
+        starts=prepared.starts,
     )
 
 

@@ -32,6 +32,7 @@ class Subject:
     loss_name: str
     best_score: float | None = None
     cheap: Mapping[str, Callable[[Candidate], float]] = field(default_factory=dict)
+    starts: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     problem = SearchProblem(
         subject.space,
         subject.key,
-        starts=(default_start(subject.space),),
+        starts=subject.starts or (default_start(subject.space),),
         limits=subject.limits,
         cheap=subject.cheap,
         lowest_fidelity=config.min_fidelity,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 TRUSTED = frozenset(
     {
+        "automl_admm.evaluation.stacking.StackedPredictions",
         "numpy.dtype",
         "scipy.sparse._csr.csr_matrix",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",

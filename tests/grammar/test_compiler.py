@@ -82,3 +82,19 @@ def test_windows_line_ends_in_a_text_are_line_ends(components):
 
 def test_the_packaged_grammars_are_found():
     assert {path.name for path in packaged_grammars()} >= {"default.lark", "tiny.lark"}
+
+
+RECURSIVE = "%import components (scale, ridge)\nstart: more ridge\nmore: scale more | none\n"
+
+
+@pytest.mark.parametrize(("depth", "decisions"), [(1, 0), (2, 1), (3, 2), (20, 19)])
+def test_recursion_is_cut_at_a_depth(components, depth, decisions):
+    compiled = compile_text(RECURSIVE, "text", components, max_depth=depth)
+    names = [decision.name for decision in compiled.pipelines.space.decisions]
+    assert names == [".".join(["more"] * count) for count in range(1, decisions + 1)]
+
+
+@pytest.mark.parametrize("depth", [0, 21])
+def test_a_depth_has_its_range(components, depth):
+    with pytest.raises(ConfigurationError, match="depth from 1 to 20"):
+        compile_text(RECURSIVE, "text", components, max_depth=depth)

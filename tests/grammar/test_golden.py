@@ -9,7 +9,15 @@ import pytest
 
 from automl_admm.errors import GrammarError
 from automl_admm.grammar import compile_text
-from automl_admm.shape import Alternatives, Module, Ordered, PipelineSpace, Sequence, Shape
+from automl_admm.shape import (
+    Alternatives,
+    Module,
+    Ordered,
+    PipelineSpace,
+    Sequence,
+    Shape,
+    parts_of,
+)
 from automl_admm.space import Choice, Condition, Decision, Parameter
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -43,9 +51,10 @@ def describe_condition(when: Condition | None) -> str:
 def outline(shape: Shape, indent: str) -> Iterator[str]:
     deeper = indent + "  "
     match shape:
-        case Module(component, parameters):
-            mapped = ", ".join(f"{argument}={name}" for argument, name in parameters)
-            yield f"{indent}{component}({mapped})"
+        case Module(component, parameters, fixed):
+            mapped = [f"{argument}={name}" for argument, name in parameters]
+            mapped += [f"{argument} is {value!r}" for argument, value in fixed]
+            yield f"{indent}{component}({', '.join(mapped)})"
         case Sequence(items):
             yield f"{indent}sequence" if items else f"{indent}nothing"
             for item in items:
@@ -55,6 +64,10 @@ def outline(shape: Shape, indent: str) -> Iterator[str]:
             for label, item in named:
                 yield f"{deeper}{label}:"
                 yield from outline(item, deeper + "  ")
+        case _:
+            yield f"{indent}{type(shape).__name__.lower()}"
+            for item in parts_of(shape):
+                yield from outline(item, deeper)
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)

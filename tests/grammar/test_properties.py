@@ -16,6 +16,7 @@ from automl_admm.grammar.model import (
     Choice,
     Node,
     Reference,
+    Repetition,
     Sequence,
     Template,
     children,
@@ -38,9 +39,13 @@ def optional(node: Node) -> Node:
     return choice((node, name(NONE)), BEGINNING)
 
 
+def repeated(node: Node, low: int, more: int) -> Node:
+    return Repetition(node, low, low + more, BEGINNING)
+
+
 def has_repeated_parts(node: Node) -> bool:
     labels = [label(child) for child in children(node)]
-    own = not isinstance(node, Sequence) and len(labels) > len(set(labels))
+    own = isinstance(node, Choice | Template) and len(labels) > len(set(labels))
     return own or any(map(has_repeated_parts, children(node)))
 
 
@@ -54,6 +59,7 @@ pieces = st.recursive(
         inner.map(optional),
         st.lists(inner, min_size=2, max_size=3).map(lambda x: sequence(tuple(x), BEGINNING)),
         st.lists(inner, min_size=2, max_size=3).map(lambda x: choice(tuple(x), BEGINNING)),
+        st.builds(repeated, inner, st.integers(0, 2), st.integers(1, 2)),
     ),
     max_leaves=8,
 ).filter(lambda node: not has_repeated_parts(node))
@@ -68,6 +74,8 @@ def pattern(node: Node) -> str:
             return "".join(map(pattern, items))
         case Choice(alternatives):
             return f"(?:{'|'.join(map(pattern, alternatives))})"
+        case Repetition(item, low, high):
+            return f"(?:{pattern(item)}){{{low},{high}}}"
         case Template(arguments=items):
             orders = itertools.permutations(map(pattern, items))
             return f"(?:{'|'.join(map(''.join, orders))})"

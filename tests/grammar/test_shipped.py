@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from automl_admm.builtin import components as built_in_components
 from automl_admm.builtin import grammars as built_in_grammars
+from automl_admm.evaluation.objective import unheard_warnings
+from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline
 from automl_admm.grammar import CompiledGrammar, load_grammar
-from automl_admm.plugin_types import TASKS, Task
+from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Task
 from automl_admm.plugins import Plugins, PluginSource, load_plugins
+from automl_admm.registry import Registry
 from automl_admm.search import default_start
-from automl_admm.shape import all_modules
+from automl_admm.shape import Branches, Item, Step, all_modules, all_steps
 from automl_admm.space import Choice
+
+SHIPPED = ("default", "paper-a2", "paper-a3", "regression", "shapes", "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +44,12 @@ def alternatives(compiled: CompiledGrammar, name: str) -> tuple[str, ...]:
 
 
 def test_every_packaged_grammar_is_registered_with_a_summary(plugins):
-    assert {plugin.name for plugin in plugins.grammars} == {"default", "tiny"}
+    assert {plugin.name for plugin in plugins.grammars} == set(SHIPPED)
     assert all(plugin.summary[0].isupper() for plugin in plugins.grammars)
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", ["default", "tiny"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_grammar_serves_every_task(plugins, name, task):
     compiled = load(plugins, name, task)
     registry = plugins.components[task]
@@ -50,9 +58,60 @@ def test_a_shipped_grammar_serves_every_task(plugins, name, task):
     for _ in range(50):
         theta = rng.uniform(size=len(space.parameters))
         steps = compiled.pipelines.steps(space.candidate(space.sample(rng), theta))
-        roles = [registry.get(step.component).role for step in steps]
-        assert steps[0].component == "impute"
-        assert roles == ["transformer"] * (len(roles) - 1) + ["estimator"]
+        assert next(step.component for step in all_steps(steps)) == "impute"
+        assert estimators_end(steps, registry)
+
+
+def estimators_end(items: tuple[Item, ...], registry: Registry[ComponentPlugin]) -> bool:
+    """Whether the last item is an estimator, and so is the last one of all that is stacked."""
+    roles = [
+        registry.get(item.component).role if isinstance(item, Step) else item.kind for item in items
+    ]
+    stacked = [item for item in items if isinstance(item, Branches) and item.kind == "stack"]
+    return (
+        "estimator" not in roles[:-1]
+        and roles[-1] == "estimator"
+        and all(estimators_end(part, registry) for item in stacked for part in item.parts)
+    )
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_pipelines_of_a_shipped_grammar_fit_a_small_table(plugins, name, task):
+    pipelines, registry = load(plugins, name, task).pipelines, plugins.components[task]
+    rng = np.random.default_rng(7)
+    X = pd.DataFrame({"a": rng.normal(size=40), "c": rng.choice(list("xyz"), 40)})
+    X["b"] = X["a"] + rng.normal(size=40)
+    y = np.where(X["b"] > 0, "yes", "no") if task == "classification" else X["b"].to_numpy()
+    for _ in range(4):
+        selection = pipelines.space.sample(rng)
+        steps = pipelines.steps(
+            pipelines.space.candidate(selection, pipelines.space.default_theta())
+        )
+        context = BuildContext(task, ("a", "b"), ("c",))
+        with unheard_warnings():
+            pipeline = build_pipeline(steps, registry, context, 0)
+            model = fit_pipeline(pipeline, steps, registry, X, y)
+            assert len(model.predict(X)) == 40
+
+
+def test_the_papers_tables_have_their_numbers_of_pipelines(plugins):
+    for name, count in (("paper-a2", 8 * 11 * 7 * 11), ("paper-a3", 6 * 3 * 6)):
+        space = load(plugins, name, "classification").pipelines.space
+        modules = [item for item in space.decisions if item.when is None and "." not in item.name]
+        assert math.prod(len(item.alternatives) for item in modules) == count
+
+
+def test_the_shapes_grammar_has_every_shape(plugins):
+    pipelines = load(plugins, "shapes", "classification").pipelines
+    rng = np.random.default_rng(0)
+    texts = [
+        pipelines.text(pipelines.space.candidate(pipelines.space.sample(rng), theta))
+        for theta in rng.uniform(size=(50, len(pipelines.space.parameters)))
+    ]
+    for kind in ("by_type{", "union{", "stack{"):
+        assert any(kind in text for text in texts)
+    assert any(text.count("stack{") == 2 for text in texts)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,0 +1,71 @@
+"""Predictions as features: what `stack{…}` becomes, because scikit-learn alone has no such thing.
+
+Its own stacking transforms the rows that it was fitted on with models that have seen them; a step
+in the middle of a pipeline must hand on predictions of rows not learnt from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.utils.validation import check_is_fitted
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer whose columns are the predictions of an estimator.
+
+    `fit_transform` predicts each row by a model that has not seen it; `transform` predicts new rows
+    by the model of all rows. Of two classes one column is enough, of more there is one a class.
+    """
+
+    def __init__(self, estimator: Any, *, cv: int = 5, random_state: int | None = None) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> StackedPredictions:
+        """Fit the estimator on all rows."""
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any) -> Any:
+        """Fit on all rows, and predict each of them by a model of other rows."""
+        self.fit(X, y)
+        folds = fold_count(y, self.cv, stratified=is_classifier(self.estimator))
+        kind = StratifiedKFold if is_classifier(self.estimator) else KFold
+        split = kind(folds, shuffle=True, random_state=self.random_state)
+        found = cross_val_predict(self.estimator, X, y, cv=split, method=self._method())
+        return self._columns(found)
+
+    def transform(self, X: Any) -> Any:
+        """Predict new rows."""
+        check_is_fitted(self)
+        return self._columns(getattr(self.estimator_, self._method())(X))
+
+    def _method(self) -> str:
+        return next(name for name in METHODS if hasattr(self.estimator_, name))
+
+    def _columns(self, predictions: Any) -> Any:
+        found = np.asarray(predictions)
+        if self._method() == "predict" and is_classifier(self.estimator):
+            found = (found[:, None] == self.estimator_.classes_).astype(float)
+        if found.ndim == 1:
+            return found[:, None]
+        return found[:, 1:] if found.shape[1] == 2 else found
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+        """Name the columns: one for a number or for two classes, else one a class."""
+        classes = getattr(self.estimator_, "classes_", ())
+        count = len(classes) if len(classes) > 2 else 1
+        return np.array([f"prediction{place}" for place in range(count)], dtype=object)
+
+
+def fold_count(y: Any, cv: int, *, stratified: bool) -> int:
+    """How many folds the rows allow, at most `cv`: no more than the largest class has rows."""
+    most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+    return int(max(min(cv, most), 2))
