@@ -38,7 +38,8 @@ def kill_one(run: psutil.Process, until: float) -> int | None:
 def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
     table: Path, tmp_path: Path
 ) -> None:
-    with start(table, tmp_path, "--max-evaluations", "12") as run:
+    few = ("--max-evaluations", "8", "--eval-timeout", "8s")
+    with start(table, tmp_path, *few) as run:
         assert kill_one(psutil.Process(run.pid), time.monotonic() + 60) is not None
         out, err = run.communicate(timeout=100)
     assert run.returncode == 0, err
