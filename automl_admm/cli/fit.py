@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import psutil
 
 from automl_admm.cli.interrupts import INTERRUPTED
 from automl_admm.cli.progress import Progress
@@ -219,7 +217,7 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         seed=options["seed"],
         title=name,
         observers=(progress,),
-        begun=_process_start(),
+        begun=click.get_current_context().obj,
     )
     return replace(config, folder=options["out"] or _new_folder(name))
 
@@ -241,9 +239,3 @@ def _new_folder(name: str) -> Path:
     stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     tries = (RUNS / (stem if number == 1 else f"{stem}-{number}") for number in count(1))
     return next(path for path in tries if not path.exists())
-
-
-def _process_start() -> float:
-    """The start of this process on the monotonic clock: imports are paid from the budget too."""
-    age = time.time() - float(psutil.Process().create_time())
-    return time.monotonic() - max(age, 0.0)

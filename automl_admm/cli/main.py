@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NoReturn
@@ -48,24 +49,29 @@ def program() -> None:
     """Find the most accurate pipeline within the limits you set."""
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its documented code."""
+def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> NoReturn:
+    """Run the command line and exit with its documented code.
+
+    `begun` is when the program was started, on the monotonic clock; commands find it as their
+    context's object.
+    """
     interrupts = Interrupts()
     try:
         with interrupts:
-            code = _run(arguments)
+            code = _run(arguments, time.monotonic() if begun is None else begun)
     except (KeyboardInterrupt, click.Abort):
         code = _say("interrupted", INTERRUPTED)
     sys.exit(interrupts.exit_code if code == INTERRUPTED else code)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, begun: float) -> int:
     """The exit code of a command."""
     try:
         code = program.main(
             list(arguments) if arguments is not None else None,
             prog_name="automl-admm",
             standalone_mode=False,
+            obj=begun,
         )
     except click.ClickException as problem:
         return _say(problem.format_message(), problem.exit_code or 2)

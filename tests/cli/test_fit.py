@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -238,3 +240,18 @@ def test_a_budget_too_short_for_anything_ends_with_4(spawn: Any, table: Path) ->
     assert done.code == 4
     assert "the budget ended before a single evaluation did" in done.err
     assert "Traceback" not in done.err
+
+
+def test_the_budget_does_not_pay_for_what_a_shell_did_before_it_became_the_program(
+    tmp_path: Path,
+) -> None:
+    fit = f"{sys.executable} -m automl_admm fit --grammar tiny --budget 6s --out out -q"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"sleep 6; exec {fit}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
