@@ -41,7 +41,7 @@ def test_the_component_and_the_limit_serve_a_search():
         grammar=str(GRAMMAR),
         constraints=["columns_used <= 3"],
         theta_solver="one-plus-one",
-        max_evaluations=12,
+        max_evaluations=40,
         random_state=0,
     )
     search.fit(X, y)
