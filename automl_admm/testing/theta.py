@@ -241,6 +241,16 @@ class ThetaSolverContract(BoxPromises):
         solver.begin(box_problem(MIXED, history))
         assert len(solver.ask(1, [])) == 1
 
+    def test_a_proposal_is_no_view(self) -> None:
+        """A run keeps every point: as a view it would keep the array behind it as well."""
+        points = np.random.default_rng(1).random((40, 4))
+        history = [observed(point, float(np.sum(point))) for point in points]
+        solver = self.make()
+        solver.begin(box_problem(MIXED, history))
+        for point in points_of(solver.ask(2, [])):
+            base = getattr(point, "base", None)
+            assert base is None or base.nbytes <= 16 * np.asarray(point).nbytes
+
     def test_progress(self) -> None:
         """On an easy function it is clearly better than random points."""
         if not self.learns:

@@ -82,7 +82,7 @@ class GaussianProcessTheta:
         design = np.concatenate([start[None], self._net])
         for point, key in zip(design, self._box.keys(design), strict=True):
             if key not in taken:
-                return np.asarray(point)
+                return np.array(point)
         return self._box.draw(self._rng, taken)
 
     def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
@@ -98,7 +98,8 @@ class GaussianProcessTheta:
         scores = np.concatenate([acquisition(climbed, self._box.project(climbed)), scores])
         for place in np.argsort(-scores, kind="stable"):
             if self._box.keys(ranked[place][None])[0] not in taken:
-                return np.asarray(ranked[place])
+                # A copy: a view would keep all candidates in memory as long as it lives.
+                return np.array(ranked[place])
         return None
 
     def _acquisition(

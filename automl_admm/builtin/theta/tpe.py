@@ -181,7 +181,8 @@ class ParzenTheta:
         scores = self._rule.score(splits, self._kernels.points(candidates))
         for place in np.argsort(-scores, kind="stable"):
             if keys[place] not in taken:
-                return np.asarray(candidates[place])
+                # A copy: a view would keep all candidates in memory as long as it lives.
+                return np.array(candidates[place])
         return None
 
 
