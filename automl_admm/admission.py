@@ -120,13 +120,11 @@ class TableGround:
 def _allows(decision: Decision, pick: Pick) -> bool:
     if isinstance(decision, Choice):
         return pick in decision.alternatives
-    return isinstance(pick, tuple) and sorted(pick) == sorted(decision.items)
+    return isinstance(pick, tuple) and decision.allows(pick)
 
 
 def _count(decision: Decision) -> int:
-    if isinstance(decision, Choice):
-        return len(decision.alternatives)
-    return math.factorial(len(decision.items))
+    return len(decision.alternatives) if isinstance(decision, Choice) else decision.count
 
 
 def _numbers(place: Array) -> str:

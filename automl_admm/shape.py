@@ -41,10 +41,14 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Modules in the order that an order decision gives them, by label."""
+    """Modules in the order that an order decision gives them, by label.
+
+    `precedence` is that of the decision: pairs (earlier, later) of places in `items`.
+    """
 
     decision: str
     items: tuple[tuple[str, Shape], ...]
+    precedence: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

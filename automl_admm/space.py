@@ -1,13 +1,14 @@
 """What can be searched: choices, orders and parameters, and what a selection of them is.
 
-All records are frozen. This module imports nothing but the standard library, numpy and our errors.
+All records are frozen. This module imports nothing but the standard library, numpy, our errors and
+the arithmetic of orders.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,10 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.errors import ConfigurationError
+from automl_admm.precedence import (
+    MOST_BOUND,
+    arrange,
+    bound_places,
+    count_extensions,
+    everything_before,
+    extensions,
+    find_cycle,
+    keeps,
+)
 
 Array = NDArray[np.float64]
 Value = str | int | float | bool | None
 Pick = str | tuple[str, ...]
+DRAWS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +63,75 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A permutation of modules (the order variables o of the papers' appendix A)."""
+    """A permutation of modules (the order variables o of the papers' appendix A).
+
+    `precedence` are pairs (earlier, later) of places in `items`. A permutation of the space keeps
+    to all of them, and so to all that follows from them.
+    """
 
     name: str
     items: tuple[str, ...]
     when: Condition | None = None
+    precedence: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem:
+            raise ConfigurationError(f"order '{self.name}' {problem}.")
+
+    def _problem(self) -> str | None:
         if not self.items or len(set(self.items)) != len(self.items):
-            raise ConfigurationError(f"order '{self.name}' needs items that differ.")
+            return "needs items that differ"
+        bound = bound_places(self.precedence)
+        if not bound <= set(range(len(self.items))):
+            return "has a precedence of items that it does not have: pairs are places in `items`"
+        if len(bound) > MOST_BOUND:
+            return f"binds more than {MOST_BOUND} items by precedence"
+        if cycle := find_cycle(self.precedence):
+            way = " → ".join(self.items[place] for place in cycle)
+            return f"has a precedence that leads back: {way}"
+        return None
+
+    @property
+    def count(self) -> int:
+        """The number of its permutations."""
+        return count_extensions(len(self.items), self.precedence)
+
+    def allows(self, pick: Pick) -> bool:
+        """Whether a pick is one of its permutations."""
+        if isinstance(pick, str) or sorted(pick) != sorted(self.items):
+            return False
+        return keeps(self._places(pick), self.precedence)
+
+    def arranged(self, permutation: Sequence[str]) -> tuple[str, ...]:
+        """Any permutation of the items made one that keeps the precedence, changed little."""
+        if not self.precedence:
+            return tuple(permutation)
+        return self._named(arrange(self._places(permutation), self.precedence))
+
+    def permutations(self) -> Iterator[tuple[str, ...]]:
+        """Every permutation of the order, once."""
+        return map(self._named, extensions(len(self.items), self.precedence))
+
+    def ready(self, laid: Sequence[str]) -> tuple[str, ...]:
+        """The items that may come next behind those that are laid already."""
+        kept = [(self.items[a], self.items[b]) for a, b in self.precedence]
+        waiting = {later for earlier, later in kept if earlier not in laid}
+        return tuple(item for item in self.items if item not in laid and item not in waiting)
+
+    def positions(self) -> tuple[range, ...]:
+        """For each item the positions that leave room for what comes before and after it."""
+        before = everything_before(self.precedence)
+        every = range(len(self.items))
+        first = [len(before.get(item, ())) for item in every]
+        after = [sum(item in known for known in before.values()) for item in every]
+        return tuple(range(first[item], len(every) - after[item]) for item in every)
+
+    def _places(self, permutation: Sequence[str]) -> list[int]:
+        return [self.items.index(item) for item in permutation]
+
+    def _named(self, places: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self.items[place] for place in places)
 
 
 Decision = Choice | Order
@@ -205,11 +277,17 @@ class SearchSpace:
             _check_condition(parameter, known)
 
     def complete(self, picks: Mapping[str, Pick]) -> Selection:
-        """Keep the active picks, and let a decision that has none take its first alternative."""
+        """Keep the active picks, and let a decision that has none take its first alternative.
+
+        A permutation that breaks a precedence is arranged so that it keeps it.
+        """
         kept: dict[str, Pick] = {}
         for decision in self.decisions:
             if is_active(decision.when, kept):
-                kept[decision.name] = picks.get(decision.name, first_pick(decision))
+                pick = picks.get(decision.name)
+                kept[decision.name] = (
+                    first_pick(decision) if pick is None else _kept(decision, pick)
+                )
         return Selection(tuple(kept.items()))
 
     def sample(self, rng: np.random.Generator) -> Selection:
@@ -275,12 +353,32 @@ def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
 
 
 def first_pick(decision: Decision) -> Pick:
-    """The default of a decision: its first alternative, or its items as they are written."""
-    return decision.alternatives[0] if isinstance(decision, Choice) else decision.items
+    """The default of a decision: its first alternative, or its items as they are written.
+
+    Items that are not written as the precedence has them are arranged.
+    """
+    if isinstance(decision, Choice):
+        return decision.alternatives[0]
+    return decision.arranged(decision.items)
+
+
+def _kept(decision: Decision, pick: Pick) -> Pick:
+    if isinstance(decision, Choice) or isinstance(pick, str):
+        return pick
+    return decision.arranged(pick)
 
 
 def draw(decision: Decision, rng: np.random.Generator) -> Pick:
-    """A uniform pick for one decision."""
+    """A uniform pick for one decision.
+
+    With a precedence it is nearly uniform: what is drawn and breaks it is drawn again, and only
+    arranged where that goes on for long.
+    """
     if isinstance(decision, Choice):
         return decision.alternatives[int(rng.integers(len(decision.alternatives)))]
-    return tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
+    for _ in range(DRAWS):
+        drawn = tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
+        kept = decision.arranged(drawn)
+        if kept == drawn:
+            break
+    return kept

@@ -9,12 +9,13 @@ import pytest
 
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
 from automl_admm.plugins import load_plugins
+from automl_admm.problem import Evaluation
 
 TOY = SearchSpace(
     decisions=(
         Choice("shape", ("round", "square", "flat")),
         Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
-        Order("steps", ("cut", "sand", "glue")),
+        Order("steps", ("cut", "sand", "glue"), precedence=((0, 1),)),
     ),
     parameters=(
         Parameter("width", 1, 10),
@@ -29,6 +30,11 @@ OURS = "automl-admm"
 # A proposal of its model takes seconds: a longer design leaves some of them, not all.
 REQUESTS = {"smac-gp": "smac-gp:initial=8"}
 PLUGINS = ("automl-admm-smac", "automl-admm-hyperopt", "automl-admm-optuna")
+
+
+def keeps_precedence(evaluation: Evaluation) -> bool:
+    steps = evaluation.candidate.selection.get("steps")
+    return steps is not None and steps.index("cut") < steps.index("sand")
 
 
 def build(values: dict[str, Any]) -> dict[str, float]:
@@ -69,6 +75,7 @@ def test_every_theta_solver_goes_with_every_z_solver(theta: str, z: str) -> None
     assert result.feasible
     assert result.constraints["weight"] <= 9.0
     assert len({e.candidate.selection for e in result.evaluations}) > 1
+    assert all(map(keeps_precedence, result.evaluations))
 
 
 @pytest.mark.parametrize("theta", names("theta_solvers"))
@@ -79,6 +86,7 @@ def test_every_theta_solver_searches_the_joint_space(theta: str) -> None:
     result = minimize(build, TOY, theta_solver=request, strategy="joint", **SETTING)
     assert len(result.evaluations) == 10
     assert len({e.candidate.selection for e in result.evaluations}) > 1
+    assert all(map(keeps_precedence, result.evaluations))
 
 
 @pytest.mark.parametrize("distribution", PLUGINS)

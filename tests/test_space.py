@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.errors import ConfigurationError
-from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.space import (
+    Candidate,
+    Choice,
+    Condition,
+    Order,
+    Parameter,
+    SearchSpace,
+    first_pick,
+)
 
 SPACE = SearchSpace(
     decisions=(
@@ -120,3 +130,46 @@ def test_samples_are_complete_selections(seed: int) -> None:
 def test_wrong_spaces_are_refused(decisions: tuple, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         SearchSpace(decisions)
+
+
+BOUND = Order("steps", ("a", "b", "c", "d"), precedence=((1, 0), (1, 2)))
+
+
+def test_an_order_keeps_its_precedence() -> None:
+    assert BOUND.count == len(list(BOUND.permutations())) == 8
+    assert first_pick(BOUND) == ("b", "a", "c", "d")
+    assert BOUND.arranged(("d", "c", "a", "b")) == ("d", "b", "c", "a")
+    assert BOUND.allows(("d", "b", "c", "a"))
+    for wrong in (("d", "c", "b", "a"), ("b", "a", "c"), "b", ("b", "a", "c", "x")):
+        assert not BOUND.allows(wrong)
+    assert BOUND.ready(()) == ("b", "d")
+    assert BOUND.ready(("b", "a")) == ("c", "d")
+    assert BOUND.positions() == (range(1, 4), range(2), range(1, 4), range(4))
+
+
+def test_a_space_arranges_what_breaks_a_precedence() -> None:
+    space = SearchSpace((BOUND,))
+    assert space.complete({"steps": ("a", "b", "c", "d")}).get("steps") == ("b", "a", "c", "d")
+    rng = np.random.default_rng(0)
+    drawn = Counter(space.sample(rng).get("steps") for _ in range(4000))
+    assert set(drawn) == set(BOUND.permutations())
+    assert max(drawn.values()) < 1.3 * min(drawn.values())
+
+
+@pytest.mark.parametrize(
+    ("precedence", "says"),
+    [
+        (((0, 4),), "pairs are places in `items`"),
+        (((0, 1), (1, 2), (2, 0)), "leads back: a → b → c → a"),
+        (((1, 1),), "leads back: b → b"),
+    ],
+)
+def test_a_precedence_that_no_order_keeps_is_refused(precedence: tuple, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        Order("steps", ("a", "b", "c", "d"), precedence=precedence)
+
+
+def test_a_precedence_binds_as_many_items_as_can_be_counted() -> None:
+    items = tuple("abcdefghijklm")
+    with pytest.raises(ConfigurationError, match="binds more than 12 items"):
+        Order("steps", items, precedence=tuple((0, other) for other in range(1, 13)))

@@ -32,6 +32,7 @@ from automl_admm.grammar.model import (
     names_used,
     walk,
 )
+from automl_admm.grammar.precedence import check_precedence, check_repeated_pairs
 from automl_admm.grammar.recursion import check_recursion, rules_used
 
 MAX_PIECES = 1_000
@@ -63,13 +64,19 @@ def check_soundness(
         *_check_callees(grammar),
         *_check_templates(grammar),
         *_check_repetitions(grammar),
+        *check_precedence(nodes(grammar)),
         *check_recursion(grammar),
     ]
 
 
 def check_tidiness(grammar: Grammar) -> list[Diagnostic]:
     """Mistakes that leave the meaning clear, and are surely not meant."""
-    return [*_check_unused_rules(grammar), *_check_imports(grammar), *_check_duplicates(grammar)]
+    return [
+        *_check_unused_rules(grammar),
+        *_check_imports(grammar),
+        *_check_duplicates(grammar),
+        *check_repeated_pairs(nodes(grammar)),
+    ]
 
 
 def nodes(grammar: Grammar) -> Iterator[Node]:

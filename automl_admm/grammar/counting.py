@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import factorial, prod
+from math import prod
 
+from automl_admm.precedence import count_extensions
 from automl_admm.shape import Alternatives, Module, Ordered, PipelineSpace, Shape, parts_of
 from automl_admm.space import Choice
 
@@ -44,7 +45,10 @@ def measure(pipelines: PipelineSpace) -> Facts:
 
 
 def count_shapes(shape: Shape) -> int:
-    """The number of shapes: Σ over alternatives, Π over pieces, and T! for an order of T pieces."""
+    """The number of shapes: Σ over alternatives, Π over pieces, and T! for an order of T pieces.
+
+    Where pieces of an order stand before others, the permutations that keep to it are counted.
+    """
     return _count(shape, lambda module: 1)  # noqa: ARG005 - a component is one shape
 
 
@@ -61,7 +65,9 @@ def _count(shape: Shape, ways: Callable[[Module], int]) -> int:
     counts = [_count(item, ways) for item in parts_of(shape)]
     if isinstance(shape, Alternatives):
         return sum(counts)
-    return prod(counts) * (factorial(len(counts)) if isinstance(shape, Ordered) else 1)
+    if isinstance(shape, Ordered):
+        return prod(counts) * count_extensions(len(counts), shape.precedence)
+    return prod(counts)
 
 
 def _settings(module: Module, choices: Mapping[str, Choice]) -> int:

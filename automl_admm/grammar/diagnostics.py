@@ -40,6 +40,8 @@ class Code(StrEnum):
     BOUNDS = "G023"
     OVERRIDE = "G024"
     IMPORT = "G025"
+    PRECEDENCE = "G026"
+    CYCLE = "G027"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,9 @@ def caption(shape: Shape) -> str:
             return "one after another" if items else NONE
         case Alternatives(decision):
             return f"one of: {decision}"
-        case Ordered(decision):
-            return f"in any order: {decision}"
+        case Ordered(decision, items, precedence):
+            pairs = [f"{items[a][0]} before {items[b][0]}" for a, b in precedence]
+            return f"in any order: {', '.join([decision, *pairs])}"
         case _:
             return BRANCHES[type(shape)]
 

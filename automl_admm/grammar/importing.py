@@ -14,6 +14,7 @@ from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.locate import read_grammar
 from automl_admm.grammar.model import (
     LEVEL,
+    Before,
     Call,
     Grammar,
     Import,
@@ -22,6 +23,7 @@ from automl_admm.grammar.model import (
     Rule,
     RuleImport,
     Span,
+    Template,
     children,
     names_used,
     with_children,
@@ -123,5 +125,8 @@ def _moved(node: Node, span: Span, names: Mapping[str, str]) -> Node:
     if isinstance(node, Call):
         given = (replace(a, given=replace(a.given, span=span), span=span) for a in node.arguments)
         return Call(node.component, tuple(given), span)
-    parts = (_moved(part, span, names) for part in children(node))
-    return replace(with_children(node, tuple(parts)), span=span)
+    parts = tuple(_moved(part, span, names) for part in children(node))
+    if isinstance(node, Template):
+        rows = (Before(tuple((name, span) for name, _ in row.names), span) for row in node.before)
+        return replace(node, arguments=parts, before=tuple(rows), span=span)
+    return replace(with_children(node, parts), span=span)

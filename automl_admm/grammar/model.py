@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 NONE = "none"
 # `more@2` is the rule `more` used inside of itself.
@@ -13,7 +14,8 @@ ANY_ORDER = "any_order"
 UNION = "union"
 STACK = "stack"
 BY_TYPE = "by_type"
-TEMPLATES = (ANY_ORDER, UNION, STACK, BY_TYPE)
+BEFORE = "before"
+TEMPLATES = (ANY_ORDER, UNION, STACK, BY_TYPE, BEFORE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,12 +40,29 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """`before{a, b}` within an `any_order`: labels of its pieces, each with its place."""
+
+    names: tuple[tuple[str, Span], ...]
+    span: Span
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Each name with the next one, which it stands before."""
+        labels = [name for name, _ in self.names]
+        return tuple(pairwise(labels))
+
+
+@dataclass(frozen=True, slots=True)
 class Template:
-    """A template in use: `any_order{a, b}`, `union{a, b}`, `stack{a}`, `by_type{a, b}`."""
+    """A template in use: `any_order{a, b}`, `union{a, b}`, `stack{a}`, `by_type{a, b}`.
+
+    `before` says of the pieces of an `any_order` which stand before which; it is no piece itself.
+    """
 
     name: str
     arguments: tuple[Node, ...]
     span: Span
+    before: tuple[Before, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +185,19 @@ class Grammar:
         return found
 
 
+def template(name: str, parts: tuple[Node, ...], span: Span) -> Template:
+    """A template; the `before{…}` in an `any_order` are set apart from its pieces."""
+    found: list[Before] = []
+    pieces: list[Node] = []
+    for part in parts:
+        if name == ANY_ORDER and isinstance(part, Template) and part.name == BEFORE:
+            names = tuple((label(item), item.span) for item in part.arguments)
+            found.append(Before(names, part.span))
+        else:
+            pieces.append(part)
+    return Template(name, tuple(pieces), span, tuple(found))
+
+
 def sequence(items: tuple[Node, ...], span: Span) -> Node:
     """A sequence without sequences in it; one piece stands for itself."""
     flat: list[Node] = []
@@ -236,8 +268,9 @@ def label(node: Node) -> str:  # noqa: PLR0911 - one for each kind of node
             return plain_name(name)
         case Call(component=name) | Aliased(name=name):
             return name
-        case Template(name, arguments):
-            return f"{name}{{{', '.join(map(label, arguments))}}}"
+        case Template(name, arguments, _, before):
+            rules = (f"{BEFORE}{{{', '.join(text for text, _ in row.names)}}}" for row in before)
+            return f"{name}{{{', '.join([*map(label, arguments), *rules])}}}"
         case Sequence(items):
             return " ".join(map(_grouped, items))
         case Choice():

@@ -10,7 +10,7 @@ from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape
 
-from automl_admm.grammar.drawing import BRANCHES
+from automl_admm.grammar.drawing import BRANCHES, caption
 from automl_admm.shape import (
     Alternatives,
     ByType,
@@ -89,8 +89,8 @@ def _box(shape: Shape) -> Box:
             return _row([_box(item) for item in items])
         case Alternatives(decision, branches):
             return _lanes([_box(item) for _, item in branches], decision)
-        case Ordered(decision, items):
-            return _framed(_row([_box(item) for _, item in items]), f"in any order: {decision}")
+        case Ordered(items=items):
+            return _framed(_row([_box(item) for _, item in items]), caption(shape))
         case ByType():
             lanes = [_titled(_box(item), name) for item, name in _by_type(shape)]
             return _framed(_lanes(lanes), BRANCHES[ByType])

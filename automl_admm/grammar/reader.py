@@ -27,10 +27,10 @@ from automl_admm.grammar.model import (
     Rule,
     RuleImport,
     Span,
-    Template,
     Unsupported,
     choice,
     sequence,
+    template,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ MAX_CHARACTERS = 64_000
 MAX_NESTING = 200
 REPETITION_HELP = "A search space needs an end: write '~{}..3', or a number of your own."
 MAX_DIGITS = 4
+# A run keeps a copy of its grammar, so that it can be repeated: what it imports from beside itself
+# would not be there.
+FILE_HELP = (
+    "A grammar is one file: copy the rules into it, or have a plugin give the other one a name."
+)
 STATEMENT_HELP = "There are '%import', '%override', '%extend' and '%ignore'."
 RULES = ("rule", "override_rule", "extend_rule")
 STATEMENTS = {
@@ -147,7 +152,10 @@ def _import(tree: Tree[Any]) -> Iterator[Import | RuleImport | Unsupported]:
     else:
         source, names = words[:-2], path.children[-1:]
     imports = tuple(Import(_word(name), _span(name.meta)) for name in names)
-    if len(source) != 1:
+    if words[0] == ".":
+        what = f"importing from a file ('{''.join(source or words)}')"
+        yield Unsupported(what, FILE_HELP, _span(path.meta))
+    elif len(source) != 1:
         help_ = "Write '%import components (a, b)', or a grammar's name: '%import default (a)'."
         yield Unsupported(f"importing from '{''.join(source or words)}'", help_, _span(path.meta))
     elif source == ["components"]:
@@ -182,7 +190,7 @@ def _joined(tree: Tree[Any], span: Span, depth: int) -> Node:
         return choice(_alternatives(tree, span, depth), span)
     if tree.data == "template_usage":
         parts = tuple(_node(child, span, depth + 1) for child in tree.children[1:])
-        return Template(_word(tree.children[0]), parts, span)
+        return template(_word(tree.children[0]), parts, span)
     row = _row(tree, span, depth)
     return sequence(row, span) if row else _empty(span)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from automl_admm.errors import ConfigurationError, suggest
 from automl_admm.grammar.diagnostics import Diagnostic, render
@@ -24,6 +25,7 @@ from automl_admm.grammar.written import (
     WrittenStep,
     read_row,
 )
+from automl_admm.precedence import arrange, everything_before
 from automl_admm.shape import (
     KINDS,
     Alternatives,
@@ -293,19 +295,25 @@ class _Matching:
 
     def _ordered(self, shape: Ordered, row: Row, place: int) -> Ends:
         """Cover by some of the items, one after another; the others must do with nothing."""
+        before = everything_before(shape.precedence)
         states: dict[tuple[frozenset[int], int], tuple[tuple[int, ...], Found]]
         states = {(frozenset(), place): ((), ())}
         waiting = list(states)
         for used, middle in waiting:  # grows while it is read
-            order, before = states[used, middle]
+            order, said = states[used, middle]
             for number in range(len(shape.items)):
                 if number in used:
                     continue
                 for end, found in self.ends(shape.items[number][1], row, middle).items():
                     state = (used | {number}, end)
-                    if end > middle and state not in states:
-                        states[state] = ((*order, number), (before, found))
-                        waiting.append(state)
+                    if end == middle or state in states:
+                        continue
+                    if late := [later for later in order if number in before.get(later, ())]:
+                        problem = _too_late(shape, number, late[0], row.items[middle])
+                        self.failure.note(row, middle, None, problem)
+                        break
+                    states[state] = ((*order, number), (said, found))
+                    waiting.append(state)
         reached: Ends = {}
         for (_, end), (order, found) in states.items():
             rest = self._rest(shape, order, row, place)
@@ -321,11 +329,23 @@ class _Matching:
         return known if len(known) == len(empty) else None
 
 
+def _too_late(shape: Ordered, number: int, later: int, item: Written) -> TextError:
+    """What is wrong with an item that stands behind one which it must stand before."""
+    name, other = shape.items[number][0], shape.items[later][0]
+    message = f"'{name}' stands before '{other}' in this order, not behind it"
+    return _error(TextCode.NOT_IN_LANGUAGE, item.span, message)
+
+
 def _order_bound(shape: Ordered, order: tuple[int, ...]) -> Bound:
-    """The pick of an order: as it is written in the grammar, if that comes to the same."""
-    every = range(len(shape.items))
+    """The pick of an order: as it is written in the grammar, if that comes to the same.
+
+    The items that are nothing go where the precedence lets them.
+    """
+    every = arrange(range(len(shape.items)), shape.precedence)
+    is_written = list(order) == [i for i in every if i in order]
     rest = tuple(i for i in every if i not in order)
-    whole = tuple(every) if list(order) == sorted(order) else (*order, *rest)
+    kept = (*shape.precedence, *pairwise(order))
+    whole = every if is_written else arrange((*order, *rest), kept)
     return Bound(picks=((shape.decision, tuple(shape.items[i][0] for i in whole)),))
 
 

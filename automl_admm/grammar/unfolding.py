@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from automl_admm.grammar import model
 from automl_admm.grammar.model import NONE, START, Node, label
 from automl_admm.grammar.parameters import arguments_of
+from automl_admm.grammar.precedence import pairs_of
 from automl_admm.plugin_types import ComponentPlugin
 from automl_admm.registry import Registry
 from automl_admm.shape import (
@@ -109,8 +110,8 @@ class _Unfolding:
             case model.Repetition(low=low, high=high):
                 name = self.claim_numbered(place.path) if low < high else place.path
                 return self.repeated(node, name, place)
-            case model.Template(name, items):
-                return self.template(name, items, place)
+            case model.Template():
+                return self.template(node, place)
             case model.Unsupported(what):
                 raise AssertionError(what)
 
@@ -152,21 +153,22 @@ class _Unfolding:
             return _sequence(copies)
         return Alternatives(name, tuple((c, _sequence(copies[: int(c)])) for c in counts))
 
-    def template(self, name: str, items: tuple[Node, ...], place: _Place) -> Shape:
+    def template(self, node: model.Template, place: _Place) -> Shape:
         """An order, or branches side by side; branches do not show in names."""
-        if name == model.ANY_ORDER:
-            return self.ordered(items, place)
-        pieces = tuple(self.node(item, place) for item in items)
-        if name == model.UNION:
+        if node.name == model.ANY_ORDER:
+            return self.ordered(node, place)
+        pieces = tuple(self.node(item, place) for item in node.arguments)
+        if node.name == model.UNION:
             return Union(pieces)
-        return Stack(*pieces) if name == model.STACK else ByType(*pieces)
+        return Stack(*pieces) if node.name == model.STACK else ByType(*pieces)
 
-    def ordered(self, items: tuple[Node, ...], place: _Place) -> Shape:
+    def ordered(self, node: model.Template, place: _Place) -> Shape:
         """The order variables o of `any_order`, and the pieces that they put in order."""
         name = self.claim(_below(place.path, "order"))
-        kept = [item for item in items if label(item) != NONE]
-        self.decisions.append(Order(name, tuple(map(label, kept)), place.when))
-        return Ordered(name, tuple((label(item), self.node(item, place)) for item in kept))
+        kept = [item for item in node.arguments if label(item) != NONE]
+        pairs = pairs_of(node)
+        self.decisions.append(Order(name, tuple(map(label, kept)), place.when, pairs))
+        return Ordered(name, tuple((label(item), self.node(item, place)) for item in kept), pairs)
 
     def module(
         self, name: str, place: _Place, arguments: tuple[model.Argument, ...] = ()

@@ -47,6 +47,14 @@ TABLE = SearchSpace(
         Order("steps", ("a", "b", "c")),
     )
 )
+# Of the 24 permutations eight have b before both a and c; the written one is none of them.
+BOUND = SearchSpace(
+    decisions=(
+        Choice("model", ("line", "tree")),
+        Order("steps", ("a", "b", "c", "d"), Condition("model", ("line",)), ((1, 0), (1, 2))),
+        Choice("last", ("yes", "no")),
+    )
+)
 WEIGHTS = {"standard": 0.1, "robust": 0.3, "quantile": 0.4, "none": 0.5, "line": 0.0, "tree": 0.3}
 
 
@@ -118,6 +126,18 @@ def table_problem(
         evaluations=evaluations,
         iteration=iteration,
         seed=seed,
+    )
+
+
+def bound_problem(seed: int) -> SelectionSubproblem:
+    """The decisions with an order that has a precedence."""
+    return SelectionSubproblem(space=BOUND, start=BOUND.complete({}), evaluations=BUDGET, seed=seed)
+
+
+def bound_loss(selection: Selection) -> float:
+    """Best with d at the front."""
+    return 0.1 * (selection.get("steps") or "abcd").index("d") + 0.05 * (
+        selection.get("last") == "no"
     )
 
 

@@ -12,11 +12,14 @@ import numpy as np
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.protocols import ZSolver
 from automl_admm.search import unwrap
-from automl_admm.space import SearchSpace, Selection
+from automl_admm.space import Choice, SearchSpace, Selection
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import (
+    BOUND,
     BUDGET,
     TABLE,
+    bound_loss,
+    bound_problem,
     limited_table,
     points_of,
     seen,
@@ -69,7 +72,19 @@ class ZSolverContract:
     def test_proposals_are_complete_selections(self) -> None:
         """Active decisions and no others, each with one of its alternatives."""
         for point in self.propose(0, rounds=min(BUDGET, self.rounds)):
-            _check_complete(point)
+            _check_complete(point, TABLE)
+
+    def test_orders_keep_their_precedence(self) -> None:
+        """What must stand before something else does, in all that is proposed."""
+        solver = self.make()
+        solver.begin(bound_problem(seed=1))
+        orders = set()
+        for _ in range(BUDGET // 2):
+            for point in points_of(solver.ask(1, [])):
+                _check_complete(point, BOUND)
+                solver.tell([Observation(point, bound_loss(point), bound_loss(point))])
+                orders.add(point.get("steps"))
+        assert len(orders - {None}) > 1
 
     def test_told_nothing(self) -> None:
         """`tell([])` is harmless, before anything was asked for and after."""
@@ -141,7 +156,7 @@ class ZSolverContract:
         for _ in range(8):
             asked = points_of(solver.ask(1, []))
             assert len(asked) == 1
-            _check_complete(asked[0])
+            _check_complete(asked[0], TABLE)
             solver.tell([seen_with_limits(asked[0])])
         solver.tell(_failures(asked * 3))
         assert len(solver.ask(1, [])) == 1
@@ -207,15 +222,15 @@ class ZSolverContract:
         assert ratio < BETTER_BY, f"late proposals lose {ratio:.2f} of what draws lose"
 
 
-def _check_complete(point: Selection) -> None:
-    assert TABLE.complete(dict(point.picks)) == point
-    by_name = {decision.name: decision for decision in TABLE.decisions}
+def _check_complete(point: Selection, space: SearchSpace) -> None:
+    assert space.complete(dict(point.picks)) == point
+    by_name = {decision.name: decision for decision in space.decisions}
     for name, pick in point:
         decision = by_name[name]
-        if isinstance(pick, str):
-            assert pick in getattr(decision, "alternatives", ())
+        if isinstance(decision, Choice):
+            assert pick in decision.alternatives
         else:
-            assert sorted(pick) == sorted(getattr(decision, "items", ()))
+            assert decision.allows(pick), f"'{name}' cannot be {pick}"
 
 
 def _failures(points: list[Selection]) -> list[Observation[Selection]]:

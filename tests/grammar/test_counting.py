@@ -17,7 +17,15 @@ from automl_admm.shape import Module, PipelineSpace, Sequence
 from automl_admm.space import Choice, Condition, SearchSpace, Selection
 
 PARTS = ("pca", "pca?", "(pca | scale)", "(pca | (scale | select)?)", "svm", "impute")
-TEMPLATES = ("any_order{a, b}", "union{a, b}", "by_type{a, none}", "stack{a}", "any_order{a, b, c}")
+TEMPLATES = (
+    "any_order{a, b}",
+    "any_order{a, b, before{b, a}}",
+    "any_order{a, b, c}",
+    "any_order{a, b, c, before{b, a}, before{b, c}}",
+    "union{a, b}",
+    "by_type{a, none}",
+    "stack{a}",
+)
 
 
 def enumerate_selections(space: SearchSpace) -> Iterator[Selection]:
@@ -60,6 +68,12 @@ def test_the_shipped_table_a2_has_as_many():
 def test_an_order_of_three_modules_makes_it_six_times_that():
     text = "start: any_order{a, b, c} d\n" + modules({"a": 7, "b": 8, "c": 11, "d": 11})
     assert count_shapes(unfolded(text).shape) == 6 * 6776
+
+
+def test_where_one_module_stands_before_another_half_of_the_orders_are_left():
+    text = "start: any_order{a, b, c, before{c, a}} d\n"
+    text += modules({"a": 7, "b": 8, "c": 11, "d": 11})
+    assert count_shapes(unfolded(text).shape) == 3 * 6776
 
 
 def modules(sizes: dict[str, int]) -> str:

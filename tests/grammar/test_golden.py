@@ -36,7 +36,8 @@ def describe_decision(decision: Decision) -> str:
     if isinstance(decision, Choice):
         kind, labels = "choice", " | ".join(decision.alternatives)
     else:
-        kind, labels = "order", ", ".join(decision.items)
+        pairs = [f"{decision.items[a]} < {decision.items[b]}" for a, b in decision.precedence]
+        kind, labels = "order", ", ".join([*decision.items, *pairs])
     return f"{kind} {decision.name}: {labels}{describe_condition(decision.when)}"
 
 

@@ -13,6 +13,7 @@ from automl_admm.grammar import compile_text
 from automl_admm.grammar.model import (
     BEGINNING,
     NONE,
+    Before,
     Choice,
     Node,
     Reference,
@@ -50,11 +51,19 @@ def has_repeated_parts(node: Node) -> bool:
 
 
 names = st.sampled_from(TRANSFORMERS).map(name)
-orders = st.lists(names, min_size=2, max_size=3, unique_by=label).map(
-    lambda items: Template("any_order", tuple(items), BEGINNING)
-)
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> Node:
+    """Pieces in any order, or in any that has some of them in a row."""
+    items = draw(st.lists(names, min_size=2, max_size=3, unique_by=label))
+    row = draw(st.permutations(items))[: draw(st.sampled_from((0, 2, 3)))]
+    said = Before(tuple((label(item), BEGINNING) for item in row), BEGINNING)
+    return Template("any_order", tuple(items), BEGINNING, (said,) if row else ())
+
+
 pieces = st.recursive(
-    names | orders,
+    names | orders(),
     lambda inner: st.one_of(
         inner.map(optional),
         st.lists(inner, min_size=2, max_size=3).map(lambda x: sequence(tuple(x), BEGINNING)),
@@ -76,11 +85,19 @@ def pattern(node: Node) -> str:
             return f"(?:{'|'.join(map(pattern, alternatives))})"
         case Repetition(item, low, high):
             return f"(?:{pattern(item)}){{{low},{high}}}"
-        case Template(arguments=items):
-            orders = itertools.permutations(map(pattern, items))
-            return f"(?:{'|'.join(map(''.join, orders))})"
+        case Template(arguments=items, before=before):
+            labels = [label(item) for item in items]
+            ways = itertools.permutations(map(pattern, items))
+            named = zip(itertools.permutations(labels), map("".join, ways), strict=True)
+            pairs = [pair for row in before for pair in row.pairs()]
+            kept = [way for order, way in named if keeps(order, pairs)]
+            return f"(?:{'|'.join(kept)})"
         case _:
             raise AssertionError(node)
+
+
+def keeps(order: tuple[str, ...], pairs: list[tuple[str, str]]) -> bool:
+    return all(order.index(earlier) < order.index(later) for earlier, later in pairs)
 
 
 def written(node: Node) -> str:
@@ -88,7 +105,7 @@ def written(node: Node) -> str:
     used = sorted({item.name for item in references(node)} - {NONE})
     return (
         f"%import components ({', '.join([*used, 'ridge', 'forest'])})\n"
-        f"start: before model\nbefore: {label(node)}\nmodel: ridge | forest\n"
+        f"start: first model\nfirst: {label(node)}\nmodel: ridge | forest\n"
     )
 
 
@@ -120,7 +137,12 @@ def test_the_first_alternatives_are_where_a_search_starts(components, node):
     space = pipelines.space
     for decision, pick in space.complete({}):
         found = next(item for item in space.decisions if item.name == decision)
-        expected = found.items if isinstance(found, Order) else found.alternatives[0]
-        assert pick == expected
+        if isinstance(found, Order):
+            pairs = [(found.items[a], found.items[b]) for a, b in found.precedence]
+            kept = [way for way in itertools.permutations(found.items) if keeps(way, pairs)]
+            assert pick in kept
+            assert pick == found.items or found.items not in kept
+        else:
+            assert pick == found.alternatives[0]
     steps = pipelines.steps(space.candidate(space.complete({}), space.default_theta()))
     assert steps[-1].component == "ridge"

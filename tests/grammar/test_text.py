@@ -112,7 +112,15 @@ PIECES = (
     "x",
     "stack{m}",
 )
-BODIES = ("any_order{a, b, c}", "union{a, b} c", "a b c", "any_order{a, b}~1..2 c", "(a | b c)~2")
+BODIES = (
+    "any_order{a, b, c}",
+    "any_order{a, b, c, before{c, a}}",
+    "any_order{a, b, c, before{c, b, a}}",
+    "union{a, b} c",
+    "a b c",
+    "any_order{a, b}~1..2 c",
+    "(a | b c)~2",
+)
 
 
 @settings(deadline=None)

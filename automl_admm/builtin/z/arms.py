@@ -84,9 +84,14 @@ def best_alternative(choice: Choice, index: Callable[[Arm], float]) -> str:
 
 
 def best_order(order: Order, index: Callable[[Arm], float]) -> tuple[str, ...]:
-    """Maximise Σ_ik o_ik ω_ik over permutation matrices o."""
-    places = range(len(order.items))
-    omega = [[index((order.name, item, k)) for k in places] for item in order.items]
-    items, positions = linear_sum_assignment(np.array(omega), maximize=True)
-    placed = sorted(zip(positions, items, strict=True))
-    return tuple(order.items[int(item)] for _, item in placed)
+    """Maximise Σ_ik o_ik ω_ik over permutation matrices o.
+
+    With a precedence no item gets a position that it can never have, and what still breaks the
+    precedence is arranged.
+    """
+    omega = np.full((len(order.items), len(order.items)), -np.inf)
+    for place, (item, positions) in enumerate(zip(order.items, order.positions(), strict=True)):
+        omega[place, positions] = [index((order.name, item, k)) for k in positions]
+    items, taken = linear_sum_assignment(omega, maximize=True)
+    placed = sorted(zip(taken, items, strict=True))
+    return order.arranged([order.items[int(item)] for _, item in placed])

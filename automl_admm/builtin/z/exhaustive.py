@@ -68,4 +68,4 @@ def _enumerate(decisions: Sequence[Decision], picks: dict[str, Pick]) -> Iterato
 def _alternatives(decision: Decision) -> Iterator[Pick]:
     if isinstance(decision, Choice):
         return iter(decision.alternatives)
-    return itertools.permutations(decision.items)
+    return decision.permutations()

@@ -122,9 +122,9 @@ class TreeSearch(Learner):
             return (self._step(decision.name, path, decision.alternatives, 0, guide),)
         laid: Path = ()
         for place in range(len(decision.items)):
-            left = tuple(item for item in decision.items if item not in laid)
             wish = guide[place] if guide is not None else None
-            laid += (self._step(decision.name, path + laid, left, place, wish),)
+            labels = decision.ready(laid)
+            laid += (self._step(decision.name, path + laid, labels, place, wish),)
         return laid
 
     def _step(

@@ -1,0 +1,33 @@
+"""What a solver may propose where an order has a precedence."""
+
+from __future__ import annotations
+
+import pytest
+
+from automl_admm.admission import Fault, TableGround
+from automl_admm.problem import SelectionSubproblem
+from automl_admm.space import Choice, Order, SearchSpace, Selection
+
+SPACE = SearchSpace(
+    (Choice("kind", ("x", "y")), Order("steps", ("a", "b", "c"), precedence=((2, 0),)))
+)
+GROUND = TableGround.of(SelectionSubproblem(SPACE, SPACE.complete({})))
+
+
+def proposed(*steps: str) -> Selection:
+    return Selection((("kind", "x"), ("steps", steps)))
+
+
+def test_only_permutations_that_keep_a_precedence_count():
+    assert GROUND.size == 2 * 3
+
+
+def test_a_permutation_that_keeps_a_precedence_is_admitted():
+    for steps in ("cab", "cba", "bca"):
+        assert GROUND.admit(proposed(*steps)) == proposed(*steps)
+
+
+@pytest.mark.parametrize("steps", ["abc", "acb", "bac", "ca", "cabx", ""])
+def test_any_other_is_no_selection_of_the_space(steps):
+    with pytest.raises(Fault, match="no selection of the space"):
+        GROUND.admit(proposed(*steps))
