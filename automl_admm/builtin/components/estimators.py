@@ -35,8 +35,14 @@ def components() -> Iterator[ComponentPlugin]:
         "one normal distribution a class",
         "classification",
         # The solver that takes a class with fewer rows than columns, or columns that depend on
-        # each other: the default one refuses them, shrunk or not.
-        of("sklearn.discriminant_analysis", "QuadraticDiscriminantAnalysis", solver="eigen"),
+        # each other: the default one refuses them, shrunk or not. Shrinking keeps every variance
+        # above 0; the default tolerance, which has a unit, would refuse columns of small numbers.
+        of(
+            "sklearn.discriminant_analysis",
+            "QuadraticDiscriminantAnalysis",
+            solver="eigen",
+            tol=0.0,
+        ),
         real("shrinkage", 0.001, 1.0, 0.1, log=True),
     )
     yield from neighbours()

@@ -55,6 +55,7 @@ def components() -> Iterator[ComponentPlugin]:
         ),
         whole("n_bins", 2, 50, 5, log=True),
         choice("strategy", "uniform", "quantile", "kmeans"),
+        n_bins="rows",
     )
 
 

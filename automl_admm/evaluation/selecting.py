@@ -1,0 +1,51 @@
+"""Selectors that would keep no column: the best one stays, because a model needs one to learn from.
+
+What comes out is scikit-learn's own all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def is_selector(component: Any) -> bool:
+    """Whether a component is one of those selectors that may keep nothing."""
+    from sklearn.feature_selection import VarianceThreshold
+
+    return hasattr(component, "score_func") or isinstance(component, VarianceThreshold)
+
+
+def fit_selector(selector: Any, X: Any, y: Any) -> Any:
+    """Fit a selector; where it keeps no column, something that keeps the best takes its place."""
+    if hasattr(selector, "score_func"):
+        return _fit_by_score(selector, X, y)
+    return _fit_by_variance(selector, X)
+
+
+def _fit_by_score(selector: Any, X: Any, y: Any) -> Any:
+    from sklearn.feature_selection import SelectKBest
+
+    if selector.fit(X, y).get_support().any():
+        return selector
+    return SelectKBest(selector.score_func, k=1).fit(X, y)
+
+
+def _fit_by_variance(selector: Any, X: Any) -> Any:
+    """The threshold falls to half the largest variance; constant columns all stay.
+
+    Half, so that the column that varies most is kept on other rows, too.
+    """
+    from sklearn.preprocessing import FunctionTransformer
+
+    try:
+        return selector.fit(X)
+    except ValueError:
+        # It raises where nothing is above the threshold, with the variances known by then.
+        largest = float(np.max(getattr(selector, "variances_", np.nan)))
+        if not np.isfinite(largest):
+            raise
+    if largest == 0.0:
+        return FunctionTransformer().fit(X)
+    return selector.set_params(threshold=largest / 2).fit(X)
