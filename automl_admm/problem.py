@@ -194,7 +194,10 @@ class SelectionSubproblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdmmState:
-    """All that one outer iteration leaves behind; arrays follow the space's parameters."""
+    """All that one outer iteration leaves behind; arrays follow the space's parameters.
+
+    `rho` is the penalty of the constraints, `integer_rho` that of ‖θ̃ᵈ − δ‖².
+    """
 
     iteration: int
     selection: Selection
@@ -205,6 +208,7 @@ class AdmmState:
     slack: Array
     residuals: Array
     rho: float
+    integer_rho: float
     primal_residual: float = math.inf
     dual_residual: float = math.inf
     incumbent: Evaluation | None = None

@@ -61,7 +61,8 @@ Search = Generator[Event, Sequence[Evaluation], None]
 class SearchProblem:
     """What is searched: the space, the limits, where to begin, and the time there is.
 
-    `starts` are evaluated first, and the search begins at the first of them; there is always one.
+    `starts` are evaluated first, and the search begins at the first of them that does not fail;
+    there is always one.
     `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
     `clock`, `evaluations` how many the whole search may make. `cheap` has the functions of those
     limits, by name, that need no evaluation. Solvers may ask for evaluations of as little as
@@ -230,12 +231,19 @@ def _or_nan(function: Callable[[Candidate], float], candidate: Candidate) -> flo
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
-    """Have the starting points evaluated, and wait for the first result."""
+    """Have the starting points evaluated, and wait for the first success."""
     for candidate in problem.starts:
         book.ask_for(candidate)
         book.receive((yield Proposal(candidate, "start")))
-    while not book.evaluations and book.pending:
+    while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
         book.receive((yield WAIT))
+
+
+def beginning(problem: SearchProblem, book: Book) -> Candidate:
+    """The first of the starting points that is not known to have failed; the first if all have."""
+    failed = {evaluation.key for evaluation in book.evaluations if not evaluation.ok}
+    left = (start for start in problem.starts if problem.key(start) not in failed)
+    return next(left, problem.starts[0])
 
 
 def await_pending(book: Book) -> Search:

@@ -37,6 +37,7 @@ from automl_admm.search import (
     Search,
     SearchProblem,
     await_pending,
+    beginning,
     best_of,
     cheap_at,
     derive_seed,
@@ -61,6 +62,16 @@ class AdmmSettings:
     patience: int = 5
     dual_cap: float = 100.0
 
+    def integer_rho(self, iteration: int) -> float:
+        """ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
+
+        f̃ is evaluated at the projection of θ̃ᵈ, so what is trained always has whole numbers, and the
+        term is no more than a proximal one: it holds integers near to where they were. Held with a
+        constant ρ they move the less the closer the search comes, as its gains shrink and ρ does
+        not; of a proximal point method the steps 1/ρ_t may grow (Rockafellar 1976).
+        """
+        return self.rho / (1.0 + iteration)
+
 
 @dataclass
 class _Iteration:
@@ -83,8 +94,8 @@ def admm(
     """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
     settings = settings or AdmmSettings()
     book = Book(problem.key)
-    state = initial_state(problem, settings)
     yield from evaluate_starts(problem, book)
+    state = initial_state(problem, beginning(problem, book), settings)
     integers = projection.integer_mask(problem.space.parameters)
     project = cache(problem.space.projected)
     tuned: dict[Selection, int] = {}
@@ -99,10 +110,11 @@ def admm(
         if not scales.are_settled:
             scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, scales, integers, project)
-        state = replace(state, iteration=iteration)
+        state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
         theta = yield from _minimise_theta(work, state, theta_solver)
-        delta = projection.nearest_integers(problem.space.parameters, theta, state.dual, state.rho)
-        state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * state.rho)
+        parameters, integer_rho = problem.space.parameters, state.integer_rho
+        delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
+        state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
         chosen = yield from _minimise_selection(work, state, z_solver)
         before, state = state, _update_duals(work, state, delta, chosen)
         yield state
@@ -118,11 +130,11 @@ def admm(
         incumbent = state.incumbent
 
 
-def initial_state(problem: SearchProblem, settings: AdmmSettings) -> AdmmState:
-    """The first starting point, every other parameter at its default, λ = 0, μ = 0."""
+def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettings) -> AdmmState:
+    """A starting point, every other parameter at its default, λ = 0, μ = 0."""
     theta = problem.space.default_theta()
-    selection = problem.starts[0].selection
-    theta[list(problem.space.active(selection))] = problem.starts[0].theta
+    selection = start.selection
+    theta[list(problem.space.active(selection))] = start.theta
     none = np.zeros(len(problem.limits))
     return AdmmState(
         iteration=0,
@@ -134,6 +146,7 @@ def initial_state(problem: SearchProblem, settings: AdmmSettings) -> AdmmState:
         slack=none,
         residuals=none,
         rho=settings.rho,
+        integer_rho=settings.rho,
     )
 
 
@@ -143,7 +156,7 @@ def _minimise_theta(
     """θ-min over the active parameters; inactive integers are projected."""
     problem = work.problem
     active = list(problem.space.active(state.selection))
-    cost = lagrangian.integer_cost(state.delta, state.dual, state.rho, work.integers)
+    cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
     subspace = ThetaSubspace(
         problem.space,
         state.selection,
@@ -216,7 +229,7 @@ def _update_duals(
     """
     settings, problem = work.settings, work.problem
     cap = settings.dual_cap if work.scales.are_settled else 0.0
-    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.rho, cap)
+    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.integer_rho, cap)
     state = replace(state, delta=delta, dual=dual)
     if chosen is not None:
         prices = prices_of(state, problem.limits, work.scales)

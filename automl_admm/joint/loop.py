@@ -16,6 +16,7 @@ from automl_admm.search import (
     Search,
     SearchProblem,
     await_pending,
+    beginning,
     cheap_at,
     derive_seed,
     evaluate_starts,
@@ -43,7 +44,7 @@ def joint(
     solver.begin(
         ThetaSubproblem(
             parameters=axes,
-            start=relaxed.locate(problem.starts[0]),
+            start=relaxed.locate(beginning(problem, book)),
             known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
             history=tuple(observe(book.evaluations, relaxed, book)),
             limits=problem.limits,

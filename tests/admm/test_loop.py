@@ -167,6 +167,21 @@ def test_a_limit_raises_its_multiplier_until_it_holds() -> None:
     assert max(float(state.constraint_duals[0]) for state in seen) > 0.0
 
 
+def test_integers_are_held_less_and_less() -> None:
+    theta = UniformTheta()
+    settings = AdmmSettings(rho=6.0, precision=PRECISION)
+    seen, _ = states(admm(problem(), theta, UniformZ(), settings), 80)
+    assert [state.integer_rho for state in seen[:3]] == [6.0, 3.0, 2.0]
+    pairs = zip(theta.begun, seen, strict=False)
+    held = [
+        (float(task.known_cost.weight.max()), state.integer_rho)
+        for task, state in pairs
+        if any(parameter.is_integer for parameter in task.parameters)
+    ]
+    assert len(held) > 1
+    assert all(weight == rho for weight, rho in held)
+
+
 def test_a_failure_costs_more_than_the_worst_success() -> None:
     theta = UniformTheta()
 

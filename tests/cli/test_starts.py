@@ -1,0 +1,21 @@
+"""What `--start` takes: a pipeline as text, or a file of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from automl_admm.cli.fit import _start
+
+
+def test_a_text_has_a_parenthesis_and_anything_else_is_a_file(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert _start("impute() ridge()") == "impute() ridge()"
+    assert _start("good.txt") == Path("good.txt")
+    long = "impute() " * 100 + "ridge()"
+    assert _start(long) == long
+
+
+def test_a_file_is_taken_as_one_whatever_its_name_is(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good (1).txt").write_text("impute() ridge()\n", "utf-8")
+    assert _start("good (1).txt") == Path("good (1).txt")
