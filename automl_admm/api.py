@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.data.sensitive import as_frame
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, is_feasible
@@ -81,12 +82,15 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any) -> _AutoML:
+    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         begun = time.monotonic()
         check_on_infeasible(self.on_infeasible)
         rows, target = self._validated(X, y)
-        outcome = run_pipelines(prepare(self._config(begun), rows, target))
+        sensitive = None
+        if sensitive_features is not None:
+            sensitive = as_frame(sensitive_features, len(target))
+        outcome = run_pipelines(prepare(self._config(begun), rows, target, sensitive))
         if self.on_infeasible == "raise":
             demand_feasible(outcome)
         self._remember(outcome)
@@ -195,7 +199,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
     `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
-    `constraints` are texts such as `"latency_us <= 50"` or `Constraint(limit, function)`,
+    `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
+    `Constraint(limit, function)`,
     `starts` are pipelines to begin at, as text, or paths of files with one a line,
     `min_fidelity` is the least share of the rows that solvers such as `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
@@ -209,10 +214,14 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     _task: Task = "classification"
 
-    def fit(self, X: Any, y: Any) -> AutoMLClassifier:
-        """Search for the best pipeline within the limits, and fit it on all of X and y."""
+    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLClassifier:
+        """Search for the best pipeline within the limits, and fit it on all of X and y.
+
+        Limits on groups may name the columns of `sensitive_features` (a frame, a series, a dict
+        of columns or an array), which no pipeline is given, and those of X.
+        """
         check_classification_targets(y)
-        super().fit(X, y)
+        super().fit(X, y, sensitive_features)
         return self
 
     @property
@@ -236,9 +245,13 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
 
     _task: Task = "regression"
 
-    def fit(self, X: Any, y: Any) -> AutoMLRegressor:
-        """Search for the best pipeline within the limits, and fit it on all of X and y."""
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLRegressor:
+        """Search for the best pipeline within the limits, and fit it on all of X and y.
+
+        Limits on groups may name the columns of `sensitive_features` (a frame, a series, a dict
+        of columns or an array), which no pipeline is given, and those of X.
+        """
+        super().fit(X, y, sensitive_features)
         return self
 
 

@@ -61,14 +61,27 @@ def z_solvers() -> Iterable[ZSolverPlugin]:
 
 @hookspec
 def constraints() -> Iterable[ConstraintPlugin]:
-    """Provide measurements that users can set limits on.
+    """Provide measurements that users can set limits on: `NAME <= number`.
+
+    A function returns a number, or a record of `automl_admm.evidence`, which a certificate can
+    rest on. With `kind="statistical"` limits on `NAME_gap[column]` and `NAME_ratio[column]` come
+    by themselves. One that compares groups in a way of its own is given, as `grouped`, a mask of
+    the rows of every group; limits on it are written `NAME[column]`.
 
     Example::
 
+        def refused(evaluated):
+            return Rate(int((evaluated.decisions == 0).sum()), len(evaluated.y))
+
+        def most_refused(evaluated, groups):
+            return Largest({name: refused(evaluated.part(rows)) for name, rows in groups.items()})
+
         @hookimpl
         def constraints():
-            yield ConstraintPlugin(name="steps", summary="length of the pipeline",
-                                   function=lambda evaluated: len(evaluated.pipeline.steps))
+            yield ConstraintPlugin(name="refused", summary="rows refused, a share", highest=1.0,
+                                   function=refused, kind="statistical", target="two classes")
+            yield ConstraintPlugin(name="most_refused", summary="refused in the worst-off group",
+                                   grouped=most_refused, kind="statistical", target="two classes")
     """
 
 

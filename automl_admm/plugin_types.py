@@ -6,13 +6,18 @@ plugins must stay cheap.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from automl_admm.errors import PluginError
+from automl_admm.evidence import Evidence
 from automl_admm.problem import Limit
 from automl_admm.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.shape import Item
@@ -101,8 +106,12 @@ class ExecutorPlugin(_WithOptions):
 class EvaluatedPipeline:
     """What a constraint looks at: a fitted pipeline, rows that it has not seen, and the costs.
 
-    `predictions` are those of the rows of `X`: probabilities or scores where there are any.
-    Class labels are numbered in their sorted order, in `y` and in what `pipeline.predict` returns.
+    `predictions` are those of the rows of `X`: probabilities or scores where there are any, and
+    `decisions` what `pipeline.predict` says of them. Class labels are numbered in their sorted
+    order, in `y`, in `decisions` and in what `pipeline.predict` returns. `sensitive` is a frame
+    of the columns that limits are on, row by row as `X`. `peak_mb` is the largest memory of the
+    process that fitted and predicted, in megabytes. What times calls should make at least so many
+    `calls`: a certificate on a quantile needs more of them than a search.
     """
 
     pipeline: Any
@@ -111,33 +120,93 @@ class EvaluatedPipeline:
     predictions: Any
     fit_seconds: float
     predict_seconds: float
+    decisions: Any = None
+    sensitive: Any = None
+    peak_mb: float = math.nan
+    calls: int = 0
+
+    @property
+    def scores(self) -> Any:
+        """How sure the pipeline is of the last class, of two: a column of `predictions`."""
+        return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
+
+    def part(self, rows: Any) -> EvaluatedPipeline:
+        """The same pipeline seen on some of the rows (a mask, or places); nothing is predicted."""
+        return replace(
+            self,
+            X=_taken(self.X, rows),
+            y=_taken(self.y, rows),
+            predictions=_taken(self.predictions, rows),
+            decisions=_taken(self.decisions, rows),
+            sensitive=_taken(self.sensitive, rows),
+        )
 
 
-ConstraintFunction = Callable[[EvaluatedPipeline], float]
+def _taken(values: Any, rows: Any) -> Any:
+    if values is None:
+        return None
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
+
+
+Measured = float | Evidence
+ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
+Masks = Mapping[str, NDArray[np.bool_]]
+GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
 CheapFunction = Callable[[tuple[Item, ...]], float]
+GroupFunction = Callable[[Any], NDArray[np.object_]]
+ConstraintKind = Literal["checked", "measured", "statistical"]
+Target = Literal["any", "classes", "two classes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintPlugin(_Named):
     """A named measurement that a limit can be set on, and the range of its values if known.
 
+    It returns a number, or a record of `automl_admm.evidence`, which a certificate can rest on.
+    `kind` is `checked` for a fact that is the same on any rows, `measured` for a cost, and
+    `statistical` for what follows from `y`, `decisions`, `predictions` and `sensitive` alone: such
+    a one is tried before the search on predictions that are right, and has a `NAME_gap[column]`
+    and a `NAME_ratio[column]` without more ado. It says in `target` what it needs to be predicted.
+
+    One that compares groups has, instead of `function`, a `grouped` function: it is also given a
+    mask of the rows for the name of every group, and limits on it are written `NAME[column]`.
+
     One whose value is known without training has, as `cheap`, the function that computes it from
-    the steps of a pipeline; solvers may then ask for it at as many points as they like.
+    the steps of a pipeline; solvers may then ask for it at as many points as they like, and
+    nothing is trained that it excludes.
     """
 
-    function: ConstraintFunction
+    function: ConstraintFunction | None = None
+    grouped: GroupedFunction | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None
+    kind: ConstraintKind = "measured"
+    target: Target = "any"
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if (self.function is None) == (self.grouped is None):
+            raise PluginError(f"constraint '{self.name}' needs either a function or a grouped one.")
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A limit together with the function that measures it; any callable will do."""
+    """A limit together with the function that measures it; any callable will do.
+
+    `groups` names the group of every row, given the sensitive columns, where the limit is on
+    groups: the rows are then parted so that every part has some of each. With `of_baseline` the
+    limit's bound is not known before the pipeline was measured that the search begins with: it
+    will be so many times that value.
+    """
 
     limit: Limit
     function: ConstraintFunction
     cheap: CheapFunction | None = None
+    kind: ConstraintKind = "measured"
+    target: Target = "any"
+    groups: GroupFunction | None = None
+    of_baseline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

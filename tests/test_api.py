@@ -94,6 +94,23 @@ def test_a_fitted_search_survives_pickling_and_clone_forgets() -> None:
     assert not hasattr(clone(search), "best_pipeline_")
 
 
+@pytest.mark.parametrize("executor", ["inline", "local"])
+def test_limits_on_groups_of_sensitive_features_and_of_columns(executor: str) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=160), "site": rng.choice(["x", "y"], 160)})
+    y = np.where(X["a"] + rng.normal(size=160) > 0, "yes", "no")
+    limits = ["auc_gap[sex] <= 0.9", "demographic_parity_difference[site,sex] <= 90 %"]
+    given = {"max_evaluations": 2, "executor": executor, "constraints": limits}
+    search = AutoMLClassifier(**QUICK | given)
+    search.fit(X, y, sensitive_features=pd.Series(rng.choice(["f", "m"], 160), name="sex"))
+    assert search.feasible_
+    assert list(search.best_pipeline_.feature_names_in_) == ["a", "site"]
+    for name in ("auc_gap[sex]", "demographic_parity_difference[site,sex]"):
+        assert (search.cv_results_[name] > 0).all()
+    with pytest.raises(DataError, match="names the column 'sex'"):
+        search.fit(X, y)
+
+
 def test_a_limit_of_ones_own_is_any_callable() -> None:
     def steps(evaluated: EvaluatedPipeline) -> float:
         return float(len(evaluated.pipeline.steps))
@@ -152,7 +169,8 @@ def test_callbacks_hear_of_everything() -> None:
         ({"time_budget": -1}, "the budget must be more than 0"),
         ({"grammar": "no/such.lark"}, "does not exist"),
         ({"constraints": ["fast"]}, "is no limit"),
-        ({"constraints": "fast"}, "'fast' is no limit"),
+        ({"constraints": "fast"}, "is no limit: it ends too early\n    fast\n"),
+        ({"constraints": [len]}, "built-in function len> is no limit"),
         ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb'"),
     ],
 )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 SUMMARIES = {
     "components": "list what grammars can be made of",
+    "constraints": "list what limits can be set on",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "leaderboard": "show what a run has tried",

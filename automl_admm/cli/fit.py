@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -16,6 +17,7 @@ from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
 from automl_admm.cli.summary import print_summary, summarise
 from automl_admm.data.samples import shipped_table
+from automl_admm.data.sensitive import set_aside
 from automl_admm.data.tables import read_table, split_target
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.runner.config import RunConfig, count_workers
@@ -75,7 +77,13 @@ SHIPPED = "german_credit"
     "constraints",
     multiple=True,
     metavar="TEXT",
-    help='A limit such as "latency_us <= 50". May be repeated.',
+    help='A limit such as "latency_us <= 50" or "fpr_gap[sex] <= 5 %". May be repeated.',
+)
+@click.option(
+    "--sensitive",
+    multiple=True,
+    metavar="COL",
+    help="A column that limits may compare groups by and no pipeline is given. May be repeated.",
 )
 @click.option(
     "--metric", metavar="NAME", help="Any scikit-learn scorer. [default: roc_auc, accuracy or r2]"
@@ -161,11 +169,19 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
     Without DATA it runs on a data set that ships with the package.
     """
     X, y, name = _load(data, target)
+    X, sensitive = set_aside(X, options["sensitive"])
     progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
-    prepared = prepare(_config(options, name, progress), X, y)
+    prepared = prepare(_config(options, name, progress), X, y, sensitive)
     with progress:
         progress.say(f"{name}: {len(X)} rows, {X.shape[1]} columns, {prepared.task} of '{y.name}'")
+        if options["sensitive"]:
+            names = ", ".join(sensitive.columns)
+            progress.say(f"set aside for limits, not given to pipelines: {names}")
         outcome = run_pipelines(prepared)
+        for constraint in outcome.preparation.constraints:
+            if constraint.of_baseline is not None:
+                factor = f"{constraint.of_baseline:g} times what the first pipeline has"
+                progress.say(f"{constraint.limit}: {factor}")
     summary = summarise(outcome)
     if options["as_json"]:
         click.echo(json.dumps(summary, indent=2))
@@ -223,8 +239,13 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
 
 
 def _start(given: str) -> str | Path:
-    """The text of a pipeline, which always has a parenthesis, or a file of them."""
-    return given if "(" in given else Path(given)
+    """A file of pipelines, or the text of one, which always has a parenthesis.
+
+    A file may have one in its name, too.
+    """
+    # `Path.is_file` raises where a name is too long for one, as the text of a pipeline may be.
+    is_file = os.path.isfile(given)  # noqa: PTH113
+    return given if "(" in given and not is_file else Path(given)
 
 
 def _workers(options: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ fewer rows than folds; here such a class stays in every training part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,32 +23,39 @@ HOLDOUT = 0.25
 ROWS_FOR_HOLDOUT = 4000
 
 
-def make_splits(y: Any, task: Task, cv: Any = None, seed: int = 0) -> tuple[Split, ...]:
+def make_splits(
+    y: Any, task: Task, cv: Any = None, seed: int = 0, groups: Sequence[Any] = ()
+) -> tuple[Split, ...]:
     """Make pairs of training and validation rows.
 
     `cv` is a number of folds, a share of rows to hold out, a splitter of scikit-learn, or pairs
     of row numbers. None stands for 4 folds (fewer if a class has fewer rows) below 4 000 rows,
     and for a quarter held out from there on. Classes keep their shares, and one of a single row
-    is always learned from.
+    is always learned from. So do classes within groups, of which every entry of `groups` names
+    one for each row; a part without any of them could not be measured.
     """
     classes = _classes(y, task)
+    strata = _strata(classes, groups)
     if cv is None:
-        cv = _default_folds(classes) if len(classes) < ROWS_FOR_HOLDOUT else HOLDOUT
+        cv = _default_folds(classes, groups) if len(classes) < ROWS_FOR_HOLDOUT else HOLDOUT
     if isinstance(cv, bool | str):
         raise _unusable(cv)
     if isinstance(cv, int | np.integer):
-        return _folds(classes, int(cv), seed)
+        return _folds(classes, strata, int(cv), seed)
     if isinstance(cv, float | np.floating):
-        return (_held_out(classes, float(cv), seed),)
+        return (_held_out(strata, float(cv), seed),)
     return _given(cv, y)
 
 
-def hold_out(y: Any, task: Task, fraction: float, seed: int = 0) -> Split:
+def hold_out(
+    y: Any, task: Task, fraction: float, seed: int = 0, groups: Sequence[Any] = ()
+) -> Split:
     """Set a share of the rows aside, before anything sees them: (rows to search on, rows to test).
 
-    Classes keep their shares; of every class at least one row stays to search on.
+    Classes, also within `groups`, keep their shares; of every one at least one row stays to search
+    on.
     """
-    return _held_out(_classes(y, task), fraction, seed)
+    return _held_out(_strata(_classes(y, task), groups), fraction, seed)
 
 
 def _classes(y: Any, task: Task) -> Rows:
@@ -62,18 +69,32 @@ def _classes(y: Any, task: Task) -> Rows:
     return np.asarray(pd.factorize(np.asarray(y), use_na_sentinel=False)[0], dtype=np.intp)
 
 
-def _default_folds(classes: Rows) -> int:
-    counts = np.bincount(classes)
+def _strata(classes: Rows, groups: Sequence[Any]) -> Rows:
+    """Number what a row is: its class and, within it, its group by each way to part the rows."""
+    import pandas as pd
+
+    strata = classes
+    for names in groups:
+        places, distinct = pd.factorize(np.asarray(names, dtype=object))
+        together = strata * len(distinct) + places
+        strata = np.unique(together, return_inverse=True)[1]
+    return strata
+
+
+def _default_folds(classes: Rows, groups: Sequence[Any]) -> int:
+    """As many as the least of the classes, and of those within each kind of group, has rows."""
+    kinds = [classes, *(_strata(classes, [names]) for names in groups)]
+    counts = np.concatenate([np.bincount(kind) for kind in kinds])
     several = counts[counts > 1]
     return int(np.clip(several.min(), 2, FOLDS)) if several.size else 2
 
 
-def _folds(classes: Rows, count: int, seed: int) -> tuple[Split, ...]:
-    """Deal the rows, sorted by class, to the folds in turn: each fold gets its share of each."""
+def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, ...]:
+    """Deal the rows, sorted by stratum, to the folds in turn: each fold gets its share of each."""
     if count < 2:
         raise _unusable(count)
     alone = np.bincount(classes)[classes] == 1
-    dealt = _shuffled(np.flatnonzero(~alone), classes, seed)
+    dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
     if len(dealt) < count:
         raise DataError(
             f"{len(dealt)} rows do not fill {count} folds.",
@@ -84,15 +105,15 @@ def _folds(classes: Rows, count: int, seed: int) -> tuple[Split, ...]:
     return tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count))
 
 
-def _held_out(classes: Rows, fraction: float, seed: int) -> Split:
+def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
     if not 0 < fraction < 1:
         raise ConfigurationError(
             f"a share of {fraction:g} of the rows cannot be held out.",
             hint="Give a number between 0 and 1.",
         )
-    order = _shuffled(np.arange(len(classes)), classes, seed)
-    starts = np.flatnonzero(np.diff(classes[order], prepend=-1))
-    aside = np.zeros(len(classes), dtype=bool)
+    order = _shuffled(np.arange(len(strata)), strata, seed)
+    starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
+    aside = np.zeros(len(strata), dtype=bool)
     for rows in np.split(order, starts[1:]):
         share = min(max(round(fraction * len(rows)), 1), len(rows) - 1)
         aside[rows[:share]] = True
@@ -104,9 +125,9 @@ def _held_out(classes: Rows, fraction: float, seed: int) -> Split:
     return np.flatnonzero(~aside), np.flatnonzero(aside)
 
 
-def _shuffled(rows: Rows, classes: Rows, seed: int) -> Rows:
+def _shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
     mixed = np.random.default_rng(seed).permutation(rows)
-    return mixed[np.argsort(classes[mixed], kind="stable")]
+    return mixed[np.argsort(strata[mixed], kind="stable")]
 
 
 def _given(cv: Any, y: Any) -> tuple[Split, ...]:

@@ -6,12 +6,13 @@ search, `refit` for the model that ships.
 
 from __future__ import annotations
 
+import math
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ import numpy as np
 
 from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
+from automl_admm.evaluation.peaks import forget_peak, peak_mb
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.evaluation.rows import share_of_rows
+from automl_admm.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
 from automl_admm.registry import Registry
 from automl_admm.shape import PipelineSpace, Step, all_modules
@@ -30,15 +33,20 @@ from automl_admm.space import Candidate
 Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.
 SHARE_SEED = 0
+EVIDENCE = "evidence.pickle"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and their target; class labels are numbered, `classes` says what the numbers mean."""
+    """Rows and their target; class labels are numbered, `classes` says what the numbers mean.
+
+    `sensitive` is a frame of the columns that limits are on.
+    """
 
     X: Any
     y: Any
     classes: Any = None
+    sensitive: Any = None
 
     def labels(self) -> Any:
         """The target as the user gave it."""
@@ -47,14 +55,16 @@ class Table:
     def part(self, places: Any) -> Table:
         """Some of the rows."""
         X = self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
-        return Table(X, self.y[places], self.classes)
+        sensitive = None if self.sensitive is None else self.sensitive.iloc[places]
+        return Table(X, self.y[places], self.classes, sensitive)
 
 
 @dataclass
 class PipelineWork:
     """Everything that evaluations of one run share; loaded once by the executor.
 
-    `load_components` is called where the work is done, so that plugins need not be pickled.
+    `load_components` is called where the work is done, so that plugins need not be pickled. On the
+    rows held out limits time at least so many `calls`.
     """
 
     space: PipelineSpace
@@ -65,6 +75,7 @@ class PipelineWork:
     load_components: Callable[[], Registry[ComponentPlugin]]
     constraints: tuple[Constraint, ...] = ()
     held_out: Table | None = None
+    calls: int = 0
     persist: bool = False
     _components: Registry[ComponentPlugin] | None = None
 
@@ -79,12 +90,14 @@ class PipelineWork:
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
 
-        At a fidelity below 1 it learns from that share of its rows, and is measured as ever.
+        At a fidelity below 1 it learns from that share of its rows, and is measured as ever. What
+        a limit excludes that is known beforehand is not trained at all.
         """
+        self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
             parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
-            values = np.array([self._constraint_values(part) for part, _ in parts], dtype=float)
+            values = np.array(self._values_by_split([part for part, _ in parts]), dtype=float)
             predictions = np.concatenate([part.predictions for part, _ in parts])
             predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
         rows = np.concatenate([valid for _, valid in self.splits])
@@ -115,22 +128,30 @@ class PipelineWork:
 
             dump(pipeline, folder / "model.skops", compression=8)
         if self.held_out is not None:
-            found = self._measure_held_out(pipeline, self.held_out, fit_seconds)
+            found = self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
         return found
 
-    def _measure_held_out(self, pipeline: Any, rows: Table, fit_seconds: float) -> dict[str, Any]:
-        """Measure on rows held out. The model is fitted: nothing that fails here may lose it."""
+    def _measure_held_out(
+        self, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
+    ) -> dict[str, Any]:
+        """Measure on rows held out. The model is fitted: nothing that fails here may lose it.
+
+        What the limits saw goes to a file: a certificate may rest on it.
+        """
+        found: dict[str, Any] = {}
         try:
             with unheard_warnings():
                 part, score = self._measure(pipeline, rows, fit_seconds)
-                values = self._constraint_values(part)
+                found |= {"held_out_score": score, "held_out_rows": len(rows.y)}
+                part = replace(part, calls=self.calls)
+                seen = [_evidence(constraint, part, "") for constraint in self.constraints]
+            with (folder / EVIDENCE).open("wb") as file:
+                pickle.dump(seen, file, protocol=pickle.HIGHEST_PROTOCOL)
+            pairs = zip(self.constraints, seen, strict=True)
+            values = [_value(constraint, evidence, "") for constraint, evidence in pairs]
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
-            return {"held_out_problem": f"{type(problem).__name__}: {problem}"}
-        return {
-            "held_out_score": score,
-            "held_out_constraints": values,
-            "held_out_rows": len(rows.y),
-        }
+            return found | {"held_out_problem": f"{type(problem).__name__}: {problem}"}
+        return found | {"held_out_constraints": values}
 
     def _evaluate_split(
         self, candidate: Candidate, seed: int, split: Split
@@ -143,6 +164,7 @@ class PipelineWork:
         return self._measure(pipeline, valid, time.perf_counter() - begun)
 
     def _fit(self, candidate: Candidate, seed: int, X: Any, y: Any) -> Any:
+        forget_peak()
         steps = self.space.steps(candidate)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
         return fit_pipeline(pipeline, steps, self._loaded(), X, y)
@@ -157,12 +179,41 @@ class PipelineWork:
         seconds = time.perf_counter() - begun
         if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
             raise InvalidOutcome("the predictions are not all finite")
-        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
+        peak = peak_mb()
         score = score_of(self.metric, remembered, rows)
-        return EvaluatedPipeline(numbered, rows.X, rows.y, predictions, fit_seconds, seconds), score
+        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
+        decisions = _decisions(remembered, rows) if self.constraints else None
+        evaluated = EvaluatedPipeline(
+            numbered,
+            rows.X,
+            rows.y,
+            predictions,
+            fit_seconds,
+            seconds,
+            decisions,
+            rows.sensitive,
+            peak,
+        )
+        return evaluated, score
 
-    def _constraint_values(self, part: EvaluatedPipeline) -> list[float]:
-        return [float(constraint.function(part)) for constraint in self.constraints]
+    def _check_cheap(self, candidate: Candidate) -> None:
+        """Refuse a candidate that a limit excludes whose value is known without training."""
+        for constraint in self.constraints:
+            if constraint.cheap is None:
+                continue
+            value = float(constraint.cheap(self.space.steps(candidate)))
+            if not math.isnan(value) and not constraint.limit.holds(value):
+                raise InvalidOutcome(
+                    f"not trained: the limit '{constraint.limit}' excludes it ({value:g})"
+                )
+
+    def _values_by_split(self, parts: Sequence[EvaluatedPipeline]) -> list[list[float]]:
+        folds = [f" in fold {i} of {len(parts)}" for i in range(1, len(parts) + 1)]
+        where = folds if len(parts) > 1 else [""]
+        return [
+            [_value(c, _evidence(c, part, fold), fold) for c in self.constraints]
+            for part, fold in zip(parts, where, strict=True)
+        ]
 
     def _loaded(self) -> Registry[ComponentPlugin]:
         if self._components is None:
@@ -171,6 +222,37 @@ class PipelineWork:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_components": None}
+
+
+def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
+    """What one constraint sees; whatever its function raises makes the outcome invalid."""
+    try:
+        return as_evidence(constraint.function(part))
+    except MemoryError:
+        raise
+    except Exception as problem:
+        reason = f"{type(problem).__name__}: {problem}"
+        message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
+        raise InvalidOutcome(message) from problem
+
+
+def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
+    """The value of one constraint; one that has none makes the outcome invalid, and says why.
+
+    It is never taken as satisfied.
+    """
+    value = float(evidence.value)
+    if not math.isfinite(value):
+        reason = explain_unknown(evidence) or f"it is {value}"
+        name = constraint.limit.name
+        raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
+    return value
+
+
+def _decisions(pipeline: Any, rows: Table) -> Any:
+    """What is predicted of the rows, numbered as their target is; known already, as a rule."""
+    found = np.asarray(pipeline.predict(rows.X))
+    return found if rows.classes is None else np.searchsorted(rows.classes, found)
 
 
 def _slowdown(wall: float, processor: float) -> float:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +17,8 @@ from automl_admm.admm.schedule import Precision
 from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.guard import Post, guard_theta, guard_z
 from automl_admm.joint.loop import joint
+from automl_admm.limits.measures import bare_limit, constraint_of
+from automl_admm.limits.reader import read_text
 from automl_admm.options import build_options, split_request
 from automl_admm.plugin_types import Constraint, ExecutorSetting, NoOptions
 from automl_admm.plugins import Plugins
@@ -26,8 +27,6 @@ from automl_admm.protocols import Executor
 from automl_admm.registry import Registry
 from automl_admm.runner.config import RunConfig
 from automl_admm.search import Search, SearchProblem
-
-LIMIT_TEXT = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?P<sense><=|>=)\s*(?P<bound>[-+.\w]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,26 +153,18 @@ def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint
     return found
 
 
-def _constraint(given: Constraint | str, plugins: Plugins) -> Constraint:
+def _constraint(given: object, plugins: Plugins) -> Constraint:
     if isinstance(given, Constraint):
         return given
-    read = read_limit(given, 'Write it like "latency_us <= 50".')
-    plugin = plugins.constraints.get(read.name)
-    extreme = plugin.highest if read.at_least else plugin.lowest
-    return Constraint(replace(read, extreme=extreme), plugin.function, plugin.cheap)
+    if not isinstance(given, str):
+        hint = 'Give text such as "latency_us <= 50", or Constraint(Limit(name, bound), function).'
+        raise ConfigurationError(f"{given!r} is no limit.", hint=hint)
+    return constraint_of(read_text(given), plugins.constraints)
 
 
-def read_limit(text: str, hint: str) -> Limit:
-    """Read `name <= number` or `name >= number`."""
-    match = LIMIT_TEXT.fullmatch(str(text))
-    try:
-        if match is not None:
-            return Limit(match["name"], float(match["bound"]), match["sense"] == ">=")
-    except ConfigurationError:
-        raise
-    except ValueError:
-        pass
-    raise ConfigurationError(f"'{text}' is no limit.", hint=hint)
+def read_limit(text: str, example: str) -> Limit:
+    """Read a limit on something that has no groups; `example` says how to write one."""
+    return bare_limit(read_text(text, example))
 
 
 def check_names(limits: Sequence[Limit]) -> None:

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.errors import ConfigurationError, DataError, InfeasibleError, NoSuccessError
 from automl_admm.evaluation.metrics import Metric, resolve_metric
 from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.limits.trial import TrialRows, columns_of, meet_data, try_on
 from automl_admm.plugin_types import (
     TASKS,
     BuildContext,
@@ -37,6 +39,7 @@ from automl_admm.runner.assembly import (
     plan_search,
     resolve_constraints,
 )
+from automl_admm.runner.baseline import fix_bounds
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
@@ -85,8 +88,11 @@ class PipelineResult:
         return self.preparation.metric.score(self.best.loss)
 
 
-def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
-    """Check everything that the user gave; nothing has been written yet when this raises."""
+def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
+    """Check everything that the user gave; nothing has been written yet when this raises.
+
+    `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
+    """
     plugins = load_plugins(config.extra_plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
@@ -101,14 +107,16 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
         config.grammar, components, plugins.grammars, elsewhere, config.max_depth
     )
     starts = read_starts(config.starts, grammar.pipelines)
-    table, held_out = _tables(X, y, task, config)
+    whole = _whole(X, y, task, known_columns(sensitive, X, columns_of(constraints)))
+    constraints = meet_data(constraints, _trial_rows(whole))
+    table, held_out = _parted(whole, task, constraints, config)
     classes = 0 if table.classes is None else len(table.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
     numeric, categorical = column_kinds(table.X)
     work = PipelineWork(
         space=grammar.pipelines,
         table=table,
-        splits=make_splits(table.y, task, config.cv, config.seed),
+        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
         metric=metric,
         context=BuildContext(task, numeric, categorical),
         load_components=partial(_load_components, task, config.extra_plugins),
@@ -117,6 +125,7 @@ def prepare(config: RunConfig, X: Any, y: Any) -> Preparation:
         persist=config.folder is not None,
     )
     check_scoring(work)
+    try_on(constraints, [_trial_rows(table.part(valid)) for _, valid in work.splits])
     return Preparation(config, task, plugins, grammar, starts, metric, constraints, plan, work)
 
 
@@ -146,20 +155,34 @@ def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[Compon
     return load_plugins(extra).components[task]
 
 
-def _tables(X: Any, y: Any, task: Task, config: RunConfig) -> tuple[Table, Table | None]:
+def _whole(X: Any, y: Any, task: Task, sensitive: Any) -> Table:
     import numpy as np
 
     classes = None
     if task == "classification":
         classes, y = np.unique(np.asarray(y), return_inverse=True)
-    whole = Table(X, np.asarray(y), classes)
+    return Table(X, np.asarray(y), classes, sensitive)
+
+
+def _parted(
+    whole: Table, task: Task, constraints: tuple[Constraint, ...], config: RunConfig
+) -> tuple[Table, Table | None]:
+    """The rows to search on and those held out, which have their share of every group."""
     if config.test_size == 0.0:
         return whole, None
-    search, test = hold_out(whole.y, task, config.test_size, config.seed)
-    return (
-        whole.part(search),
-        whole.part(test),
-    )
+    groups = _groups_of(constraints, whole)
+    search, test = hold_out(whole.y, task, config.test_size, config.seed, groups)
+    return whole.part(search), whole.part(test)
+
+
+def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
+    """The group of every row, by each way in which a limit parts them."""
+    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
+
+
+def _trial_rows(table: Table) -> TrialRows:
+    classes = 0 if table.classes is None else len(table.classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes)
 
 
 def run_pipelines(prepared: Preparation) -> PipelineResult:
@@ -181,11 +204,17 @@ def run_pipelines(prepared: Preparation) -> PipelineResult:
 def _run(
     prepared: Preparation, store: Store, folder: RunFolder | None, scratch: Path
 ) -> PipelineResult:
-    config, subject = prepared.config, subject_of(prepared)
-    tell = teller(config, subject, prepared.plugins)
+    config = prepared.config
     executor = build_executor(config, prepared.plugins, prepared.work, scratch)
     expected = partial(expected_seconds, _rows_ratio(prepared.work))
     try:
+        fixed = fix_bounds(prepared.constraints, config, subject_of(prepared), executor)
+        if fixed is not prepared.constraints:
+            prepared = replace(prepared, constraints=fixed)
+            if folder is not None:
+                write_settings(folder, prepared, state="running")
+        subject = subject_of(prepared)
+        tell = teller(config, subject, prepared.plugins)
         tools = Tools(prepared.plan, tell, executor, store, expected, _finisher(folder))
         result = run_search(config, subject, tools)
         outcome = _conclude(prepared, result, executor, folder)

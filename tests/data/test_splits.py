@@ -132,3 +132,24 @@ def test_data_that_cannot_be_split_are_refused():
         make_splits([1.0, 2.0, 3.0], "regression", [([0, 3], [1])])
     with pytest.raises(DataError, match="does not fit"):
         make_splits([1.0, 2.0, 3.0], "regression", KFold(9))
+
+
+def test_every_fold_and_the_held_out_rows_have_some_of_every_group() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    groups = np.where(np.arange(400) < 24, "few", rng.choice(["a", "b"], 400))
+    for cv in (None, 4, 0.25):
+        for train, valid in make_splits(y, "classification", cv, 0, [groups]):
+            for part in (train, valid):
+                assert len({*zip(y[part], groups[part], strict=True)}) == 6
+    for part in hold_out(y, "classification", 0.2, 0, [groups, groups[::-1]]):
+        assert len({*zip(y[part], groups[part], strict=True)}) == 6
+    splits = make_splits(np.linspace(0, 1, 400), "regression", 5, 0, [groups])
+    assert all(len(set(groups[valid])) == 3 for _, valid in splits)
+
+
+def test_folds_are_fewer_where_a_group_is_small() -> None:
+    y = np.arange(100) % 2
+    groups = np.where(np.arange(100) < 6, "few", "many")
+    assert len(make_splits(y, "classification")) == 4
+    assert len(make_splits(y, "classification", groups=[groups])) == 3

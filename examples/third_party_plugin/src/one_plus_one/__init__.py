@@ -68,6 +68,7 @@ def constraints() -> Iterator[ConstraintPlugin]:
         summary="how many columns reach the last step",
         function=columns_used,
         lowest=1.0,
+        kind="checked",
     )
 
 

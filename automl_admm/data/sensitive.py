@@ -1,0 +1,76 @@
+"""Columns that limits compare groups by, and no pipeline is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from automl_admm.errors import DataError, suggest
+
+
+def set_aside(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Part a table into the features and the sensitive columns."""
+    for name in names:
+        if name not in frame.columns:
+            hint = suggest(name, frame.columns)
+            raise DataError(f"there is no column '{name}' to set aside as sensitive.", hint=hint)
+    features = frame.drop(columns=list(names))
+    if features.shape[1] == 0:
+        raise DataError("no column is left to predict from: all are sensitive.")
+    return features, frame[list(dict.fromkeys(names))]
+
+
+def as_frame(given: Any, rows: int) -> Any:
+    """The sensitive columns of a frame, a series, a dict of columns or an array.
+
+    A series without a name, and the one column of an array, are called `sensitive`; several
+    columns of an array `sensitive_0`, `sensitive_1`, ….
+    """
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(given, pd.DataFrame):
+        frame = given
+    elif isinstance(given, pd.Series):
+        frame = given.to_frame(given.name if given.name is not None else "sensitive")
+    elif isinstance(given, dict):
+        frame = pd.DataFrame({name: np.asarray(values) for name, values in given.items()})
+    else:
+        frame = _of_array(np.asarray(given))
+    if len(frame) != rows:
+        raise DataError(f"sensitive_features has {len(frame)} rows, and X has {rows}.")
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"two columns of sensitive_features are named '{twice}'.")
+    return frame.reset_index(drop=True).set_axis(names, axis=1)
+
+
+def _of_array(values: Any) -> Any:
+    import pandas as pd
+
+    if values.ndim == 1:
+        return pd.DataFrame({"sensitive": values})
+    if values.ndim != 2:
+        raise DataError(f"sensitive_features has the shape {values.shape}; it is no table.")
+    return pd.DataFrame({f"sensitive_{i}": values[:, i] for i in range(values.shape[1])})
+
+
+def known_columns(sensitive: Any, X: Any, wanted: Iterable[str]) -> Any:
+    """What limits may look at: the sensitive columns, and those of X that they name.
+
+    Raises if there is no such column at all.
+    """
+    import pandas as pd
+
+    given = () if sensitive is None else sensitive.columns
+    known = {name: sensitive[name].reset_index(drop=True) for name in given}
+    features = {str(name): name for name in getattr(X, "columns", ())}
+    for name in sorted(set(wanted) - set(known)):
+        if name not in features:
+            hint = suggest(name, [*known, *features])
+            raise DataError(
+                f"a limit names the column '{name}', which there is none of.", hint=hint
+            )
+        known[name] = X[features[name]].reset_index(drop=True)
+    return pd.DataFrame(known, index=range(len(X)))

@@ -1,0 +1,41 @@
+"""A limit as it was written, before any name in it is looked up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PLAIN = re.compile(r"[^\W\d][\w.\-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupColumn:
+    """A column whose values are groups, or one of numbers and the points where it is cut."""
+
+    name: str
+    cuts: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        quote = "'" if '"' in self.name else '"'
+        name = self.name if PLAIN.fullmatch(self.name) else f"{quote}{self.name}{quote}"
+        return f"{name}:{','.join(f'{cut:g}' for cut in self.cuts)}" if self.cuts else name
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLimit:
+    """`measure[columns] <= bound`; as text it is canonical: one limit has one name.
+
+    A bound may be so many times what is measured where the search begins.
+    """
+
+    measure: str
+    columns: tuple[GroupColumn, ...]
+    at_least: bool
+    bound: float
+    of_baseline: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the limit is on, in its canonical form."""
+        groups = ",".join(map(str, self.columns))
+        return f"{self.measure}[{groups}]" if groups else self.measure
