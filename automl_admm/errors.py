@@ -69,6 +69,16 @@ class InfeasibleError(AutomlAdmmError):
         self.closest = closest
 
 
+class NotCertifiedError(AutomlAdmmError):
+    """Nothing could be certified; `closest` is the result that was tested, which may be fine."""
+
+    exit_code = 6
+
+    def __init__(self, message: str, *, hint: str | None = None, closest: object = None) -> None:
+        super().__init__(message, hint=hint)
+        self.closest = closest
+
+
 class StoreError(AutomlAdmmError):
     """A run folder or its store is missing, damaged or not ours."""
 

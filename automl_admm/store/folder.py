@@ -45,6 +45,16 @@ class RunFolder:
         return self.path / "model.json"
 
     @property
+    def certificate(self) -> Path:
+        """What was found on the rows set aside for a certificate."""
+        return self.path / "certificate.json"
+
+    @property
+    def rows_set_aside(self) -> Path:
+        """Where these rows stand in the data."""
+        return self.path / "certification-rows.json"
+
+    @property
     def predictions(self) -> Path:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"

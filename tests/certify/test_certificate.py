@@ -1,0 +1,159 @@
+"""Writing, reading, verifying and explaining a certificate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from automl_admm.certify.certificate import Certificate, read_certificate, write_certificate
+from automl_admm.certify.verdicts import judge
+from automl_admm.certify.verification import explain, verify
+from automl_admm.errors import StoreError
+from automl_admm.evidence import Estimate, Fact, Ranking, Rate, Timing
+from automl_admm.problem import Limit
+
+RNG = np.random.default_rng(0)
+FPR = judge(Rate(20, 1000, "negatives"), Limit("fpr", 0.05, extreme=0.0), 0.025)
+SIZE = judge(Fact(9.0), Limit("size_mb", 10, extreme=0.0), 0.025)
+CALLS = judge(Timing(RNG.uniform(1, 2, 200), 0.95), Limit("latency_ms", 3, extreme=0.0), 0.025)
+AUROC = judge(
+    Ranking(RNG.normal(1, 1, 150), RNG.normal(0, 1, 400)),
+    Limit("roc_auc", 0.67, at_least=True, extreme=1.0),
+    0.025,
+)
+UNKNOWN = judge(Estimate(0.1), Limit("f1_gap", 0.2, extreme=0.0), 0.025)
+CERTIFICATE = Certificate(
+    model_sha256="a" * 64,
+    rows_sha256="b" * 64,
+    rows=1234,
+    pipeline="standard_scaler() logistic_regression(C=1.0)",
+    findings=(FPR, SIZE, CALLS, AUROC),
+    risk=0.05,
+    risk_spent=0.025,
+    look=1,
+    order=("key 3", "key 7"),
+    position=2,
+    versions={"python": "3.11.7"},
+    time="2026-11-21T15:00:00+00:00",
+)
+
+
+def _verify(certificate: Certificate = CERTIFICATE, **changed: object) -> tuple[str, ...]:
+    again = {
+        "model_sha256": "a" * 64,
+        "rows_sha256": "b" * 64,
+        "findings": CERTIFICATE.findings,
+    } | changed
+    return verify(certificate, **again)
+
+
+def test_it_survives_being_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    write_certificate(path, CERTIFICATE)
+    assert read_certificate(path) == CERTIFICATE
+    assert json.loads(path.read_text())["schema"] == 1
+
+
+def test_what_is_no_number_is_written_as_plain_json(tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    uncertain = replace(CERTIFICATE, findings=(UNKNOWN,))
+    write_certificate(path, uncertain)
+    assert "NaN" not in path.read_text()
+    found = read_certificate(path)
+    assert np.isnan(found.findings[0].bound)
+    assert _verify(uncertain, findings=found.findings) == ()
+
+
+def test_it_is_certified_if_all_limits_are_and_approximate_if_any_is() -> None:
+    assert CERTIFICATE.is_certified
+    assert CERTIFICATE.is_approximate
+    assert not replace(CERTIFICATE, findings=(FPR, UNKNOWN)).is_certified
+    assert not replace(CERTIFICATE, findings=()).is_certified
+    assert not replace(CERTIFICATE, findings=(FPR, SIZE)).is_approximate
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": 9}, "its schema is 9"),
+        ({"look": None}, "int"),
+        ({"findings": [{}]}, "it has no 'rows_needed'"),
+        ({"versions": None}, "no certificate"),
+        ({"risk": "much"}, "much"),
+    ],
+)
+def test_a_file_that_is_no_certificate_is_an_error(
+    tmp_path: Path, change: dict[str, object], words: str
+) -> None:
+    path = tmp_path / "certificate.json"
+    write_certificate(path, CERTIFICATE)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(StoreError, match=words):
+        read_certificate(path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"schema": 1}'])
+def test_a_file_of_something_else_is_an_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "certificate.json"
+    with pytest.raises(StoreError, match="is no certificate"):
+        read_certificate(path)
+    path.write_text(content)
+    with pytest.raises(StoreError, match="is no certificate"):
+        read_certificate(path)
+
+
+def test_the_same_again_agrees() -> None:
+    assert _verify() == ()
+
+
+def test_another_model_and_other_rows_are_told() -> None:
+    assert "another model" in _verify(model_sha256="c" * 64)[0]
+    assert "other rows" in _verify(rows_sha256="c" * 64)[0]
+
+
+def test_other_counts_values_and_verdicts_are_told() -> None:
+    worse = judge(Rate(45, 1000, "negatives"), Limit("fpr", 0.05, extreme=0.0), 0.025)
+    told = "\n".join(_verify(findings=(worse, SIZE, CALLS, AUROC)))
+    assert "certificate says certified, the rows not certified" in told
+    assert "events among negatives were 20, and are 45" in told
+    assert "the value was 0.02, and is 0.045" in told
+    assert "the bound was" in told
+
+
+def test_a_bound_of_another_method_is_told() -> None:
+    exact = replace(AUROC, is_approximate=False, method="another")
+    assert "now is another" in _verify(findings=(FPR, SIZE, CALLS, exact))[0]
+
+
+def test_limits_that_are_missing_or_new_are_told() -> None:
+    told = "\n".join(_verify(findings=(FPR, SIZE, CALLS, UNKNOWN)))
+    assert "roc_auc >= 0.67 is in the certificate and was not tested again" in told
+    assert "f1_gap <= 0.2 is not in the certificate" in told
+
+
+def test_calls_may_take_another_time_as_long_as_the_verdict_stays() -> None:
+    slower = Timing(RNG.uniform(1, 2.5, 200), 0.95)
+    again = judge(slower, Limit("latency_ms", 3, extreme=0.0), 0.025)
+    assert _verify(findings=(FPR, SIZE, again, AUROC)) == ()
+    slow = judge(Timing(RNG.uniform(5, 6, 200), 0.95), Limit("latency_ms", 3, extreme=0.0), 0.025)
+    assert len(_verify(findings=(FPR, SIZE, slow, AUROC))) == 1
+
+
+def test_the_claim_says_how_it_could_be_wrong_and_what_it_rests_on() -> None:
+    fpr, size, calls, auroc, rows, look = explain(CERTIFICATE).splitlines()
+    assert "issued with probability at most 2.5 %, for data drawn like the certification" in fpr
+    assert size == "size_mb <= 10: certified: it is 9."
+    assert "on the machine that timed them" in calls
+    assert "probability about 2.5 %" in auroc
+    assert "approximate: DeLong" in auroc
+    assert "1234" in rows
+    assert "look 1" in look
+    assert "at most 5 %" in look
+
+
+def test_what_is_not_certified_is_not_claimed() -> None:
+    assert "f1_gap <= 0.2: not estimable" in explain(replace(CERTIFICATE, findings=(UNKNOWN,)))
