@@ -24,14 +24,14 @@ from automl_admm.runner.blackbox import BlackBox, Cheap, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.pipelines import (
+    ON_INFEASIBLE,
     PipelineResult,
+    demand_certified,
     demand_feasible,
-    prepare,
     run_pipelines,
 )
+from automl_admm.runner.preparation import prepare
 from automl_admm.space import SearchSpace
-
-ON_INFEASIBLE = ("raise", "closest")
 
 
 class _AutoML(BaseEstimator):  # type: ignore[misc]
@@ -52,6 +52,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         z_solver: str = "bo",
         strategy: str = "admm",
         cv: Any = None,
+        certify: float | None = None,
         on_infeasible: str = "raise",
         executor: str = "local",
         n_jobs: int | None = None,
@@ -72,6 +73,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.z_solver = z_solver
         self.strategy = strategy
         self.cv = cv
+        self.certify = certify
         self.on_infeasible = on_infeasible
         self.executor = executor
         self.n_jobs = n_jobs
@@ -92,6 +94,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             sensitive = as_frame(sensitive_features, len(target))
         outcome = run_pipelines(prepare(self._config(begun), rows, target, sensitive))
         if self.on_infeasible == "raise":
+            demand_certified(outcome)
             demand_feasible(outcome)
         self._remember(outcome)
         return self
@@ -136,6 +139,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             executor=self.executor,
             workers=count_workers(self.n_jobs),
             cv=self.cv,
+            certify=self.certify,
             evaluation_seconds=self.eval_time_limit,
             memory_bytes=self.memory_limit,
             min_fidelity=self.min_fidelity,
@@ -153,6 +157,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
         self.feasible_ = outcome.result.feasible
+        self.certificate_ = outcome.certificate
         self.stopped_by_ = outcome.result.stopped_by
         self.cv_results_ = tabulate(outcome.result.evaluations, limits, metric.score)
         self.n_evaluations_ = len(outcome.result.evaluations)
@@ -202,14 +207,19 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
     `Constraint(limit, function)`,
     `starts` are pipelines to begin at, as text, or paths of files with one a line,
-    `min_fidelity` is the least share of the rows that solvers such as `halving` may train on,
+    `certify` is the confidence, such as 0.95, at which the limits are to be proven on rows that are
+    set aside from X, `on_infeasible` whether to `raise` where they do not hold or are not proven,
+    or to give the `closest`, `min_fidelity` is the least share of the rows that solvers such as
+    `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
     `memory_limit` in bytes. `work_dir` keeps the run. `callbacks` have methods named like the
     observer hooks.
 
-    After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, `best_score_` its validation
-    score, `best_text_` what it is, `feasible_` whether it is within the limits, `cv_results_`
-    everything that was tried.
+    After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, and where there are two classes
+    and limits on decisions, such as `fpr`, it is one in a `FixedThresholdClassifier` that decides
+    at the threshold which keeps them; `best_score_` is its validation score, `best_text_` what it
+    is, `feasible_` whether it is within the limits, `certificate_` the proof or why there is none,
+    `cv_results_` everything that was tried.
     """
 
     _task: Task = "classification"

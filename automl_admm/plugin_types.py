@@ -167,6 +167,8 @@ class ConstraintPlugin(_Named):
     `statistical` for what follows from `y`, `decisions`, `predictions` and `sensitive` alone: such
     a one is tried before the search on predictions that are right, and has a `NAME_gap[column]`
     and a `NAME_ratio[column]` without more ado. It says in `target` what it needs to be predicted.
+    A decision threshold is chosen for a statistical one; where it looks at scores alone, as an
+    AUROC does, it is one that `uses_decisions` not, and no time is spent on that.
 
     One that compares groups has, instead of `function`, a `grouped` function: it is also given a
     mask of the rows for the name of every group, and limits on it are written `NAME[column]`.
@@ -183,6 +185,7 @@ class ConstraintPlugin(_Named):
     cheap: CheapFunction | None = None
     kind: ConstraintKind = "measured"
     target: Target = "any"
+    uses_decisions: bool = True
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -207,6 +210,7 @@ class Constraint:
     target: Target = "any"
     groups: GroupFunction | None = None
     of_baseline: float | None = None
+    uses_decisions: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from automl_admm.plugins import Plugins, load_plugins
 from automl_admm.problem import Evaluation, Observation, SelectionSubproblem, Status
 from automl_admm.runner.assembly import build_solver
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import prepare
+from automl_admm.runner.preparation import prepare
 from automl_admm.search import Proposal, Search, SearchProblem, default_start, derive_seed
 from automl_admm.space import Candidate, Choice, Condition, Parameter, SearchSpace
 

@@ -27,7 +27,8 @@ from threadpoolctl import threadpool_limits
 from automl_admm.problem import Evaluation
 from automl_admm.run_records import RunInfo
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import prepare, run_pipelines
+from automl_admm.runner.pipelines import run_pipelines
+from automl_admm.runner.preparation import prepare
 
 ENDLESS = 1_000_000
 HELD_OUT = 0.4

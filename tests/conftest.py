@@ -12,6 +12,15 @@ settings.register_profile("default", deadline=None, derandomize=True, max_exampl
 settings.register_profile("thorough", deadline=None, max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger of looks of its own for every test: what others have looked at does not count."""
+    path = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(path))
+    return path
+
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 

@@ -22,6 +22,7 @@ from automl_admm import (
     EvaluatedPipeline,
     InfeasibleError,
     Limit,
+    NotCertifiedError,
     Order,
     Parameter,
     SearchSpace,
@@ -132,6 +133,28 @@ def test_outside_the_limits_raises_with_the_closest_unless_asked_for() -> None:
     assert type(caught.value.closest.model) is Pipeline
     search = AutoMLClassifier(**impossible, on_infeasible="closest").fit(X, y)
     assert search.feasible_ is False
+
+
+def test_limits_are_certified_on_rows_that_nothing_has_seen() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    limits = {"constraints": ["fnr <= 0.2", "size_mb <= 5"], "certify": 0.95}
+    search = AutoMLClassifier(**QUICK, **limits).fit(X, y)
+    certificate = search.certificate_
+    assert certificate.is_certified
+    assert not certificate.is_approximate
+    assert certificate.rows >= 0.2 * len(y)
+    assert certificate.findings[0].bound <= 0.2
+    assert AutoMLClassifier(**QUICK).fit(X, y).certificate_ is None
+
+
+def test_what_is_not_certified_raises_with_what_was_found() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    limits = QUICK | {"constraints": ["fpr <= 0.06"], "certify": 0.99}
+    with pytest.raises((NotCertifiedError, InfeasibleError)) as caught:
+        AutoMLClassifier(**limits).fit(X, y)
+    assert caught.value.closest.certificate.is_certified is False
+    search = AutoMLClassifier(**limits, on_infeasible="closest").fit(X, y)
+    assert "not certified" in str(search.certificate_.findings[0])
 
 
 def test_a_work_dir_keeps_the_run(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_an_objective_without_low_fidelities_is_called_as_ever() -> None:
 
 
 def test_a_pipeline_learns_from_a_share_of_the_rows() -> None:
-    from automl_admm.runner.pipelines import prepare
+    from automl_admm.runner.preparation import prepare
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))

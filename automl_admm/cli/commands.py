@@ -20,6 +20,7 @@ SUMMARIES = {
     "leaderboard": "show what a run has tried",
     "plugins": "list what is installed",
     "predict": "predict with the pipeline of a run",
+    "verify": "compute the certificate of a run again",
 }
 
 

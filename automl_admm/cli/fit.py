@@ -15,13 +15,20 @@ import click
 from automl_admm.cli.interrupts import INTERRUPTED
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
-from automl_admm.cli.summary import print_summary, summarise
+from automl_admm.cli.summary import announce, print_summary, summarise
 from automl_admm.data.samples import shipped_table
 from automl_admm.data.sensitive import set_aside
 from automl_admm.data.tables import read_table, split_target
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.runner.config import RunConfig, count_workers
-from automl_admm.runner.pipelines import demand_feasible, prepare, run_pipelines
+from automl_admm.runner.pipelines import (
+    ON_INFEASIBLE,
+    PipelineResult,
+    demand_certified,
+    demand_feasible,
+    run_pipelines,
+)
+from automl_admm.runner.preparation import prepare
 
 RUNS = Path("automl-runs")
 SHIPPED = "german_credit"
@@ -84,6 +91,25 @@ SHIPPED = "german_credit"
     multiple=True,
     metavar="COL",
     help="A column that limits may compare groups by and no pipeline is given. May be repeated.",
+)
+@click.option(
+    "--certify",
+    type=float,
+    metavar="CONFIDENCE",
+    help="Prove the limits on rows set aside before the search, such as 0.95.",
+)
+@click.option(
+    "--certify-fraction",
+    type=float,
+    metavar="SHARE",
+    help="How many of the rows to set aside for it. [default: as many as the limits take]",
+)
+@click.option(
+    "--on-infeasible",
+    type=click.Choice(ON_INFEASIBLE),
+    default="raise",
+    help="Exit with 5 or 6 where the limits do not hold or are not proven, or with 0.",
+    show_default=True,
 )
 @click.option(
     "--metric", metavar="NAME", help="Any scikit-learn scorer. [default: roc_auc, accuracy or r2]"
@@ -174,6 +200,8 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
     prepared = prepare(_config(options, name, progress), X, y, sensitive)
     with progress:
         progress.say(f"{name}: {len(X)} rows, {X.shape[1]} columns, {prepared.task} of '{y.name}'")
+        for line in announce(prepared):
+            progress.say(line)
         if options["sensitive"]:
             names = ", ".join(sensitive.columns)
             progress.say(f"set aside for limits, not given to pipelines: {names}")
@@ -187,12 +215,19 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
         click.echo(json.dumps(summary, indent=2))
     else:
         print_summary(summary)
+    if options["on_infeasible"] == "raise":
+        _demand(outcome)
+    return INTERRUPTED if outcome.result.stopped_by == "interrupt" else 0
+
+
+def _demand(outcome: PipelineResult) -> None:
+    """Raise what the exit code says: nothing within the limits, or nothing that is proven to be."""
     try:
+        demand_certified(outcome)
         demand_feasible(outcome)
     except InfeasibleError as problem:
         hint = "The closest one was saved, marked as infeasible."
         raise InfeasibleError(problem.message, hint=hint, closest=outcome) from None
-    return INTERRUPTED if outcome.result.stopped_by == "interrupt" else 0
 
 
 def _load(data: Path | None, target: str | None) -> tuple[Any, Any, str]:
@@ -230,6 +265,8 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         evaluation_seconds=options["eval_timeout"],
         memory_bytes=None if memory is None else int(memory),
         min_fidelity=options["min_fidelity"],
+        certify=options["certify"],
+        certify_fraction=options["certify_fraction"],
         seed=options["seed"],
         title=name,
         observers=(progress,),

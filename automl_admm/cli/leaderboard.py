@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.search import rank
 from automl_admm.store.folder import RunFolder
@@ -38,8 +39,24 @@ def command(run: Path, count: int) -> None:
         store.close()
     console = Console(highlight=False)
     console.print(_table(evaluations, limits, settings, count))
+    if folder.certificate.exists():
+        _print_certificate(console, read_certificate(folder.certificate))
     counted = Counter(evaluation.status.value for evaluation in evaluations)
     console.print(", ".join(f"{number} {status}" for status, number in counted.most_common()))
+
+
+def _print_certificate(console: Console, certificate: Certificate) -> None:
+    """The limits of the pipeline that shipped, on the rows that were set aside."""
+    table = Table(
+        box=None, pad_edge=False, title="what shipped, on rows set aside", title_justify="left"
+    )
+    for name in ("limit", "value", "bound"):
+        table.add_column(name, justify="left" if name == "limit" else "right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    for finding in certificate.findings:
+        verdict = str(finding).removeprefix(f"{finding.limit}: ")
+        table.add_row(finding.limit, f"{finding.value:.4g}", f"{finding.bound:.4g}", verdict)
+    console.print(table)
 
 
 def _table(

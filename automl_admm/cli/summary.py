@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
+from automl_admm.certify.looks import risk_of_look
+from automl_admm.certify.verdicts import Finding
 from automl_admm.runner.pipelines import PipelineResult
+from automl_admm.runner.preparation import Preparation
+from automl_admm.runner.prices import binding, price_limits
 
 Summary = dict[str, Any]
 
@@ -25,6 +31,8 @@ def summarise(outcome: PipelineResult) -> Summary:
         "held_out_problem": refit.held_out_problem,
         "trained_rows": len(prepared.work.table.y),
         "constraints": _constraints(outcome),
+        "price": _price(outcome),
+        "certified": outcome.is_certified,
         "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
         "stopped_by": result.stopped_by,
         "seconds": round(result.seconds, 2),
@@ -32,13 +40,72 @@ def summarise(outcome: PipelineResult) -> Summary:
     }
 
 
+def announce(prepared: Preparation) -> Iterator[str]:
+    """What there is to know before a search that is to be certified: rows, aims, and shortfalls."""
+    aside, question = prepared.aside, prepared.question
+    if aside is None or question is None:
+        return
+    look = question.next_look
+    again = f"; look {look} at them, at {_percent(risk_of_look(look, aside.risk))} of risk"
+    yield (
+        f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
+        f"{again if look > 1 else ''}"
+    )
+    for constraint, aim in zip(prepared.constraints, prepared.aims, strict=True):
+        if aim.bound != constraint.limit.bound:
+            yield f"to have room for the proof the search aims at {aim} for {constraint.limit}"
+    yield from (f"warning: {shortfall}" for shortfall in aside.shortfalls)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
 def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
-    limits = [constraint.limit for constraint in outcome.preparation.constraints]
-    held_out = outcome.refit.held_out_constraints or (None,) * len(limits)
+    """A row for each limit: the number on validation rows and on others, and what follows."""
+    prepared, certificate = outcome.preparation, outcome.certificate
+    limits = [constraint.limit for constraint in prepared.constraints]
+    nothing: tuple[None, ...] = (None,) * len(limits)
+    held_out = outcome.refit.held_out_constraints or nothing
+    findings = nothing if certificate is None else certificate.findings
+    rows = zip(limits, prepared.aims, outcome.best.constraints, held_out, findings, strict=True)
     return [
-        {"limit": str(limit), "validation": value, "held_out": other, "holds": limit.holds(value)}
-        for limit, value, other in zip(limits, outcome.best.constraints, held_out, strict=True)
+        {
+            "limit": str(limit),
+            "aim": aim.bound,
+            "validation": value,
+            "held_out": other,
+            "holds": limit.holds(value),
+            **({} if finding is None else _finding(finding)),
+        }
+        for limit, aim, value, other, finding in rows
     ]
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "bound": finding.bound if math.isfinite(finding.bound) else None,
+        "verdict": str(finding.verdict),
+        "approximate": finding.is_approximate,
+        "method": finding.method,
+        "rows_needed": finding.rows_needed,
+        "reason": finding.reason,
+    }
+
+
+def _price(outcome: PipelineResult) -> str | None:
+    """Which limit costs most, and what a step more room would have bought, in a sentence."""
+    prepared, result = outcome.preparation, outcome.result
+    limits = [constraint.limit for constraint in prepared.constraints]
+    price = binding(price_limits(result.evaluations, limits))
+    if price is None:
+        return None
+    said = f"{price.limit} binds: {price.broken} of {price.measured} evaluations are outside"
+    if price.gain is None:
+        return said
+    metric = prepared.metric.name
+    bought = f"{price.gain:.4f} {metric} more" if price.gain > 0 else "nothing"
+    return f"{said}; {price.relaxed} would have bought {bought}"
 
 
 def print_summary(summary: Summary) -> None:
@@ -54,6 +121,10 @@ def print_summary(summary: Summary) -> None:
     elif summary["held_out_problem"]:
         lines.append(("held out", f"could not be measured: {summary['held_out_problem']}"))
     lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
+    if summary["price"]:
+        lines.append(("price", summary["price"]))
+    if summary["certified"] is not None:
+        lines.append(("certificate", "CERTIFIED" if summary["certified"] else "NOT CERTIFIED"))
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
     lines.append(("evaluations", f"{counted}; ended by: {summary['stopped_by']}"))
     lines.append(("saved in", summary["folder"]))
@@ -66,4 +137,7 @@ def print_summary(summary: Summary) -> None:
 def _limit_line(item: dict[str, Any]) -> str:
     held_out = "" if item["held_out"] is None else f", {item['held_out']:.4g} on held-out rows"
     verdict = "holds" if item["holds"] else "BROKEN"
+    if "verdict" in item:
+        approximate = " (approximate)" if item["approximate"] else ""
+        verdict = f"{item['verdict']}{approximate}, {item['reason']}"
     return f"{item['limit']}: {item['validation']:.4g} on validation rows{held_out}: {verdict}"

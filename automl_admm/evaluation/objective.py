@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,18 @@ from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.peaks import forget_peak, peak_mb
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.evaluation.rows import share_of_rows
+from automl_admm.evaluation.thresholds import (
+    DEFAULTS,
+    aimed_decisions,
+    choose_threshold,
+    decide,
+    fix_threshold,
+    response_of,
+)
+from automl_admm.evaluation.views import Decided, Numbered, Remembered
 from automl_admm.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
+from automl_admm.problem import Limit
 from automl_admm.registry import Registry
 from automl_admm.shape import PipelineSpace, Step, all_modules
 from automl_admm.space import Candidate
@@ -59,12 +69,28 @@ class Table:
         return Table(X, self.y[places], self.classes, sensitive)
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A fitted pipeline seen on rows that it was not fitted on.
+
+    `by_decisions` says whether the metric asked for decisions; `answers` has what was predicted.
+    """
+
+    pipeline: Any
+    answers: Remembered
+    rows: Table
+    part: EvaluatedPipeline
+    score: float
+    by_decisions: bool
+
+
 @dataclass
 class PipelineWork:
     """Everything that evaluations of one run share; loaded once by the executor.
 
     `load_components` is called where the work is done, so that plugins need not be pickled. On the
-    rows held out limits time at least so many `calls`.
+    rows held out limits time at least so many `calls`. Decision thresholds are chosen for the
+    limits in `aims`, one for each constraint; without any these are the constraints' own.
     """
 
     space: PipelineSpace
@@ -77,6 +103,7 @@ class PipelineWork:
     held_out: Table | None = None
     calls: int = 0
     persist: bool = False
+    aims: tuple[Limit, ...] = ()
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -91,35 +118,49 @@ class PipelineWork:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
 
         At a fidelity below 1 it learns from that share of its rows, and is measured as ever. What
-        a limit excludes that is known beforehand is not trained at all.
+        a limit excludes that is known beforehand is not trained at all. Where limits hang on
+        decisions, one threshold is chosen for all folds, and what is measured is measured there.
         """
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
-            parts = [self._evaluate_split(candidate, seed, split) for split in self.splits]
-            values = np.array(self._values_by_split([part for part, _ in parts]), dtype=float)
-            predictions = np.concatenate([part.predictions for part, _ in parts])
+            seen = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+            threshold = self._threshold(seen)
+            if threshold is not None:
+                seen = [_at_threshold(self.metric, one, threshold) for one in seen]
+            parts = [one.part for one in seen]
+            values = np.array(self._values_by_split(parts), dtype=float)
+            predictions = np.concatenate([part.predictions for part in parts])
             predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
         rows = np.concatenate([valid for _, valid in self.splits])
         np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
-        scores = [score for _, score in parts]
+        scores = [one.score for one in seen]
+        chosen = {} if threshold is None else {"threshold": threshold}
         return {
             "loss": self.metric.loss(float(np.mean(scores))),
             "constraints": [float(value) for value in values.mean(axis=0)],
             "details": {
                 "scores": scores,
-                "fit_seconds": float(np.mean([part.fit_seconds for part, _ in parts])),
-                "predict_seconds": float(np.mean([part.predict_seconds for part, _ in parts])),
+                "fit_seconds": float(np.mean([part.fit_seconds for part in parts])),
+                "predict_seconds": float(np.mean([part.predict_seconds for part in parts])),
                 "slowdown": _slowdown(wall, processor),
+                **chosen,
             },
         }
 
-    def refit(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
-        """Fit on all rows of the search, with the user's own labels; measure on rows held out."""
+    def refit(
+        self, candidate: Candidate, seed: int, folder: Path, threshold: float | None = None
+    ) -> Mapping[str, Any]:
+        """Fit on all rows of the search, with the user's own labels; measure on rows held out.
+
+        What ships decides at the threshold that its evaluation found.
+        """
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
         fit_seconds = time.perf_counter() - begun
+        if threshold is not None:
+            pipeline = fix_threshold(pipeline, threshold, self.table.classes)
         found: dict[str, Any] = {}
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -141,9 +182,9 @@ class PipelineWork:
         found: dict[str, Any] = {}
         try:
             with unheard_warnings():
-                part, score = self._measure(pipeline, rows, fit_seconds)
-                found |= {"held_out_score": score, "held_out_rows": len(rows.y)}
-                part = replace(part, calls=self.calls)
+                measured = self._measure(pipeline, rows, fit_seconds)
+                found |= {"held_out_score": measured.score, "held_out_rows": len(rows.y)}
+                part = replace(measured.part, calls=self.calls)
                 seen = [_evidence(constraint, part, "") for constraint in self.constraints]
             with (folder / EVIDENCE).open("wb") as file:
                 pickle.dump(seen, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -153,9 +194,7 @@ class PipelineWork:
             return found | {"held_out_problem": f"{type(problem).__name__}: {problem}"}
         return found | {"held_out_constraints": values}
 
-    def _evaluate_split(
-        self, candidate: Candidate, seed: int, split: Split
-    ) -> tuple[EvaluatedPipeline, float]:
+    def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
         classes = None if self.table.classes is None else self.table.y
         rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
@@ -169,18 +208,17 @@ class PipelineWork:
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
         return fit_pipeline(pipeline, steps, self._loaded(), X, y)
 
-    def _measure(
-        self, pipeline: Any, rows: Table, fit_seconds: float
-    ) -> tuple[EvaluatedPipeline, float]:
+    def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict rows that were not fitted on, once; a scorer of the user sees the labels."""
         remembered = Remembered(pipeline)
         begun = time.perf_counter()
-        predictions = np.asarray(predict_scores(remembered, rows.X))
+        predictions = _predictions(remembered, rows)
         seconds = time.perf_counter() - begun
         if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
             raise InvalidOutcome("the predictions are not all finite")
         peak = peak_mb()
         score = score_of(self.metric, remembered, rows)
+        by_decisions = remembered.was_asked("predict")
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
         decisions = _decisions(remembered, rows) if self.constraints else None
         evaluated = EvaluatedPipeline(
@@ -194,7 +232,22 @@ class PipelineWork:
             rows.sensitive,
             peak,
         )
-        return evaluated, score
+        return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
+
+    def _threshold(self, seen: Sequence[Seen]) -> float | None:
+        """The decision threshold for all folds, if there is one to choose and it matters."""
+        limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
+        aimed = aimed_decisions(self.constraints, limits)
+        response = response_of(seen[0].pipeline)
+        if not aimed or not response or not all(map(_has_two_sides, seen)):
+            return None
+
+        def merit(threshold: float) -> float:
+            return float(np.mean([_score_at(self.metric, one, threshold) for one in seen]))
+
+        by_decisions = any(one.by_decisions for one in seen)
+        parts = [one.part for one in seen]
+        return choose_threshold(parts, aimed, DEFAULTS[response], merit if by_decisions else None)
 
     def _check_cheap(self, candidate: Candidate) -> None:
         """Refuse a candidate that a limit excludes whose value is known without training."""
@@ -249,6 +302,42 @@ def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
     return value
 
 
+def _score_at(metric: Metric, seen: Seen, threshold: float) -> float:
+    """The score with other decisions; nothing is predicted for it again."""
+    if not seen.by_decisions:
+        return seen.score
+    view = Decided(seen.answers, partial(_labels_at, seen.answers, threshold, seen.rows.classes))
+    return score_of(metric, view, seen.rows)
+
+
+def _at_threshold(metric: Metric, seen: Seen, threshold: float) -> Seen:
+    """What is seen of the pipeline that decides at the threshold, as it would ship."""
+    classes = seen.rows.classes
+    numbered = Numbered(fix_threshold(seen.pipeline, threshold, classes), classes)
+    part = replace(decide(seen.part, threshold), pipeline=numbered)
+    return replace(seen, part=part, score=_score_at(metric, seen, threshold))
+
+
+def _has_two_sides(seen: Seen) -> bool:
+    """Whether its scores tell two classes apart, and no more."""
+    classes = seen.rows.classes
+    shape = seen.part.predictions.shape
+    return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))
+
+
+def _labels_at(pipeline: Any, threshold: float, classes: Any, X: Any) -> Any:
+    scores = np.asarray(predict_scores(pipeline, X))
+    sure = scores if scores.ndim == 1 else scores[:, -1]
+    return classes[(sure >= threshold).astype(np.intp)]
+
+
+def _predictions(pipeline: Any, rows: Table) -> Any:
+    """The most that the model can say; of one that only decides, the numbers of its decisions."""
+    if not response_of(pipeline):
+        return _decisions(pipeline, rows)
+    return np.asarray(predict_scores(pipeline, rows.X))
+
+
 def _decisions(pipeline: Any, rows: Table) -> Any:
     """What is predicted of the rows, numbered as their target is; known already, as a rule."""
     found = np.asarray(pipeline.predict(rows.X))
@@ -281,58 +370,3 @@ def unheard_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-class Numbered:
-    """A pipeline fitted on labels, seen as one fitted on their numbers: what limits look at."""
-
-    def __init__(self, pipeline: Any, classes: Any) -> None:
-        self._pipeline = pipeline
-        self._labels = classes
-        self.classes_ = np.arange(len(classes))
-
-    def predict(self, X: Any) -> Any:
-        """The numbers of the predicted labels."""
-        return np.searchsorted(self._labels, self._pipeline.predict(X))
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._pipeline, name)
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
-
-
-class Remembered:
-    """A fitted pipeline that answers a question about the same rows only once.
-
-    A scorer asks again for what was just predicted; for neighbours and kernels that is most of
-    the cost.
-    """
-
-    RESPONSES = ("predict", "predict_proba", "decision_function")
-
-    def __init__(self, pipeline: Any) -> None:
-        self._pipeline = pipeline
-        self._answers: dict[str, tuple[Any, Any]] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        found = getattr(self._pipeline, name)
-        return self._remembering(found) if name in self.RESPONSES else found
-
-    def __sklearn_tags__(self) -> Any:
-        return self._pipeline.__sklearn_tags__()
-
-    def _remembering(self, method: Any) -> Any:
-        @wraps(method)
-        def respond(X: Any) -> Any:
-            rows, answer = self._answers.get(method.__name__, (None, None))
-            if rows is not X:
-                answer = method(X)
-                self._answers[method.__name__] = (X, answer)
-            return answer
-
-        return respond

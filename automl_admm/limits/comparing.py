@@ -66,6 +66,14 @@ class Grouped:
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
         """What the comparison comes to on these rows."""
+        return self.function(evaluated, self._masks(evaluated))
+
+    def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
+        """The comparison on the same rows, decided otherwise: the groups are found but once."""
+        masks = self._masks(evaluated)
+        return lambda other: self.function(other, masks)
+
+    def _masks(self, evaluated: EvaluatedPipeline) -> Masks:
         from pandas import factorize
 
         places, found = factorize(self.groups(evaluated.sensitive))
@@ -73,6 +81,4 @@ class Grouped:
         if strange:
             raise DataError(f"there are rows of a group that is new: '{min(strange)}'.")
         numbers = {name: place for place, name in enumerate(found)}
-        return self.function(
-            evaluated, {name: places == numbers.get(name, -1) for name in self.names}
-        )
+        return {name: places == numbers.get(name, -1) for name in self.names}

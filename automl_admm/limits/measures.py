@@ -63,6 +63,7 @@ def _gap(base: ConstraintPlugin) -> ConstraintPlugin:
         highest=(base.highest or 0.0) - (base.lowest or 0.0) if known else None,
         kind="statistical",
         target=base.target,
+        uses_decisions=base.uses_decisions,
     )
 
 
@@ -80,6 +81,7 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
         highest=1.0,
         kind="statistical",
         target=base.target,
+        uses_decisions=base.uses_decisions,
     )
 
 
@@ -97,6 +99,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         target=plugin.target,
         groups=groups,
         of_baseline=written.bound if written.of_baseline else None,
+        uses_decisions=plugin.uses_decisions,
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from automl_admm.evidence import Estimate
 from automl_admm.plugin_types import ConstraintPlugin, EvaluatedPipeline
 
@@ -47,6 +49,33 @@ class Replayed:
         return self._evaluated.pipeline.__sklearn_tags__()
 
 
+class _Listening(Replayed):
+    """The same, knowing whether it was asked for decisions."""
+
+    was_asked = False
+
+    def predict(self, X: Any) -> Any:
+        """The decisions; that somebody wants them is remembered."""
+        self.was_asked = True
+        return super().predict(X)
+
+
+def _uses_decisions(name: str) -> bool:
+    """Whether a scorer asks for decisions, seen on four rows; one that fails on them may."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.metrics import get_scorer
+
+    y, X = np.array([0, 1, 0, 1]), np.zeros((4, 1))
+    model = DummyClassifier().fit(X, y)
+    scores = np.full((4, 2), 0.5)
+    listening = _Listening(EvaluatedPipeline(model, X, y, scores, 0.0, 0.0, decisions=y))
+    try:
+        get_scorer(name)(listening, X, y)
+    except Exception:  # noqa: BLE001 - what is no metric of two classes fails in its own way
+        return True
+    return listening.was_asked
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """What a scorer of scikit-learn says; `neg_…` keeps the sign that scikit-learn gives it.
@@ -82,4 +111,5 @@ def score_measure(name: str) -> ConstraintPlugin:
         lowest=None,
         highest=highest,
         kind="statistical",
+        uses_decisions=_uses_decisions(name),
     )

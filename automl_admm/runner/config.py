@@ -28,9 +28,11 @@ class RunConfig:
     `begun` is the monotonic time at which the budget started to count: the command line counts
     from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
     of the budget, or five minutes if there is only a number of evaluations. Solvers may ask for
-    evaluations on a share of the rows, but none below `min_fidelity`. The search begins at
-    `starts`: texts of pipelines, and files with one a line. A rule of the grammar may stand inside
-    of itself `max_depth` times.
+    evaluations on a share of the rows, but none below `min_fidelity`. To `certify` that the limits
+    hold at this confidence, `certify_fraction` of the rows is set aside instead of `test_size`
+    (None: as many as the limits take), and looks at them are counted in a file, `looks`. The search
+    begins at `starts`: texts of pipelines, and files with one a line. A rule of the grammar may
+    stand inside of itself `max_depth` times.
     """
 
     grammar: str | Path = "default"
@@ -48,6 +50,9 @@ class RunConfig:
     workers: int = 1
     cv: Any = None
     test_size: float = 0.0
+    certify: float | None = None
+    certify_fraction: float | None = None
+    looks: Path | None = None
     evaluation_seconds: float | None = None
     memory_bytes: int | None = None
     min_fidelity: float = 1.0
@@ -72,6 +77,28 @@ class RunConfig:
             )
         if not 0.0 <= self.test_size < 1.0:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
+        self._check_certification()
+
+    def _check_certification(self) -> None:
+        if self.certify is None:
+            if self.certify_fraction is not None:
+                raise ConfigurationError(
+                    "a certification fraction needs a confidence.", hint="Add certify 0.95."
+                )
+            return
+        if not 0.5 <= self.certify < 1.0:
+            raise ConfigurationError(
+                f"the confidence of a certificate must be in [0.5, 1), not {self.certify:g}.",
+                hint="0.95 is usual.",
+            )
+        if not self.constraints:
+            raise ConfigurationError(
+                "there is no limit to certify.", hint='Give one, such as "fpr <= 0.05".'
+            )
+        if self.certify_fraction is not None and not 0.0 < self.certify_fraction <= 0.5:
+            raise ConfigurationError(
+                f"the certification fraction must be in (0, 0.5], not {self.certify_fraction:g}."
+            )
 
     @property
     def seconds(self) -> float | None:

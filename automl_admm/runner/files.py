@@ -16,7 +16,8 @@ from automl_admm.run_records import RunResult
 from automl_admm.store.folder import RunFolder, write_atomically, write_json
 
 if TYPE_CHECKING:
-    from automl_admm.runner.pipelines import PipelineResult, Preparation
+    from automl_admm.runner.pipelines import PipelineResult
+    from automl_admm.runner.preparation import Preparation
 
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
@@ -66,12 +67,15 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "workers": config.workers,
         "folds": len(prepared.work.splits),
         "test_size": config.test_size,
+        "certify": config.certify,
+        "target": prepared.target,
+        "sensitive": list(prepared.sensitive),
         "seed": config.seed,
     }
 
 
 def _describe(table: Any) -> dict[str, Any]:
-    return {"rows": len(table.y), "columns": table.X.shape[1], "sha256": _fingerprint(table)}
+    return {"rows": len(table.y), "columns": table.X.shape[1], "sha256": fingerprint(table)}
 
 
 def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
@@ -90,6 +94,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "held_out_score": refit.held_out_score,
         "held_out_rows": refit.held_out_rows,
         "feasible": outcome.result.feasible,
+        "certified": outcome.is_certified,
         "constraints": {
             str(constraint.limit): value
             for constraint, value in zip(
@@ -126,7 +131,8 @@ def _limit(limit: Any) -> dict[str, Any]:
     return {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
 
 
-def _fingerprint(table: Any) -> str:
+def fingerprint(table: Any) -> str:
+    """The hash of the rows of a table and their target."""
     import pandas as pd
 
     frame = pd.DataFrame(table.X)

@@ -2,80 +2,62 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from automl_admm.data.columns import check_target, column_kinds, infer_task
-from automl_admm.data.sensitive import known_columns
-from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.errors import ConfigurationError, DataError, InfeasibleError, NoSuccessError
-from automl_admm.evaluation.metrics import Metric, resolve_metric
-from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
-from automl_admm.grammar import CompiledGrammar, load_grammar
-from automl_admm.limits.trial import TrialRows, columns_of, meet_data, try_on
-from automl_admm.plugin_types import (
-    TASKS,
-    BuildContext,
-    CheapFunction,
-    ComponentPlugin,
-    Constraint,
-    Task,
-)
-from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.certify.certificate import Certificate, write_certificate
+from automl_admm.errors import InfeasibleError, NoSuccessError, NotCertifiedError
+from automl_admm.evaluation.objective import PipelineWork
+from automl_admm.plugin_types import CheapFunction, Constraint
 from automl_admm.problem import Evaluation, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
-from automl_admm.registry import Registry
 from automl_admm.run_records import RunResult
-from automl_admm.runner.assembly import (
-    Plan,
-    build_executor,
-    check_executor,
-    plan_search,
-    resolve_constraints,
-)
+from automl_admm.runner.assembly import build_executor
 from automl_admm.runner.baseline import fix_bounds
-from automl_admm.runner.config import RunConfig
+from automl_admm.runner.certification import Examined, certificate_of, examine
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.files import keep_predictions, write_model, write_settings
-from automl_admm.runner.refit import Refit, expected_seconds, refit_best
+from automl_admm.runner.preparation import Preparation, aim_again
+from automl_admm.runner.refit import (
+    Fitter,
+    Refit,
+    expected_seconds,
+    read_refit,
+    refit_best,
+    reserved_for_walk,
+)
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
-from automl_admm.runner.starts import read_starts
 from automl_admm.shape import PipelineSpace
 from automl_admm.space import Candidate
-from automl_admm.store.folder import RunFolder, create_folder
+from automl_admm.store.folder import RunFolder, create_folder, write_json
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.sqlite import SqliteStore
 
-
-@dataclass(frozen=True)
-class Preparation:
-    """Everything that is checked before a run touches the disk."""
-
-    config: RunConfig
-    task: Task
-    plugins: Plugins
-    grammar: CompiledGrammar
-    starts: tuple[Candidate, ...]
-    metric: Metric
-    constraints: tuple[Constraint, ...]
-    plan: Plan
-    work: PipelineWork
+# What can be done where the limits do not hold, or are not proven to.
+ON_INFEASIBLE = ("raise", "closest")
+# Rows that one call is timed with.
+BATCH = 1000
 
 
 @dataclass(frozen=True)
 class PipelineResult:
-    """The outcome of a run over pipelines; `model` is a plain fitted scikit-learn Pipeline."""
+    """The outcome of a run over pipelines; `model` is a plain fitted scikit-learn Pipeline.
+
+    Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`.
+    `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
+    there was the time to test.
+    """
 
     result: RunResult
     model: Any
     refit: Refit
     preparation: Preparation = field(repr=False)
+    certificate: Certificate | None = None
 
     @property
     def best(self) -> Evaluation:
@@ -83,106 +65,16 @@ class PipelineResult:
         return self.refit.evaluation
 
     @property
+    def is_certified(self) -> bool | None:
+        """Whether its limits are proven to hold; None if no proof was asked for."""
+        if self.preparation.aside is None:
+            return None
+        return self.certificate is not None and self.certificate.is_certified
+
+    @property
     def score(self) -> float:
         """Its score on validation rows."""
         return self.preparation.metric.score(self.best.loss)
-
-
-def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
-    """Check everything that the user gave; nothing has been written yet when this raises.
-
-    `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
-    """
-    plugins = load_plugins(config.extra_plugins)
-    plan = plan_search(config, plugins)
-    check_executor(config, plugins)
-    constraints = resolve_constraints(config, plugins)
-    task = config.task or infer_task(y)
-    check_target(y, task)
-    components = plugins.components[task]
-    elsewhere = frozenset(r.name for t in TASKS for r in plugins.components[t]) - {
-        record.name for record in components
-    }
-    grammar = load_grammar(
-        config.grammar, components, plugins.grammars, elsewhere, config.max_depth
-    )
-    starts = read_starts(config.starts, grammar.pipelines)
-    whole = _whole(X, y, task, known_columns(sensitive, X, columns_of(constraints)))
-    constraints = meet_data(constraints, _trial_rows(whole))
-    table, held_out = _parted(whole, task, constraints, config)
-    classes = 0 if table.classes is None else len(table.classes)
-    metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
-    numeric, categorical = column_kinds(table.X)
-    work = PipelineWork(
-        space=grammar.pipelines,
-        table=table,
-        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
-        metric=metric,
-        context=BuildContext(task, numeric, categorical),
-        load_components=partial(_load_components, task, config.extra_plugins),
-        constraints=constraints,
-        held_out=held_out,
-        persist=config.folder is not None,
-    )
-    check_scoring(work)
-    try_on(constraints, [_trial_rows(table.part(valid)) for _, valid in work.splits])
-    return Preparation(config, task, plugins, grammar, starts, metric, constraints, plan, work)
-
-
-def check_scoring(work: PipelineWork) -> None:
-    """Score a dummy on every validation part: what fails for it fails for every pipeline."""
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    is_class = work.context.task == "classification"
-    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
-        dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
-        dummy.fit(train.X, train.labels())
-        try:
-            with unheard_warnings():
-                score = score_of(work.metric, dummy, valid)
-        except Exception as problem:
-            reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
-            raise ConfigurationError(message, hint="Choose another metric.") from problem
-        if not math.isfinite(score):
-            raise DataError(
-                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
-                hint="A class may have too few rows; choose another metric or fewer folds.",
-            )
-
-
-def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
-    return load_plugins(extra).components[task]
-
-
-def _whole(X: Any, y: Any, task: Task, sensitive: Any) -> Table:
-    import numpy as np
-
-    classes = None
-    if task == "classification":
-        classes, y = np.unique(np.asarray(y), return_inverse=True)
-    return Table(X, np.asarray(y), classes, sensitive)
-
-
-def _parted(
-    whole: Table, task: Task, constraints: tuple[Constraint, ...], config: RunConfig
-) -> tuple[Table, Table | None]:
-    """The rows to search on and those held out, which have their share of every group."""
-    if config.test_size == 0.0:
-        return whole, None
-    groups = _groups_of(constraints, whole)
-    search, test = hold_out(whole.y, task, config.test_size, config.seed, groups)
-    return whole.part(search), whole.part(test)
-
-
-def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
-    """The group of every row, by each way in which a limit parts them."""
-    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
-
-
-def _trial_rows(table: Table) -> TrialRows:
-    classes = 0 if table.classes is None else len(table.classes)
-    return TrialRows(table.X, table.y, table.sensitive, classes)
 
 
 def run_pipelines(prepared: Preparation) -> PipelineResult:
@@ -206,16 +98,18 @@ def _run(
 ) -> PipelineResult:
     config = prepared.config
     executor = build_executor(config, prepared.plugins, prepared.work, scratch)
-    expected = partial(expected_seconds, _rows_ratio(prepared.work))
     try:
         fixed = fix_bounds(prepared.constraints, config, subject_of(prepared), executor)
         if fixed is not prepared.constraints:
-            prepared = replace(prepared, constraints=fixed)
+            prepared = aim_again(prepared, fixed)
             if folder is not None:
                 write_settings(folder, prepared, state="running")
         subject = subject_of(prepared)
         tell = teller(config, subject, prepared.plugins)
-        tools = Tools(prepared.plan, tell, executor, store, expected, _finisher(folder))
+        reserve = _expected(prepared)
+        if prepared.aside is not None:
+            reserve = partial(reserved_for_walk, reserve, config.seconds)
+        tools = Tools(prepared.plan, tell, executor, store, reserve, _finisher(folder))
         result = run_search(config, subject, tools)
         outcome = _conclude(prepared, result, executor, folder)
     finally:
@@ -229,24 +123,89 @@ def _conclude(
 ) -> PipelineResult:
     """The final fit, its measurements and its files."""
     best_or_raise(result)
-    expected = partial(expected_seconds, _rows_ratio(prepared.work))
-    refit, finished = refit_best(prepared.config, subject_of(prepared), result, executor, expected)
+    refit, finished, examined = _fit_and_test(prepared, result, executor)
     if finished.folder is None:
         raise NoSuccessError("the fitted pipeline was lost.", hint="Is the disk full?")
     with (finished.folder / "model.pickle").open("rb") as file:
         model = pickle.load(file)  # noqa: S301 - written by our own child a moment ago
-    feasible = is_feasible(refit.evaluation, subject_of(prepared).limits)
-    best = replace(result, best=refit.evaluation, feasible=feasible)
-    outcome = PipelineResult(best, model, refit, prepared)
+    limits = tuple(constraint.limit for constraint in prepared.constraints)
+    feasible = is_feasible(refit.evaluation, limits)
+    best = replace(result, best=refit.evaluation, feasible=feasible, limits=limits)
+    certificate = _certificate(prepared, refit.evaluation, examined)
+    outcome = PipelineResult(best, model, refit, prepared, certificate)
     if folder is not None:
         write_model(folder, finished.folder / "model.skops", outcome)
         write_settings(folder, prepared, state="done", result=best)
+        _write_certificate(folder, prepared, certificate)
     return outcome
 
 
+def _fit_and_test(
+    prepared: Preparation, result: RunResult, executor: Executor
+) -> tuple[Refit, Finished, Examined | None]:
+    """The pipeline that ships: the one that the walk certified, else the best that can be fitted.
+
+    What was tested and did not pass ships before what was not tested.
+    """
+    config, expected = prepared.config, _expected(prepared)
+    if prepared.aside is not None and prepared.question is not None:
+        fit = Fitter(config, executor, expected)
+        evaluations, constraints = result.evaluations, prepared.constraints
+        examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
+        if examined is not None:
+            by_key = {evaluation.key: evaluation for evaluation in evaluations}
+            evaluation = by_key[examined.shipped.contender.key]
+            return read_refit(evaluation, examined.finished), examined.finished, examined
+    refit, finished = refit_best(config, subject_of(prepared), result, executor, expected)
+    return refit, finished, None
+
+
+def _certificate(
+    prepared: Preparation, evaluation: Evaluation, examined: Examined | None
+) -> Certificate | None:
+    aside, question = prepared.aside, prepared.question
+    if examined is None or aside is None or question is None or not examined.shipped.findings:
+        return None
+    assert examined.finished.folder is not None  # noqa: S101 - `examine` ships nothing without
+    name = "model.skops" if prepared.work.persist else "model.pickle"
+    model = examined.finished.folder / name
+    return certificate_of(examined, aside, question, evaluation.text, model)
+
+
+def _write_certificate(
+    folder: RunFolder, prepared: Preparation, certificate: Certificate | None
+) -> None:
+    if certificate is not None:
+        write_certificate(folder.certificate, certificate)
+        places = [int(place) for place in prepared.set_aside]
+        write_json(folder.rows_set_aside, {"rows": prepared.rows, "places": places})
+
+
+def demand_certified(outcome: PipelineResult) -> None:
+    """Raise, with the outcome as the closest one, if a certificate was asked for and not given.
+
+    What is outside of the limits on validation rows already is infeasible instead.
+    """
+    certificate = outcome.certificate
+    if outcome.preparation.aside is None or not outcome.result.feasible:
+        return
+    if certificate is None:
+        raise NotCertifiedError(
+            "nothing was certified: there was no time left to test.",
+            hint="Try a longer budget.",
+            closest=outcome,
+        )
+    if not certificate.is_certified:
+        failed = [str(one) for one in certificate.findings if not one.is_certified]
+        raise NotCertifiedError(f"nothing was certified: {'; '.join(failed)}.", closest=outcome)
+
+
 def demand_feasible(outcome: PipelineResult) -> None:
-    """Raise, with the outcome as the closest one, if it is outside the limits."""
-    if not outcome.result.feasible:
+    """Raise, with the outcome as the closest one, if it is outside the limits.
+
+    What is certified on rows of its own is inside, whatever the validation rows say.
+    """
+    if not outcome.result.feasible and not outcome.is_certified:
         constraints, evaluation = outcome.preparation.constraints, outcome.best
         raise InfeasibleError(_how_far(constraints, evaluation), closest=outcome)
 
@@ -259,7 +218,7 @@ def subject_of(prepared: Preparation) -> Subject:
         space=pipelines.space,
         key=pipelines.key,
         text=pipelines.text,
-        limits=tuple(constraint.limit for constraint in prepared.constraints),
+        limits=prepared.aims,
         loss_name=prepared.metric.name,
         best_score=prepared.metric.best,
         cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
@@ -273,8 +232,19 @@ def _measure_steps(
     return float(function(pipelines.steps(candidate)))
 
 
+def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:
+    return partial(expected_seconds, _rows_ratio(prepared.work), _calls(prepared))
+
+
 def _rows_ratio(work: PipelineWork) -> float:
     return len(work.table.y) / max(len(work.splits[0][0]), 1)
+
+
+def _calls(prepared: Preparation) -> float:
+    """How many times over a validation part is predicted to time calls for a certificate."""
+    if not any(constraint.kind == "measured" for constraint in prepared.constraints):
+        return 0.0
+    return prepared.work.calls * BATCH / max(len(prepared.work.splits[0][1]), 1)
 
 
 def _finisher(folder: RunFolder | None) -> Callable[[Evaluation, Finished], None]:

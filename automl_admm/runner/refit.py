@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ MARGIN = 1.5
 OVERHEAD = 0.8
 MOST_SLOWDOWN = 5.0
 GRACE = 1.0
+# A walk seldom takes more final fits; where it does, it uses what time is left.
+FITS_OF_A_WALK = 3.0
+SHARE_OF_A_WALK = 0.25
 TRIES = 10
 FIRST_NUMBER = 1_000_000_000
 
@@ -35,17 +39,49 @@ class Refit:
     held_out_problem: str = ""
 
 
-def expected_seconds(rows_ratio: float, evaluation: Evaluation | None) -> float:
+def expected_seconds(rows_ratio: float, calls: float, evaluation: Evaluation | None) -> float:
     """How long the final fit of an evaluation takes, with a margin; saving it included.
 
     The fit was timed on the machine as busy as it is; what comes with a fit is as slow as it was.
+    The validation rows are predicted `calls` times more where a certificate has to time calls.
     """
     if evaluation is None:
         return OVERHEAD
     fit = float(evaluation.details.get("fit_seconds", evaluation.seconds))
     predict = float(evaluation.details.get("predict_seconds", 0.0))
     slowdown = min(float(evaluation.details.get("slowdown", 1.0)), MOST_SLOWDOWN)
-    return OVERHEAD * slowdown + MARGIN * rows_ratio * (fit + 2.0 * predict)
+    return OVERHEAD * slowdown + MARGIN * rows_ratio * (fit + 2.0 * predict) + calls * predict
+
+
+def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
+    """What a search that certifies leaves of its budget: several final fits.
+
+    Where they would take more than a quarter of it, it is one, or that quarter.
+    """
+    one = expect(evaluation)
+    most = math.inf if budget is None else SHARE_OF_A_WALK * budget
+    return max(one, min(FITS_OF_A_WALK * one, most))
+
+
+class Fitter:
+    """Final fits one after the other, as long as there is the time for them; the first always."""
+
+    def __init__(self, config: RunConfig, executor: Executor, expect: Expect) -> None:
+        self._config = config
+        self._executor = executor
+        self._expect = expect
+        self._number = FIRST_NUMBER + TRIES
+
+    def __call__(self, evaluation: Evaluation) -> Finished:
+        """Fit one, or say that it was skipped."""
+        self._number += 1
+        deadline = self._config.deadline
+        left = math.inf if deadline is None else deadline - time.monotonic() + GRACE
+        is_first = self._number == FIRST_NUMBER + TRIES + 1
+        if not is_first and self._expect(evaluation) > left:
+            return Finished(self._number, Status.SKIPPED)
+        limit = None if deadline is None else max(left, GRACE)
+        return fit_finally(self._config, evaluation, self._executor, self._number, limit)
 
 
 def refit_best(
@@ -60,9 +96,9 @@ def refit_best(
     for number, evaluation in enumerate(_in_order(config, subject, result, expect)):
         left = None if config.deadline is None else config.deadline - time.monotonic()
         limit = None if left is None else max(left, 0.0) + GRACE
-        finished = _fit(config, evaluation, executor, FIRST_NUMBER + number, limit)
+        finished = fit_finally(config, evaluation, executor, FIRST_NUMBER + number, limit)
         if finished.status is Status.SUCCESS:
-            return _refit(evaluation, finished), finished
+            return read_refit(evaluation, finished), finished
         reason = f"{finished.status} {finished.message}".strip()
     raise NoSuccessError(
         f"the best pipeline could not be fitted on all rows: {reason}.",
@@ -89,12 +125,17 @@ def _in_order(
         yield min(ranked, key=expect)
 
 
-def _fit(
+def fit_finally(
     config: RunConfig, evaluation: Evaluation, executor: Executor, number: int, limit: float | None
 ) -> Finished:
+    """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
+
+    It decides at the threshold that the evaluation found, if it found one.
+    """
     arguments = {
         "candidate": evaluation.candidate,
         "seed": derive_seed(config.seed, evaluation.key),
+        "threshold": evaluation.details.get("threshold"),
     }
     executor.submit(Task(number, "refit", arguments, limit, keep=True))
     try:
@@ -110,7 +151,8 @@ def _wait_for(executor: Executor, number: int) -> Finished:
                 return finished
 
 
-def _refit(evaluation: Evaluation, finished: Finished) -> Refit:
+def read_refit(evaluation: Evaluation, finished: Finished) -> Refit:
+    """What a final fit that succeeded measured."""
     found = finished.result
     score = found.get("held_out_score")
     return Refit(

@@ -15,7 +15,8 @@ from automl_admm.errors import NoSuccessError
 from automl_admm.evidence import Rate
 from automl_admm.plugin_types import ConstraintFunction
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import prepare, run_pipelines
+from automl_admm.runner.pipelines import run_pipelines
+from automl_admm.runner.preparation import prepare
 
 ROWS = 90
 

@@ -13,7 +13,8 @@ from automl_admm.evidence import Largest, Rate
 from automl_admm.hookspecs import hookimpl
 from automl_admm.plugin_types import ConstraintPlugin, EvaluatedPipeline, Masks
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import prepare, run_pipelines
+from automl_admm.runner.pipelines import run_pipelines
+from automl_admm.runner.preparation import prepare
 
 
 def refused(evaluated: EvaluatedPipeline) -> Rate:

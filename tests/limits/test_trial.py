@@ -13,7 +13,7 @@ from automl_admm.errors import ConfigurationError, DataError
 from automl_admm.plugin_types import Constraint, EvaluatedPipeline
 from automl_admm.problem import Limit
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import Preparation, prepare
+from automl_admm.runner.preparation import Preparation, prepare
 
 ROWS = 120
 

@@ -33,7 +33,8 @@ from automl_admm.evaluation.inline import InlineExecutor
 from automl_admm.plugins import load_plugins
 from automl_admm.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import PipelineResult, prepare, run_pipelines
+from automl_admm.runner.pipelines import PipelineResult, run_pipelines
+from automl_admm.runner.preparation import prepare
 from automl_admm.space import Selection
 
 GRAMMAR = """

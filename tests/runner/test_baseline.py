@@ -13,7 +13,8 @@ from automl_admm.errors import ConfigurationError, NoSuccessError
 from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Limit
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import PipelineResult, prepare, run_pipelines
+from automl_admm.runner.pipelines import PipelineResult, run_pipelines
+from automl_admm.runner.preparation import prepare
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 3))

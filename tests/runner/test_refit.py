@@ -57,7 +57,7 @@ def result(*evaluations: Evaluation) -> RunResult:
 
 
 def expect(found: Evaluation | None) -> float:
-    return expected_seconds(1.0, found)
+    return expected_seconds(1.0, 0.0, found)
 
 
 def test_the_best_within_the_limits_is_fitted() -> None:

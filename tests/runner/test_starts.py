@@ -13,7 +13,8 @@ from automl_admm.errors import ConfigurationError
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins import load_plugins
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import prepare, subject_of
+from automl_admm.runner.pipelines import subject_of
+from automl_admm.runner.preparation import prepare
 from automl_admm.runner.starts import read_starts
 from automl_admm.shape import PipelineSpace
 

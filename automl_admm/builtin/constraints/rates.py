@@ -7,6 +7,7 @@ pipeline which calls nothing positive is not within any limit on its precision.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield _plugin("selection_rate", "rows that are called positive, a share", selection_rate)
     yield _plugin("error", "rows that are decided wrongly, a share", error, "classes")
     yield _plugin("accuracy", "rows that are decided rightly, a share", accuracy, "classes")
-    yield _plugin("auc", "area under the ROC curve", auc)
+    yield replace(_plugin("auc", "area under the ROC curve", auc), uses_decisions=False)
 
 
 def _plugin(

@@ -1,0 +1,252 @@
+"""The decision threshold as a part of a pipeline: chosen on rows that were not trained on.
+
+Where limits hang on decisions and a pipeline of two classes says how sure it is, moving the
+threshold may bring it within the limits at no training cost. One threshold is chosen on the
+out-of-fold scores of all folds together, and ships inside the pipeline as scikit-learn's
+`FixedThresholdClassifier`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from automl_admm.evidence import as_evidence
+from automl_admm.plugin_types import Constraint, ConstraintFunction, EvaluatedPipeline
+from automl_admm.problem import Limit
+from automl_admm.space import Array
+
+# A tenth of a limit is a clear breach, as in the prices of a search.
+TOLERANCE = 0.1
+# Shares of the rows below a threshold: closer together where rates are small and limits bind.
+COARSE = (0, 0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99, 1)
+FINE = 4
+DEFAULTS = {"predict_proba": 0.5, "decision_function": 0.0}
+
+Merit = Callable[[float], float]
+
+
+@runtime_checkable
+class OfSameRows(Protocol):
+    """A constraint's function that can be told beforehand which rows it will see again."""
+
+    def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
+        """The function of these rows, whatever is decided of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aimed:
+    """A constraint that hangs on decisions, and the limit that a search aims at."""
+
+    constraint: Constraint
+    limit: Limit
+
+
+def aimed_decisions(constraints: Sequence[Constraint], aims: Sequence[Limit]) -> tuple[Aimed, ...]:
+    """The limits that a threshold can do something for; `aims` are the constraints' in turn.
+
+    One relative to the baseline has no number before that was measured, so it steers nothing.
+    """
+    return tuple(
+        Aimed(constraint, aim)
+        for constraint, aim in zip(constraints, aims, strict=True)
+        if constraint.kind == "statistical"
+        and constraint.uses_decisions
+        and constraint.of_baseline is None
+    )
+
+
+def response_of(pipeline: Any) -> str:
+    """The method that says how sure a pipeline is; empty if there is none."""
+    return next((name for name in DEFAULTS if hasattr(pipeline, name)), "")
+
+
+def decide(evaluated: EvaluatedPipeline, threshold: float) -> EvaluatedPipeline:
+    """The same with other decisions: ŷ = 1 where s ≥ t, as `FixedThresholdClassifier` has it."""
+    return replace(evaluated, decisions=(evaluated.scores >= threshold).astype(np.intp))
+
+
+def choose_threshold(
+    parts: Sequence[EvaluatedPipeline],
+    aimed: Sequence[Aimed],
+    default: float,
+    merit: Merit | None = None,
+) -> float | None:
+    """The threshold for all folds; None if the values of the limits do not hang on it after all.
+
+    The least violation is first, Σ_m max(0, g_m − ε_m) / (|ε_m| / 10), which is 0 within all
+    limits; then the best `merit`, or without one the best balanced accuracy: a limit on false
+    positives shall not be met by never saying yes. Of equals it is the one nearest to the default.
+
+    The default and 17 quantiles of the scores are tried, then twice four more between the
+    neighbours of the best; what only lies between others of them is not seen.
+    """
+    trial = _Trial(tuple(_Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
+    trial.look(len(trial.ordered) * np.array(COARSE))
+    if not trial.is_moved:
+        return None
+    for _ in range(2):
+        trial.look(np.linspace(*trial.neighbours(), FINE + 2))
+    return trial.best()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parted(EvaluatedPipeline):
+    """Takes what does not hang on decisions of each part of the rows only once.
+
+    It has no X: what is statistical does not look at it.
+    """
+
+    taken: dict[int, tuple[Any, EvaluatedPipeline]] = field(default_factory=dict)
+
+    def part(self, rows: Any) -> EvaluatedPipeline:
+        """As ever. The rows are kept with what was taken, so that no others have their id."""
+        if id(rows) not in self.taken:
+            self.taken[id(rows)] = rows, _parted(EvaluatedPipeline.part(self, rows))
+        return replace(self.taken[id(rows)][1], decisions=self.decisions[rows])
+
+
+def _parted(evaluated: EvaluatedPipeline) -> _Parted:
+    values = {known.name: getattr(evaluated, known.name) for known in fields(EvaluatedPipeline)}
+    return _Parted(**values | {"X": None})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fold:
+    """The rows of one fold, and what measures each limit on them."""
+
+    part: EvaluatedPipeline
+    functions: tuple[ConstraintFunction, ...]
+
+    @staticmethod
+    def of(evaluated: EvaluatedPipeline, aimed: Sequence[Aimed]) -> _Fold:
+        """Groups of rows are found here, once for all thresholds."""
+        part = _parted(evaluated)
+        return _Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
+
+    def values(self, threshold: float) -> list[float]:
+        """What the limits come to."""
+        decided = decide(self.part, threshold)
+        return [_value(function, decided) for function in self.functions]
+
+
+def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> ConstraintFunction:
+    return function.on_rows_of(part) if isinstance(function, OfSameRows) else function
+
+
+@dataclass(eq=False)
+class _Trial:
+    """Thresholds and what they come to on the folds; `places` are theirs among sorted scores."""
+
+    folds: tuple[_Fold, ...]
+    aimed: tuple[Aimed, ...]
+    default: float
+    merit: Merit | None
+    ordered: Array = field(init=False)
+    places: dict[float, int] = field(init=False, default_factory=dict)
+    values: dict[float, Array] = field(init=False, default_factory=dict)
+    merits: dict[float, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores = [np.asarray(fold.part.scores, dtype=float) for fold in self.folds]
+        self.ordered = np.sort(np.concatenate(scores))
+        self._try(self.default, int(np.searchsorted(self.ordered, self.default)))
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether any limit's value changes from one threshold to another."""
+        first, *others = self.values.values()
+        return not all(np.array_equal(first, other, equal_nan=True) for other in others)
+
+    def look(self, places: Array) -> None:
+        """Try the thresholds at these places of the sorted scores; equal decisions but once."""
+        for place in np.unique(places.astype(int)):
+            threshold = self._between(int(place))
+            below = int(np.searchsorted(self.ordered, threshold))
+            if below not in self.places.values():
+                self._try(threshold, below)
+
+    def neighbours(self) -> tuple[int, int]:
+        """The places tried next to the best one."""
+        place, tried = self.places[self.best()], self.places.values()
+        lower = max((other for other in tried if other < place), default=place)
+        return lower, min((other for other in tried if other > place), default=place)
+
+    def best(self) -> float:
+        """The threshold of the least violation; among these of the largest merit."""
+        violations = {threshold: self._violation(threshold) for threshold in self.values}
+        least = min(violations.values())
+        equals = [threshold for threshold, found in violations.items() if found == least]
+        return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
+
+    def _between(self, place: int) -> float:
+        """Half-way between two scores, so that other rows fall to one side as these do."""
+        if place == len(self.ordered):
+            return float(np.nextafter(self.ordered[-1], math.inf))
+        return float(self.ordered[max(place - 1, 0)] / 2 + self.ordered[place] / 2)
+
+    def _distance(self, threshold: float) -> int:
+        return abs(self.places[threshold] - self.places[self.default])
+
+    def _try(self, threshold: float, place: int) -> None:
+        self.places[threshold] = place
+        rows = [fold.values(threshold) for fold in self.folds]
+        self.values[threshold] = np.array(rows, dtype=float).mean(axis=0)
+
+    def _violation(self, threshold: float) -> float:
+        pairs = zip(self.aimed, self.values[threshold], strict=True)
+        return sum(_excess(one.limit, float(value)) for one, value in pairs)
+
+    def _merit(self, threshold: float) -> float:
+        if threshold not in self.merits:
+            found = (self.merit or self._balanced_accuracy)(threshold)
+            self.merits[threshold] = -math.inf if math.isnan(found) else found
+        return self.merits[threshold]
+
+    def _balanced_accuracy(self, threshold: float) -> float:
+        """½ (TPR + TNR) over the rows of all folds."""
+        y = np.concatenate([fold.part.y for fold in self.folds])
+        yes = np.concatenate([decide(fold.part, threshold).decisions for fold in self.folds])
+        return 0.5 * float(np.mean(yes[y == 1] == 1) + np.mean(yes[y == 0] == 0))
+
+
+def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:
+    """The value; NaN where its function fails, so that this threshold is not the one.
+
+    Why it fails is told by the evaluation, which measures the limits at the threshold again.
+    """
+    try:
+        return float(as_evidence(function(part)).value)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - a limit is anybody's code
+        return math.nan
+
+
+def _excess(limit: Limit, value: float) -> float:
+    """max(0, g − ε) in tenths of ε; what has no value is beyond all measure."""
+    if not math.isfinite(value):
+        return math.inf
+    if limit.holds(value):
+        return 0.0
+    return (limit.turned(value) - limit.turned(limit.bound)) / (
+        TOLERANCE * (abs(limit.bound) or 1.0)
+    )
+
+
+def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
+    """A fitted pipeline that decides at this threshold, as a plain scikit-learn object.
+
+    Its fit looks at the labels alone: there must be two of them.
+    """
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    fixed = FixedThresholdClassifier(
+        FrozenEstimator(pipeline), threshold=threshold, response_method=response_of(pipeline)
+    )
+    return fixed.fit(np.reshape(classes, (-1, 1)), classes)

@@ -1,0 +1,226 @@
+"""Everything that is checked and made ready before a run over pipelines touches the disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from automl_admm.certify.looks import risk_of_look
+from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.sensitive import known_columns
+from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.errors import ConfigurationError, DataError
+from automl_admm.evaluation.metrics import Metric, resolve_metric
+from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
+from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.limits.imagined import imagine
+from automl_admm.limits.trial import TrialRows, columns_of, meet_data, try_on
+from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task
+from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.problem import Limit
+from automl_admm.registry import Registry
+from automl_admm.runner.assembly import Plan, check_executor, plan_search, resolve_constraints
+from automl_admm.runner.certification import (
+    CALLS,
+    Aside,
+    Question,
+    aim,
+    default_ledger,
+    plan_aside,
+)
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.files import fingerprint
+from automl_admm.runner.starts import read_starts
+from automl_admm.space import Candidate
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Everything that is checked before a run touches the disk.
+
+    The search is given `aims`: the limits, or tighter ones where they are to be certified on the
+    rows `set_aside`, which are so many of the data's `rows`. `target` and `sensitive` are the names
+    of columns, where they have any.
+    """
+
+    config: RunConfig
+    task: Task
+    plugins: Plugins
+    grammar: CompiledGrammar
+    starts: tuple[Candidate, ...]
+    metric: Metric
+    constraints: tuple[Constraint, ...]
+    plan: Plan
+    work: PipelineWork
+    aims: tuple[Limit, ...]
+    rows: int
+    set_aside: Any
+    target: str | None = None
+    sensitive: tuple[str, ...] = ()
+    aside: Aside | None = None
+    question: Question | None = None
+
+
+def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
+    """Check everything that the user gave; nothing has been written yet when this raises.
+
+    `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
+    """
+    plugins = load_plugins(config.extra_plugins)
+    plan = plan_search(config, plugins)
+    check_executor(config, plugins)
+    constraints = resolve_constraints(config, plugins)
+    task = config.task or infer_task(y)
+    check_target(y, task)
+    components = plugins.components[task]
+    elsewhere = frozenset(r.name for t in TASKS for r in plugins.components[t]) - {
+        record.name for record in components
+    }
+    grammar = load_grammar(
+        config.grammar, components, plugins.grammars, elsewhere, config.max_depth
+    )
+    starts = read_starts(config.starts, grammar.pipelines)
+    whole = _whole(X, y, task, known_columns(sensitive, X, columns_of(constraints)))
+    constraints = meet_data(constraints, _trial_rows(whole))
+    aside = _plan_aside(constraints, whole, config)
+    fraction = config.test_size if aside is None else aside.fraction
+    searched, set_aside = _parted(whole, task, constraints, fraction, config.seed)
+    table = whole.part(searched)
+    held_out = whole.part(set_aside) if len(set_aside) else None
+    classes = 0 if table.classes is None else len(table.classes)
+    metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
+    numeric, categorical = column_kinds(table.X)
+    work = PipelineWork(
+        space=grammar.pipelines,
+        table=table,
+        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
+        metric=metric,
+        context=BuildContext(task, numeric, categorical),
+        load_components=partial(_load_components, task, config.extra_plugins),
+        constraints=constraints,
+        held_out=held_out,
+        calls=0 if aside is None else CALLS,
+        persist=config.folder is not None,
+    )
+    check_scoring(work)
+    try_on(constraints, [_trial_rows(table.part(valid)) for _, valid in work.splits])
+    question = None if aside is None else _question(config, work)
+    aims = _aims(constraints, aside, question)
+    work.aims = aims
+    return Preparation(
+        config=config,
+        task=task,
+        plugins=plugins,
+        grammar=grammar,
+        starts=starts,
+        metric=metric,
+        constraints=constraints,
+        plan=plan,
+        work=work,
+        aims=aims,
+        rows=len(whole.y),
+        set_aside=set_aside,
+        target=_name_of(y),
+        sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
+        aside=aside,
+        question=question,
+    )
+
+
+def _name_of(target: Any) -> str | None:
+    name = getattr(target, "name", None)
+    return None if name is None else str(name)
+
+
+def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:
+    """The same with limits that have other numbers."""
+    aims = _aims(constraints, prepared.aside, prepared.question)
+    return replace(prepared, constraints=constraints, aims=aims)
+
+
+def _aims(
+    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
+) -> tuple[Limit, ...]:
+    if aside is None or question is None:
+        return tuple(constraint.limit for constraint in constraints)
+    return aim(constraints, aside, risk_of_look(question.next_look, aside.risk))
+
+
+def _plan_aside(
+    constraints: tuple[Constraint, ...], whole: Table, config: RunConfig
+) -> Aside | None:
+    if config.certify is None:
+        return None
+    examples = imagine(constraints, _trial_rows(whole))
+    return plan_aside(constraints, examples, config.certify, config.certify_fraction)
+
+
+def _question(config: RunConfig, work: PipelineWork) -> Question:
+    """The rows set aside, and what a run is made of that is asked about on them."""
+    assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
+    run = f"{fingerprint(work.table)} {config.seed}"
+    ledger = config.looks or default_ledger()
+    return Question(fingerprint(work.held_out), len(work.held_out.y), ledger, run)
+
+
+def check_scoring(work: PipelineWork) -> None:
+    """Score a dummy on every validation part: what fails for it fails for every pipeline."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    is_class = work.context.task == "classification"
+    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
+        dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
+        dummy.fit(train.X, train.labels())
+        try:
+            with unheard_warnings():
+                score = score_of(work.metric, dummy, valid)
+        except Exception as problem:
+            reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
+            raise ConfigurationError(message, hint="Choose another metric.") from problem
+        if not math.isfinite(score):
+            raise DataError(
+                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
+                hint="A class may have too few rows; choose another metric or fewer folds.",
+            )
+
+
+def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
+    return load_plugins(extra).components[task]
+
+
+def _whole(X: Any, y: Any, task: Task, sensitive: Any) -> Table:
+    import numpy as np
+
+    classes = None
+    if task == "classification":
+        classes, y = np.unique(np.asarray(y), return_inverse=True)
+    return Table(X, np.asarray(y), classes, sensitive)
+
+
+def _parted(
+    whole: Table,
+    task: Task,
+    constraints: tuple[Constraint, ...],
+    fraction: float,
+    seed: int,
+) -> tuple[Any, Any]:
+    """Where the rows to search on and those held out stand: both have their share of each group."""
+    import numpy as np
+
+    if fraction == 0.0:
+        return np.arange(len(whole.y)), np.arange(0)
+    return hold_out(whole.y, task, fraction, seed, _groups_of(constraints, whole))
+
+
+def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
+    """The group of every row, by each way in which a limit parts them."""
+    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
+
+
+def _trial_rows(table: Table) -> TrialRows:
+    classes = 0 if table.classes is None else len(table.classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes)

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+SEARCH = (
+    "--grammar",
+    "tiny",
+    "--max-evaluations",
+    "6",
+    "--theta-solver",
+    "random",
+    "--executor",
+    "inline",
+    "--out",
+    "out",
+)
+
+
+@pytest.fixture
+def credit(tmp_path: Path) -> Path:
+    """Enough rows to certify something, with a group to compare."""
+    rng = np.random.default_rng(3)
+    rows = 1500
+    frame = pd.DataFrame({"income": rng.normal(size=rows), "debt": rng.normal(size=rows)})
+    frame["sex"] = rng.choice(["f", "m"], rows)
+    signal = 2.5 * frame["income"] - 2.5 * frame["debt"] + 0.8 * rng.normal(size=rows)
+    frame["bad"] = np.where(signal > 0.0, "yes", "no")
+    path = tmp_path / "credit.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def certificate(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "certificate.json").read_text())
+
+
+def test_limits_are_certified_and_verified(run: Any, credit: Path, tmp_path: Path) -> None:
+    limits = ("--constraint", "fpr <= 0.3", "--constraint", "size_mb <= 50")
+    done = run("fit", credit, "--target", "bad", *limits, "--certify", "0.95", *SEARCH)
+    assert done.code == 0, done.err
+    assert "rows set aside to certify the limits at 95 %" in done.err
+    assert "the search aims at fpr <= 0." in done.err
+    assert "certificate    CERTIFIED" in done.out
+    assert "fpr <= 0.3: " in done.out
+    assert ": certified, it is at most 0." in done.out
+    found = certificate(tmp_path / "out")
+    assert found["look"] == 1
+    assert found["risk_spent"] == pytest.approx(0.025)
+    assert [finding["verdict"] for finding in found["findings"]] == ["certified", "certified"]
+    assert found["findings"][0]["bound"] <= 0.3
+
+    board = run("leaderboard", "out")
+    assert "what shipped, on rows set aside" in board.out
+    assert "certified: it is at most 0." in board.out
+
+    again = run("verify", "out", credit)
+    assert again.code == 0, again.err
+    assert "the data agree: CERTIFIED" in again.out
+    assert "with probability at most 2.5 %" in again.out
+
+
+def test_verify_takes_the_rows_set_aside_alone(run: Any, credit: Path, tmp_path: Path) -> None:
+    limit = ("--constraint", "fpr <= 0.3")
+    run("fit", credit, "--target", "bad", *limit, "--certify", "0.95", *SEARCH)
+    places = json.loads((tmp_path / "out" / "certification-rows.json").read_text())["places"]
+    pd.read_csv(credit).iloc[places].to_csv(tmp_path / "aside.csv", index=False)
+    assert run("verify", "out", "aside.csv").code == 0
+
+
+def test_other_rows_another_model_and_other_numbers_are_told(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    limit = ("--constraint", "fpr <= 0.3")
+    run("fit", credit, "--target", "bad", *limit, "--certify", "0.95", *SEARCH)
+    frame = pd.read_csv(credit)
+    turned = frame.assign(bad=np.where(frame["bad"] == "yes", "no", "yes"))
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    done = run("verify", "out", "turned.csv")
+    assert done.code == 6
+    assert "DIFFERS: These are other rows" in done.out
+    assert "is not what these data say" in done.err
+
+    frame.head(7).to_csv(tmp_path / "few.csv", index=False)
+    done = run("verify", "out", "few.csv")
+    assert done.code == 3
+    assert "DATA has 7 rows, and the run had 1500" in done.err
+
+    content = certificate(tmp_path / "out")
+    content["findings"][0]["bound"] = 0.001
+    (tmp_path / "out" / "certificate.json").write_text(json.dumps(content))
+    done = run("verify", "out", credit)
+    assert done.code == 6
+    assert "the bound was 0.001, and is" in done.out
+
+
+def test_too_few_rows_are_told_before_and_end_with_6(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    few = tmp_path / "few.csv"
+    pd.read_csv(credit).head(200).to_csv(few, index=False)
+    limit = ("--constraint", "fpr <= 0.12")
+    aside = ("--certify", "0.95", "--certify-fraction", "0.2")
+    done = run("fit", few, "--target", "bad", *limit, *aside, *SEARCH)
+    assert "warning: your " in done.err
+    assert done.code in (5, 6)
+    assert "certificate" in done.out
+    assert "NOT CERTIFIED" in done.out
+    assert (tmp_path / "out" / "model.skops").exists()
+    assert run("verify", "out", few).code == 6
+    closest = (*SEARCH[:-1], "other", "--on-infeasible", "closest")
+    assert run("fit", few, "--target", "bad", *limit, *aside, *closest).code == 0
+
+
+def test_another_look_at_the_same_rows_has_less_risk(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    command = ("fit", credit, "--target", "bad", "--certify", "0.95", *SEARCH[:-1])
+    assert run(*command, "one", "--constraint", "fpr <= 0.3").code == 0
+    done = run(*command, "two", "--constraint", "fnr <= 0.3")
+    assert "look 2 at them, at 1.25 % of risk" in done.err
+    assert certificate(tmp_path / "two")["risk_spent"] == pytest.approx(0.0125)
+    assert certificate(tmp_path / "two")["look"] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--certify", "1.5", "--constraint", "fpr <= 0.1"), "must be in [0.5, 1), not 1.5"),
+        (("--certify", "0.95"), "there is no limit to certify"),
+        (("--certify-fraction", "0.2", "--constraint", "fpr <= 0.1"), "needs a confidence"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    run: Any, credit: Path, given: tuple[str, ...], said: str
+) -> None:
+    done = run("fit", credit, "--target", "bad", *given, *SEARCH)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_run_without_a_certificate_cannot_be_verified(run: Any, credit: Path) -> None:
+    run("fit", credit, "--target", "bad", *SEARCH)
+    done = run("verify", "out", credit)
+    assert done.code == 7
+    assert "holds no certificate" in done.err
+
+
+def test_a_gap_between_groups_that_only_limits_know(run: Any, credit: Path) -> None:
+    limits = ("--sensitive", "sex", "--constraint", "auc_gap[sex] <= 0.2")
+    done = run("fit", credit, "--target", "bad", *limits, "--certify", "0.95", *SEARCH)
+    assert done.code == 0, done.err
+    assert "auc_gap[sex] <= 0.2: " in done.out
+    assert run("verify", "out", credit).code == 0
