@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
 from automl_admm.errors import NoSuccessError
+from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evidence import Rate
 from automl_admm.plugin_types import ConstraintFunction
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import run_pipelines
 from automl_admm.runner.preparation import prepare
+from automl_admm.search import default_start
 
 ROWS = 90
 
@@ -143,6 +146,14 @@ def test_nothing_is_trained_that_a_cheap_limit_excludes() -> None:
     short = Constraint(Limit("steps", 2), steps, cheap=len)
     fitted = search(short, max_evaluations=16, strategy="admm:first=2,step=0").fit(X, y)
     assert set(trained) == {2}
-    excluded = [m for m in fitted.cv_results_["message"] if m]
-    assert excluded
-    assert all(m == "not trained: the limit 'steps <= 2' excludes it (3)" for m in excluded)
+    assert set(fitted.cv_results_["status"]) == {"success"}
+
+
+def test_what_a_cheap_limit_excludes_is_refused_where_it_is_asked_for_all_the_same(
+    tmp_path: Path,
+) -> None:
+    X, y = table()
+    short = Constraint(Limit("steps", 1), lambda evaluated: 3.0, cheap=len)
+    work = prepare(RunConfig(grammar="tiny", constraints=(short,)), X, y).work
+    with pytest.raises(InvalidOutcome, match=r"not trained: the limit 'steps <= 1' excludes it"):
+        work.evaluate(default_start(work.space.space), 0, tmp_path)
