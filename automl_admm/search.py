@@ -26,13 +26,17 @@ from automl_admm.problem import (
     Evaluation,
     Limit,
     Observation,
+    Status,
     is_feasible,
 )
+from automl_admm.screening import Cheap, Screen, value_or_nan
 from automl_admm.space import Candidate, SearchSpace
 
 PointT = TypeVar("PointT")
 ENOUGH_TO_MEASURE = 8
 MOST_REPEATS = 256
+MOST_REFUSED = 64
+BREATH = 16
 TRIES = 4
 
 
@@ -65,15 +69,15 @@ class SearchProblem:
     there is always one.
     `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
     `clock`, `evaluations` how many the whole search may make. `cheap` has the functions of those
-    limits, by name, that need no evaluation. Solvers may ask for evaluations of as little as
-    `lowest_fidelity`.
+    limits, by name, that need no evaluation: what they exclude is never evaluated. Solvers may ask
+    for evaluations of as little as `lowest_fidelity`.
     """
 
     space: SearchSpace
     key: Callable[[Candidate], str]
     starts: tuple[Candidate, ...]
     limits: tuple[Limit, ...] = ()
-    cheap: Mapping[str, Callable[[Candidate], float]] = field(default_factory=dict)
+    cheap: Mapping[str, Cheap] = field(default_factory=dict)
     lowest_fidelity: float = 1.0
     seed: int = 0
     evaluations: int | None = None
@@ -85,13 +89,36 @@ class SearchProblem:
 class Book:
     """What has been evaluated, and what has been asked for and not yet answered.
 
-    `evaluations` are the whole ones: of one with fewer rows only the solver hears that asked.
+    `evaluations` are the whole ones: of one with fewer rows only the solver hears that asked. Among
+    them are the records of what a limit `refused` beforehand, as of failures: so a solver's model
+    holds what every other failure is to it, and solvers that can make use of the cheap values
+    themselves have the functions. `keys` are only of what was really evaluated.
     """
 
     key: Callable[[Candidate], str]
+    screen: Screen = field(default_factory=Screen)
     evaluations: list[Evaluation] = field(default_factory=list)
     pending: dict[str, Candidate] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    refused: dict[str, Evaluation] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, problem: SearchProblem) -> Book:
+        """An empty one."""
+        return cls(problem.key, Screen(problem.limits, problem.cheap))
+
+    def refuse(self, candidate: Candidate) -> Evaluation | None:
+        """The record of a candidate that a limit excludes beforehand; None if none does."""
+        key = self.key(candidate)
+        if key not in self.refused:
+            known = self.screen.excluding(candidate)
+            if known is None:
+                return None
+            found = Evaluation(0, key, candidate, Status.SKIPPED, constraints=known)
+            self.refused[key] = found
+            if found.is_whole:
+                self.evaluations.append(found)
+        return replace(self.refused[key], candidate=candidate)
 
     def ask_for(self, candidate: Candidate) -> None:
         """Note that a candidate was proposed."""
@@ -155,22 +182,34 @@ def solve(
     solver: AskTell[PointT],
     allowance: Allowance,
     origin: str,
+    is_enough: Callable[[Sequence[Observation[PointT]]], bool] | None = None,
+    most_refused: int = MOST_REFUSED,
 ) -> Search:
     """Let a solver work on a sub-problem that it has begun.
 
-    It ends when enough results are in; what is pending then goes on, and its results reach
-    whichever sub-problem they lie in, so that no worker waits at the seam. It also ends when a
-    long row of proposals brought nothing that is not in the book.
+    It ends when enough results are in, or when they are such that it `is_enough`; what is pending
+    then goes on, and its results reach whichever sub-problem they lie in, so that no worker waits
+    at the seam. It also ends when a long row of proposals brought nothing that is not in the book,
+    or `most_refused` that a limit excludes beforehand. These are not proposed to the driver: the
+    solver is told of a failure at once, and it counts as nothing.
     """
-    done, stale = 0.0, 0
+    done, stale, refused = 0.0, 0, 0
     asked: dict[str, PointT] = {}
-    while not allowance.is_spent(done) and stale < MOST_REPEATS:
+    while not allowance.is_spent(done) and stale < MOST_REPEATS and refused < most_refused:
         found = _next_point(book, subspace, solver)
         if found is not None:
             candidate, point = found
             asked[book.key(candidate)] = point
-            book.ask_for(candidate)
-            results = yield Proposal(candidate, origin)
+            if (excluded := book.refuse(candidate)) is not None:
+                refused += 1
+                solver.tell(observe([excluded], subspace, book, asked))
+                if refused % BREATH:
+                    continue
+                results = yield WAIT
+            else:
+                refused = 0
+                book.ask_for(candidate)
+                results = yield Proposal(candidate, origin)
         elif book.pending:
             results = yield WAIT
         else:
@@ -180,6 +219,8 @@ def solve(
         learned = observe(results, subspace, book, asked)
         if learned:
             solver.tell(learned)
+            if is_enough is not None and is_enough(learned):
+                return
         done += sum(observation.fidelity for observation in learned)
         stale = 0 if len(book.keys) > known or not results else stale + 1
 
@@ -215,26 +256,19 @@ def cheap_at(
     if not problem.cheap:
         return ()
 
-    def at_point(function: Callable[[Candidate], float]) -> Callable[[PointT], float]:
-        return lambda point: _or_nan(function, subspace.candidate(point))
+    def at_point(function: Cheap) -> Callable[[PointT], float]:
+        return lambda point: value_or_nan(function, subspace.candidate(point))
 
     found = (problem.cheap.get(limit.name) for limit in problem.limits)
     return tuple(None if function is None else at_point(function) for function in found)
 
 
-def _or_nan(function: Callable[[Candidate], float], candidate: Candidate) -> float:
-    """The value, NaN where the function fails: it is the user's, and no fault of a solver."""
-    try:
-        return float(function(candidate))
-    except Exception:  # noqa: BLE001 - it may raise anything
-        return math.nan
-
-
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
-    """Have the starting points evaluated, and wait for the first success."""
+    """Have the starting points evaluated that no limit excludes; wait for the first success."""
     for candidate in problem.starts:
-        book.ask_for(candidate)
-        book.receive((yield Proposal(candidate, "start")))
+        if book.refuse(candidate) is None:
+            book.ask_for(candidate)
+            book.receive((yield Proposal(candidate, "start")))
     while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
         book.receive((yield WAIT))
 
@@ -247,9 +281,11 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
 
 
 def await_pending(book: Book) -> Search:
-    """Wait for everything that is still being evaluated."""
+    """Wait for all that is still being evaluated; raise if limits excluded whatever there was."""
     while book.pending:
         book.receive((yield WAIT))
+    if book.refused and not book.keys:
+        raise book.screen.report(list(book.refused.values()))
 
 
 def observe(

@@ -1,7 +1,6 @@
 """What can be searched: choices, orders and parameters, and what a selection of them is.
 
-All records are frozen. This module imports nothing but the standard library, numpy, our errors and
-the arithmetic of orders.
+All records are frozen. It imports the standard library, numpy, our errors and the precedences.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -75,8 +76,7 @@ class Order:
     precedence: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem:
+        if problem := self._problem():
             raise ConfigurationError(f"order '{self.name}' {problem}.")
 
     def _problem(self) -> str | None:
@@ -101,7 +101,11 @@ class Order:
         """Whether a pick is one of its permutations."""
         if isinstance(pick, str) or sorted(pick) != sorted(self.items):
             return False
-        return keeps(self._places(pick), self.precedence)
+        return self.keeps(pick)
+
+    def keeps(self, permutation: Sequence[str]) -> bool:
+        """Whether a permutation of the items keeps the precedence."""
+        return not self.precedence or keeps(self._places(permutation), self.precedence)
 
     def arranged(self, permutation: Sequence[str]) -> tuple[str, ...]:
         """Any permutation of the items made one that keeps the precedence, changed little."""
@@ -156,14 +160,12 @@ class Parameter:
     when: Condition | None = None
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem:
+        if problem := self._problem():
             raise ConfigurationError(f"parameter '{self.name}': {problem}.")
 
     def _problem(self) -> str | None:
-        bounds = (
-            (self.low, self.high) if self.default is None else (self.low, self.default, self.high)
-        )
+        between = () if self.default is None else (self.default,)
+        bounds = (self.low, *between, self.high)
         if not all(math.isfinite(bound) for bound in bounds):
             return "its bounds must be finite"
         if list(bounds) != sorted(bounds):
@@ -208,9 +210,14 @@ class Parameter:
         clipped = min(max(float(unit), 0.0), 1.0)
         if not self.is_integer:
             return clipped
-        below = math.floor(self.to_number(clipped))
-        around = [float(n) for n in (below - 1, below, below + 1) if self.low <= n <= self.high]
-        return min((self.to_unit(n) for n in around), key=lambda place: abs(place - clipped))
+        return self.to_unit(self._nearest(clipped))
+
+    def _nearest(self, clipped: float) -> float:
+        """The whole number whose place is nearest to one in [0, 1]; of two the smaller."""
+        below = float(math.floor(self.to_number(clipped)))
+        above = min(below + 1.0, self.high)
+        is_above = abs(self.to_unit(above) - clipped) < abs(self.to_unit(below) - clipped)
+        return above if is_above else below
 
     def value(self, unit: float) -> Value:
         """The value handed to a component or an objective.
@@ -219,7 +226,7 @@ class Parameter:
         """
         if not self.is_integer:
             return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
-        whole = round(self.to_number(self.project(unit)))
+        whole = int(self._nearest(min(max(float(unit), 0.0), 1.0)))
         return self.values[whole - int(self.low)] if self.values else whole
 
     def default_unit(self) -> float:
@@ -235,7 +242,10 @@ class Selection:
 
     def get(self, decision: str) -> Pick | None:
         """What a decision takes; None where it is not active."""
-        return dict(self.picks).get(decision)
+        for name, pick in self.picks:
+            if name == decision:
+                return pick
+        return None
 
     def __iter__(self) -> Iterator[tuple[str, Pick]]:
         return iter(self.picks)
@@ -284,10 +294,7 @@ class SearchSpace:
         kept: dict[str, Pick] = {}
         for decision in self.decisions:
             if is_active(decision.when, kept):
-                pick = picks.get(decision.name)
-                kept[decision.name] = (
-                    first_pick(decision) if pick is None else _kept(decision, pick)
-                )
+                kept[decision.name] = _kept(decision, picks.get(decision.name))
         return Selection(tuple(kept.items()))
 
     def sample(self, rng: np.random.Generator) -> Selection:
@@ -298,9 +305,22 @@ class SearchSpace:
         """The places in `parameters` of those that the selection makes active."""
         if selection not in self._active:
             picks = dict(selection.picks)
-            found = (i for i, p in enumerate(self.parameters) if is_active(p.when, picks))
-            self._active[selection] = tuple(found)
+            found = (places for when, places in self._by_condition if is_active(when, picks))
+            self._active[selection] = tuple(sorted(chain.from_iterable(found)))
         return self._active[selection]
+
+    @cached_property
+    def _by_condition(self) -> tuple[tuple[Condition | None, list[int]], ...]:
+        """The places in `parameters` of those that share a condition: it is looked at once."""
+        found: dict[Condition | None, list[int]] = {}
+        for place, parameter in enumerate(self.parameters):
+            found.setdefault(parameter.when, []).append(place)
+        return tuple(found.items())
+
+    @cached_property
+    def _coded(self) -> tuple[Choice, ...]:
+        """The choices whose labels stand for something else."""
+        return tuple(d for d in self.decisions if isinstance(d, Choice) and d.values)
 
     def default_theta(self) -> Array:
         """Every parameter at its default, on the unit box."""
@@ -318,15 +338,10 @@ class SearchSpace:
 
     def values(self, candidate: Candidate) -> dict[str, Value | tuple[str, ...]]:
         """What an objective is given: every active decision and parameter by name."""
-        found: dict[str, Value | tuple[str, ...]] = {}
-        by_name = {decision.name: decision for decision in self.decisions}
-        for name, pick in candidate.selection:
-            decision = by_name[name]
-            found[name] = (
-                decision.value(pick)
-                if isinstance(decision, Choice) and isinstance(pick, str)
-                else pick
-            )
+        found: dict[str, Value | tuple[str, ...]] = dict(candidate.selection.picks)
+        for choice in self._coded:
+            if choice.name in found:
+                found[choice.name] = choice.value(str(found[choice.name]))
         for i, unit in zip(self.active(candidate.selection), candidate.theta, strict=True):
             found[self.parameters[i].name] = self.parameters[i].value(unit)
         return found
@@ -353,16 +368,15 @@ def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
 
 
 def first_pick(decision: Decision) -> Pick:
-    """The default of a decision: its first alternative, or its items as they are written.
-
-    Items that are not written as the precedence has them are arranged.
-    """
+    """The default: its first alternative, or its items as written, if need be arranged."""
     if isinstance(decision, Choice):
         return decision.alternatives[0]
     return decision.arranged(decision.items)
 
 
-def _kept(decision: Decision, pick: Pick) -> Pick:
+def _kept(decision: Decision, pick: Pick | None) -> Pick:
+    if pick is None:
+        return first_pick(decision)
     if isinstance(decision, Choice) or isinstance(pick, str):
         return pick
     return decision.arranged(pick)
@@ -378,7 +392,6 @@ def draw(decision: Decision, rng: np.random.Generator) -> Pick:
         return decision.alternatives[int(rng.integers(len(decision.alternatives)))]
     for _ in range(DRAWS):
         drawn = tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
-        kept = decision.arranged(drawn)
-        if kept == drawn:
-            break
-    return kept
+        if decision.keeps(drawn):
+            return drawn
+    return decision.arranged(drawn)

@@ -4,8 +4,8 @@ The search space is compiled from a grammar. The loss is noise-free, hangs on wh
 before which other and how far each stands from its planted place, and on the alternatives;
 parameters do not matter. Printed is the share of the seeds in which the best selection so far has
 the planted order of all modules, and in which it is the best selection there is, after 50, 100
-and 200 evaluations. A selection proposed again counts as one, too: in a run it would cost no
-training, and only `cmab` does it.
+and 200 evaluations. A selection proposed again counts as one, too, though in a run it would cost no
+training.
 
     python benchmarks/planted_order.py --seeds 20 --plot benchmarks/plots
 """

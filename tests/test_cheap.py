@@ -19,7 +19,7 @@ from automl_admm import (
     hookimpl,
     minimize,
 )
-from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.errors import ConfigurationError, NoSuccessError, UnknownNameError
 from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.runner.blackbox import run_black_box
@@ -160,3 +160,62 @@ def test_a_cheap_function_that_fails_now_and_then_costs_no_solver_its_place(
         random_state=0,
     )
     assert "random proposals" not in caplog.text
+
+
+def heavy(values: dict[str, Any]) -> float:
+    return 9.0 if values["kind"] == "thick" else values["length"]
+
+
+@pytest.mark.parametrize("strategy", ["admm", "joint"])
+@pytest.mark.parametrize("theta_solver", ["gp", "ctpe", "random"])
+def test_what_a_cheap_limit_excludes_is_neither_evaluated_nor_counted(
+    strategy: str, theta_solver: str
+) -> None:
+    evaluated: list[float] = []
+
+    def measured(values: dict[str, Any]) -> dict[str, float]:
+        evaluated.append(heavy(values))
+        return {"loss": abs(values["length"] - 8), "heavy": evaluated[-1]}
+
+    result = minimize(
+        measured,
+        SPACE,
+        limits=["heavy <= 6"],
+        max_evaluations=30,
+        theta_solver=theta_solver,
+        z_solver="random",
+        strategy=strategy,
+        executor="inline",
+        cheap={"heavy": heavy},
+        random_state=0,
+    )
+    assert len(evaluated) == len(result.evaluations) == 30
+    assert max(evaluated) <= 6.0
+    assert result.loss < 2.5
+
+
+@pytest.mark.parametrize("strategy", ["admm", "joint"])
+def test_a_space_that_is_excluded_altogether_ends_with_the_limit(strategy: str) -> None:
+    with pytest.raises(NoSuccessError, match=r"nothing was evaluated: all .* by 'weight <= -1'"):
+        minimize(
+            objective,
+            SPACE,
+            limits=["weight <= -1"],
+            max_evaluations=30,
+            theta_solver="random",
+            z_solver="random",
+            strategy=strategy,
+            cheap={"weight": weight},
+        )
+
+
+def test_pipelines_that_a_cheap_limit_excludes_are_not_in_the_log() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X[:, 0] > 0).astype(int)
+    few = Constraint(Limit("steps", 3), lambda evaluated: len(evaluated.pipeline.steps), cheap=len)
+    search = AutoMLClassifier(
+        "tiny", max_evaluations=10, constraints=[few], executor="inline", random_state=0
+    ).fit(X, y)
+    assert search.n_evaluations_ == 10
+    assert set(search.cv_results_["status"]) == {"success"}

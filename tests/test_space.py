@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -33,11 +34,11 @@ SPACE = SearchSpace(
 
 
 @st.composite
-def parameters(draw: st.DrawFn) -> Parameter:
+def parameters(draw: st.DrawFn, most: int = 2000) -> Parameter:
     kind = draw(st.sampled_from(["float", "int"]))
     log = draw(st.booleans())
     low = draw(st.integers(1 if log else -50, 60))
-    return Parameter("p", low, low + draw(st.integers(0, 2000)), kind=kind, log=log)
+    return Parameter("p", low, low + draw(st.integers(0, most)), kind=kind, log=log)
 
 
 @given(parameters(), st.floats(-0.5, 1.5))
@@ -67,6 +68,33 @@ def test_every_integer_survives_the_way_to_the_unit_interval_and_back(parameter:
             int(parameter.low + parameter.high) // 2,
         }:
             assert parameter.value(parameter.to_unit(n)) == n
+
+
+def value_by_its_place(parameter: Parameter, unit: float) -> int:
+    """The long way: the place on the grid that is nearest, and the number that is there."""
+    clipped = min(max(float(unit), 0.0), 1.0)
+    below = math.floor(parameter.to_number(clipped))
+    around = [n for n in (below - 1, below, below + 1) if parameter.low <= n <= parameter.high]
+    place = min((parameter.to_unit(n) for n in around), key=lambda place: abs(place - clipped))
+    assert parameter.project(unit) == place
+    return round(parameter.to_number(place))
+
+
+@given(parameters(most=10**9), st.floats(-0.5, 1.5))
+def test_an_integer_is_the_number_at_the_place_it_is_projected_to(
+    parameter: Parameter, unit: float
+) -> None:
+    if parameter.is_integer:
+        assert parameter.value(unit) == value_by_its_place(parameter, unit)
+
+
+@given(parameters(most=40), st.data())
+def test_between_two_integers_it_is_the_same_one(parameter: Parameter, data: st.DataObject) -> None:
+    if parameter.is_integer and parameter.low < parameter.high:
+        lower = data.draw(st.integers(int(parameter.low), int(parameter.high) - 1))
+        middle = (parameter.to_unit(lower) + parameter.to_unit(lower + 1)) / 2
+        for unit in (math.nextafter(middle, 0), middle, math.nextafter(middle, 1)):
+            assert parameter.value(unit) == value_by_its_place(parameter, unit)
 
 
 def test_values_of_an_integer_are_looked_up() -> None:

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from automl_admm.admm import lagrangian, projection
+from automl_admm.admm.drought import Drought
 from automl_admm.admm.pricing import (
     Scales,
     SelectionSubspace,
@@ -93,7 +94,7 @@ def admm(
 ) -> Search:
     """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
     settings = settings or AdmmSettings()
-    book = Book(problem.key)
+    book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     state = initial_state(problem, beginning(problem, book), settings)
     integers = projection.integer_mask(problem.space.parameters)
@@ -153,7 +154,10 @@ def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettin
 def _minimise_theta(
     work: _Iteration, state: AdmmState, solver: ThetaSolver
 ) -> Generator[Event, Sequence[Evaluation], Array]:
-    """θ-min over the active parameters; inactive integers are projected."""
+    """θ-min over the active parameters; inactive integers are projected.
+
+    It has n_t evaluations, fewer where they are in vain (see `Drought`).
+    """
     problem = work.problem
     active = list(problem.space.active(state.selection))
     cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
@@ -164,12 +168,14 @@ def _minimise_theta(
         Quadratic(cost.center[active], cost.weight[active]),
     )
     allowance = work.settings.precision.allowance(problem, state.iteration)
+    history = tuple(observe(work.book.evaluations, subspace, work.book))
+    drought = Drought.of(work.settings.precision.evaluations(state.iteration), history)
     solver.begin(
         ThetaSubproblem(
             parameters=tuple(problem.space.parameters[i] for i in active),
             start=state.theta[active],
             known_cost=subspace.known_cost,
-            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            history=history,
             limits=problem.limits,
             cheap=cheap_at(problem, subspace),
             objective_unit=work.scales.loss,
@@ -180,7 +186,7 @@ def _minimise_theta(
             seed=derive_seed(problem.seed, "theta", state.iteration),
         )
     )
-    yield from solve(work.book, subspace, solver, allowance, "theta")
+    yield from solve(work.book, subspace, solver, allowance, "theta", drought.lasts)
     inactive = work.integers.copy()
     inactive[active] = 0.0
     theta = projection.project_inactive(state.theta, cost.center, inactive)

@@ -25,6 +25,9 @@ from automl_admm.search import (
     spread,
 )
 
+# There is no other sub-problem to turn to, so it is looked further than in one of many.
+MOST_REFUSED = 512
+
 
 def joint(
     problem: SearchProblem, solver: ThetaSolver, view: Literal["one-hot", "conditional"] = "one-hot"
@@ -34,7 +37,7 @@ def joint(
     A solver that models distances is shown the one-hot relaxation, one that knows categories and
     conditions the space as it is.
     """
-    book = Book(problem.key)
+    book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     unit = spread([evaluation.loss for evaluation in book.evaluations])
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
@@ -56,5 +59,6 @@ def joint(
             seed=derive_seed(problem.seed, "joint"),
         )
     )
-    yield from solve(book, relaxed, solver, Allowance(None, None, problem.clock), "joint")
+    endless = Allowance(None, None, problem.clock)
+    yield from solve(book, relaxed, solver, endless, "joint", most_refused=MOST_REFUSED)
     yield from await_pending(book)

@@ -30,6 +30,7 @@ from automl_admm.testing.problems import (
 
 LATE = 20
 BETTER_BY = 0.85
+MOST_KNOWN = 0.25
 
 
 class ZSolverContract:
@@ -85,6 +86,15 @@ class ZSolverContract:
                 solver.tell([Observation(point, bound_loss(point), bound_loss(point))])
                 orders.add(point.get("steps"))
         assert len(orders - {None}) > 1
+
+    def test_what_is_known_is_seldom_proposed(self) -> None:
+        """While much is untried: what is known is answered from the log, and teaches nothing.
+
+        A solver that draws without a memory has an eighth of such proposals here, by chance.
+        """
+        runs = [self.propose(seed, self.rounds) for seed in range(self.seeds)]
+        known = float(np.mean([1.0 - len(set(points)) / len(points) for points in runs]))
+        assert known <= MOST_KNOWN, f"{known:.0%} of its proposals were known already"
 
     def test_told_nothing(self) -> None:
         """`tell([])` is harmless, before anything was asked for and after."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +11,8 @@ import pytest
 
 from automl_admm.admm.loop import admm
 from automl_admm.joint.loop import joint
-from automl_admm.problem import Evaluation, Status
-from automl_admm.search import Proposal, Search, SearchProblem
+from automl_admm.problem import Evaluation, Limit, Status
+from automl_admm.search import Book, Proposal, Search, SearchProblem
 from automl_admm.space import Candidate, Choice, SearchSpace
 
 SPACE = SearchSpace((Choice("kind", ("first", "second", "third")),))
@@ -74,3 +76,41 @@ def test_a_search_begins_at_the_first_start_that_did_not_fail(failing, expected)
     drive(joint(PROBLEM, theta_solver), failing)
     labels = SPACE.decisions[0].alternatives
     assert labels[int(np.argmax(theta_solver.starts[0]))] == expected
+
+
+@pytest.mark.parametrize("strategy", [admm, joint])
+def test_a_start_that_a_limit_excludes_is_not_evaluated(strategy: Callable[..., Search]) -> None:
+    places = {"first": 5.0, "second": 1.0, "third": 2.0}
+    problem = replace(
+        PROBLEM,
+        limits=(Limit("place", 4.0), Limit("dear", 1.0)),
+        cheap={"place": lambda candidate: places[key(candidate)]},
+    )
+    proposed: list[str] = []
+    solvers = [Noting(), Noting()][: 1 if strategy is joint else 2]
+    search = strategy(problem, *solvers)
+    with suppress(StopIteration):
+        event = next(search)
+        while True:
+            results: list[Evaluation] = []
+            if isinstance(event, Proposal):
+                proposed.append(key(event.candidate))
+                within = (0.0, 0.0)
+                results.append(
+                    Evaluation(1, proposed[-1], event.candidate, Status.SUCCESS, 1.0, within)
+                )
+            event = search.send(results)
+    assert proposed == ["second", "third"]
+
+
+def test_what_is_excluded_is_told_as_a_failure_with_the_value_that_is_known() -> None:
+    limits = (Limit("place", 4.0), Limit("dear", 1.0))
+    book = Book.of(replace(PROBLEM, limits=limits, cheap={"place": lambda candidate: 5.0}))
+    found = book.refuse(start("first"))
+    assert found is not None
+    assert found.status is Status.SKIPPED
+    assert found.constraints[0] == 5.0
+    assert np.isnan(found.constraints[1])
+    assert not book.keys
+    assert book.refuse(start("first")) == found
+    assert len(book.evaluations) == 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from automl_admm.builtin.z import CmabOptions
-from automl_admm.builtin.z.cmab import CombinatorialBandit, arms_of
+from automl_admm.builtin.z.arms import Tallies, arms_of
+from automl_admm.builtin.z.cmab import CombinatorialBandit
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Choice, Condition, Order, SearchSpace, Selection
 
@@ -37,31 +38,73 @@ def test_a_pull_plays_one_arm_of_each_active_decision_and_each_position() -> Non
 def test_the_start_is_proposed_first_unless_it_is_known() -> None:
     start = SPACE.complete({})
     assert begun().ask(1, []) == [start]
-    proposals = begun((Observation(start, 1.0, 1.0),)).ask(20, [])
-    assert any(point != start for point in proposals)
+    assert start not in begun((Observation(start, 1.0, 1.0),)).ask(10, [])
 
 
 def test_good_arms_come_up_more_often() -> None:
-    solver = begun()
-    losses = {"tree": 0.9, "line": 0.1}
-    for point in solver.ask(60, []):
-        loss = losses[str(point.get("model"))]
+    letters = tuple("abcdefgh")
+    space = SearchSpace((Choice("one", letters), Choice("two", letters), Choice("three", letters)))
+    points = []
+    solver = CombinatorialBandit(upper=None, prior=1.0)
+    solver.begin(SelectionSubproblem(space, space.complete({}), seed=1))
+    for _ in range(90):
+        (point,) = solver.ask(1, [])
+        loss = 0.1 if point.get("one") == "c" else 0.9
         solver.tell([Observation(point, loss, loss)])
-    later = [point.get("model") for point in solver.ask(60, [])]
-    assert later.count("line") > 45
+        points.append(point)
+    picks = [point.get("one") for point in points[50:]]
+    assert picks.count("c") > 20  # of 40; by chance five
 
 
 def test_the_best_order_is_learned_through_the_assignment() -> None:
+    best = ("c", "e", "a", "b", "d")
+    space = SearchSpace((Order("steps", tuple("abcde")),))
+    solver = CombinatorialBandit(upper=None, prior=1.0)
+    solver.begin(SelectionSubproblem(space, space.complete({}), seed=1))
+    losses = []
+    for _ in range(60):
+        (point,) = solver.ask(1, [])
+        steps = point.get("steps")
+        assert sorted(steps) == list("abcde")
+        losses.append(sum(one != other for one, other in zip(steps, best, strict=True)) / 5)
+        solver.tell([Observation(point, losses[-1], losses[-1])])
+    assert min(losses) == 0.0  # of 120 orders, and 60 draws find it in 40 % of the runs
+
+
+def test_what_it_knows_is_proposed_again_only_when_little_else_is_left() -> None:
+    letters = tuple("abcd")
+    space = SearchSpace((Choice("one", letters), Choice("two", letters), Choice("three", letters)))
+    solver = CombinatorialBandit(upper=None, prior=1.0)
+    solver.begin(SelectionSubproblem(space, space.complete({}), seed=1))
+    points = []
+    for _ in range(48):
+        (point,) = solver.ask(1, [])
+        loss = float(sum(point.get(name) != "a" for name in ("one", "two", "three")))
+        solver.tell([Observation(point, loss, loss)])
+        points.append(point)
+    assert len(set(points)) == 48  # of 64
+
+
+def test_what_is_pending_is_not_proposed() -> None:
     solver = begun()
-    best = ("c", "a", "b")
-    for _ in range(40):
-        for point in solver.ask(5, []):
-            steps = point.get("steps")
-            loss = sum(one != other for one, other in zip(steps, best, strict=True)) / 3
-            solver.tell([Observation(point, loss, loss)])
-    later = [point.get("steps") for point in solver.ask(50, [])]
-    assert later.count(best) > 25
-    assert set(later) <= set(itertools.permutations("abc"))
+    pending = [SPACE.complete({"model": "tree", "steps": s}) for s in itertools.permutations("abc")]
+    asked = solver.ask(8, pending[1:])
+    assert not set(asked) & set(pending[1:])
+    assert len(set(asked)) == 8
+
+
+def test_what_is_known_under_other_parameters_may_come_again() -> None:
+    space = SearchSpace((Choice("one", ("a", "b")),))
+    start = space.complete({})
+    solver = CombinatorialBandit(upper=None, prior=1.0)
+    for seed in range(3):
+        solver.begin(SelectionSubproblem(space, start, seed=seed))
+        points = []
+        for _ in range(2):
+            (point,) = solver.ask(1, [])
+            solver.tell([Observation(point, 1.0, float(seed))])
+            points.append(point)
+        assert len(set(points)) == 2
 
 
 def test_an_order_is_the_assignment_with_the_largest_sum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +115,11 @@ def test_an_order_is_the_assignment_with_the_largest_sum(monkeypatch: pytest.Mon
         )
     }
     solver = begun()
-    monkeypatch.setattr(solver, "_omega", lambda arm: omega[arm[1], arm[2]])
-    found = solver._draw_order(SPACE.decisions[2])
+    place = {arm: float(number) for number, arm in enumerate(omega)}
+    values = dict(zip(place.values(), omega.values(), strict=True))
+    rewards = {("steps", item, k): place[item, k] for item, k in omega}
+    monkeypatch.setattr(solver, "_omega", lambda reward, pulls: values[reward])
+    found = solver._play(Tallies({}, rewards)).get("steps")
     best = max(
         itertools.permutations("abc"), key=lambda p: sum(omega[i, k] for k, i in enumerate(p))
     )
@@ -103,18 +149,18 @@ def test_what_it_knows_is_counted_once_whatever_the_multipliers_say() -> None:
     told = seen(0.3, model="line", kernel="poly")
     repriced = Observation(told.point, 5.0, told.objective)
     solver = begun((told,))
-    before = dict(solver._pulls)
+    before = dict(solver._tallies.pulls)
     solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), (repriced,), seed=2))
-    assert solver._pulls == before
+    assert solver._tallies.pulls == before
 
 
 def test_a_failure_is_counted_once_too() -> None:
     point = SPACE.complete({"model": "line"})
     solver = begun((Observation(point, 1.0, float("nan"), failed=True),))
-    before = dict(solver._pulls)
+    before = dict(solver._tallies.pulls)
     again = (Observation(point, 2.0, float("nan"), failed=True),)
     solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), again, seed=2))
-    assert solver._pulls == before
+    assert solver._tallies.pulls == before
 
 
 @pytest.mark.parametrize("wrong", [{"prior": 0.0}, {"upper": -1.0}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from automl_admm.space import Choice, Decision, Order, Pick, Selection
 Arm = tuple[str, str, int]
 UPPER_QUANTILE = 0.7
 LEAST_SEEN = 2
+TRIES = 24
 
 
 def arms_of(selection: Selection) -> Iterator[Arm]:
@@ -63,11 +64,31 @@ class Tallies:
             tallies.count(selection, scale.reward(loss))
         return tallies
 
+    def copy(self) -> Tallies:
+        """The same, to count on in."""
+        return Tallies(dict(self.pulls), dict(self.rewards))
+
     def count(self, selection: Selection, reward: float) -> None:
         """Enter one pull of every arm of a selection."""
         for arm in arms_of(selection):
             self.pulls[arm] = self.pulls.get(arm, 0.0) + 1.0
             self.rewards[arm] = self.rewards.get(arm, 0.0) + reward
+
+
+def play_untaken(
+    tallies: Tallies, play: Callable[[Tallies], Selection], taken: Collection[Selection]
+) -> Selection | None:
+    """Play until what comes is not taken; None after a number of tries.
+
+    What is taken would come for ever where its arms are the best by far. So each time it counts
+    as a further pull that earned nothing, until something else is ahead; the tallies are changed.
+    """
+    for _ in range(TRIES):
+        selection = play(tallies)
+        if selection not in taken:
+            return selection
+        tallies.count(selection, 0.0)
+    return None
 
 
 def best_pick(decision: Decision, index: Callable[[Arm], float]) -> Pick:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from automl_admm.builtin.z.arms import Arm, Tallies, best_pick
+from automl_admm.builtin.z.arms import Arm, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.space import Selection
 
 Index = Callable[[float, float, float, np.random.Generator], float]
-TRIES = 24
 UNTRIED = 1e6
 
 
@@ -33,12 +32,7 @@ class IndexBandit(Learner):
         tallies = Tallies.of(self._record.losses)
         for selection in waiting:
             tallies.count(selection, 0.0)
-        for _ in range(TRIES):
-            selection = self._play(tallies)
-            if selection not in taken:
-                return selection
-            tallies.count(selection, 0.0)
-        return None
+        return play_untaken(tallies, self._play, taken)
 
     def _play(self, tallies: Tallies) -> Selection:
         total = max(len(self._record.losses), 1)

@@ -1,0 +1,48 @@
+"""When a θ-min has nothing left to gain: the rest of its evaluations go to other selections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.problem import Observation
+
+# Of the unit of losses, which is the spread of those seen.
+GAIN_THAT_MATTERS = 0.01
+SHORTEST = 4
+
+
+@dataclass
+class Drought:
+    """Whether the last k = max(4, n_t / 2) evaluations of a sub-problem brought no gain.
+
+    The papers give every θ-min n_t evaluations. A selection that was tuned before may have nothing
+    left: it takes its n_t again and again as long as z-min returns to it, and z-min does, because
+    it judges the others by parameters tuned for this one. With half as many in vain z-min has its
+    turn earlier, and the selections change more often. As n_t grows, so does k: what looks
+    converged at first is looked at more closely later. `lowest` is the least loss known before.
+    """
+
+    patience: int
+    lowest: float = math.inf
+    _in_vain: int = 0
+
+    @classmethod
+    def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
+        """At the beginning of a sub-problem of n_t evaluations."""
+        losses = (observation.loss for observation in known if not observation.failed)
+        return cls(max(SHORTEST, evaluations // 2), min(losses, default=math.inf))
+
+    def lasts(self, learned: Sequence[Observation[Any]]) -> bool:
+        """Take in results; whether it is time to end.
+
+        Small gains add up: what counts is the gain on the last one that mattered.
+        """
+        for observation in learned:
+            if not observation.failed and observation.loss < self.lowest - GAIN_THAT_MATTERS:
+                self.lowest, self._in_vain = observation.loss, 0
+            else:
+                self._in_vain += 1
+        return self._in_vain >= self.patience

@@ -1,0 +1,91 @@
+"""A θ-min that brings nothing ends before its evaluations do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm.admm.drought import Drought
+from automl_admm.admm.loop import AdmmSettings, admm
+from automl_admm.admm.schedule import Precision
+from automl_admm.problem import AdmmState, Evaluation, Observation, Status
+from automl_admm.search import Proposal, SearchProblem, default_start
+from automl_admm.space import Candidate, Choice, Parameter, SearchSpace, Selection
+
+SPACE = SearchSpace((Choice("kind", ("first", "second")),), (Parameter("x", 0, 1),))
+
+
+def losses(*values: float) -> list[Observation[None]]:
+    return [Observation(None, value) for value in values]
+
+
+def test_it_begins_at_half_the_evaluations_and_never_with_less_than_four() -> None:
+    assert [Drought.of(n, ()).patience for n in (1, 8, 16, 128)] == [4, 4, 8, 64]
+
+
+def test_a_gain_ends_it_and_a_tiny_one_does_not() -> None:
+    drought = Drought.of(8, losses(1.0))
+    assert not drought.lasts(losses(1.0, 0.999, 2.0))
+    assert not drought.lasts(losses(0.9))
+    assert not drought.lasts(losses(0.9, 0.9, 0.9))
+    assert drought.lasts(losses(0.899))
+
+
+def test_tiny_gains_add_up() -> None:
+    drought = Drought.of(8, losses(1.0))
+    assert not drought.lasts(losses(*(1.0 - 0.004 * step for step in range(30))))
+
+
+def test_what_failed_is_no_gain_and_no_measure() -> None:
+    drought = Drought.of(8, [Observation(None, -5.0, failed=True)])
+    assert not drought.lasts(losses(1.0))
+    assert drought.lasts([Observation(None, -9.0, failed=True)] * 4)
+
+
+class Drawing:
+    """A solver of either kind that draws, and counts what it is told in each sub-problem."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def begin(self, subproblem: Any) -> None:
+        self.rng = np.random.default_rng(subproblem.seed)
+        self.told.append(0)
+
+    def ask(self, count: int, pending: object) -> list[np.ndarray]:
+        return [self.rng.random(1) for _ in range(count)]
+
+    def tell(self, observations: list[Observation]) -> None:
+        self.told[-1] += len(observations)
+
+
+class Staying(Drawing):
+    def ask(self, count: int, pending: object) -> list[Selection]:
+        return [SPACE.sample(self.rng) for _ in range(count)]
+
+
+@pytest.mark.parametrize(("slope", "expected"), [(0.0, {8}), (-1.0, {16})])
+def test_a_flat_theta_min_takes_half_and_one_that_gains_takes_all(
+    slope: float, expected: set[int]
+) -> None:
+    theta, known, event = Drawing(), 0, None
+    problem = SearchProblem(
+        SPACE, lambda candidate: repr(SPACE.values(candidate)), (default_start(SPACE),)
+    )
+    settings = AdmmSettings(precision=Precision(16, 0, 16), max_iterations=3)
+    search = admm(problem, theta, Staying(), settings)
+
+    def react(candidate: Candidate) -> Evaluation:
+        return Evaluation(known, problem.key(candidate), candidate, Status.SUCCESS, slope * known)
+
+    event = next(search)
+    while True:
+        results = [react(event.candidate)] if isinstance(event, Proposal) else []
+        known += not isinstance(event, AdmmState)
+        try:
+            event = search.send(results)
+        except StopIteration:
+            break
+    assert set(theta.told) == expected
