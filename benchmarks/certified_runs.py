@@ -1,0 +1,152 @@
+"""Do certificates keep what they promise? Small runs on real data, judged on rows that nobody had.
+
+Of each data set a part is drawn for the run, and the rest is what the future brings. One run asks
+for a certificate at 95 %, the other ships what is best within the limits on its validation rows.
+Printed side by side: how many of the models break a limit on the rest, which share of the runs was
+certified, and what the certificate costs in AUROC. The rest is finite, so that a model just inside
+may seem to break a limit on it: the share printed is, if anything, too high.
+
+    python benchmarks/certified_runs.py --data ../shared/data --runs 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import beta
+from sklearn.metrics import roc_auc_score
+from threadpoolctl import threadpool_limits
+
+from automl_admm.errors import NoSuccessError
+from automl_admm.runner.config import RunConfig
+from automl_admm.runner.pipelines import run_pipelines
+from automl_admm.runner.preparation import prepare
+
+GROUPS = {"adult": "sex", "compas": "sex", "credit_default": "SEX", "german_credit": "sex"}
+FPR, GAP = 0.10, 0.10
+MOST_ROWS = 3000
+SHARE = 0.6
+EVALUATIONS = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: was it certified, what the rest of the data says of its limits, and its AUROC."""
+
+    certified: bool | None
+    feasible: bool
+    fpr: float
+    gap: float
+    auroc: float
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a limit does not hold on the rest."""
+        return self.fpr > FPR or self.gap > GAP
+
+
+def run(job: tuple[Path, int]) -> tuple[str, Outcome, Outcome]:
+    """A data set, a seed: the run with a certificate and the one without, on the same rows."""
+    path, seed = job
+    facts = json.loads(path.with_suffix(".json").read_text())
+    frame = pd.read_csv(path, dtype=dict.fromkeys([*facts["categorical"], facts["target"]], str))
+    rows = np.random.default_rng([seed, 17]).permutation(len(frame))
+    count = min(MOST_ROWS, int(SHARE * len(frame)))
+    known, rest = frame.iloc[rows[:count]], frame.iloc[rows[count:]]
+    limits = (f"fpr <= {FPR}", f"fpr_gap[{GROUPS[path.stem]}] <= {GAP}")
+    config = RunConfig(
+        grammar="tiny",
+        task="classification",
+        scoring="roc_auc",
+        constraints=limits,
+        max_evaluations=EVALUATIONS,
+        executor="inline",
+        seed=seed,
+    )
+    with threadpool_limits(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore")
+        certifying = replace(config, certify=0.95, looks=Path(folder) / "looks.json")
+        mine, theirs = (
+            judge(one, known, rest, facts["target"], GROUPS[path.stem])
+            for one in (certifying, config)
+        )
+    return path.stem, mine, theirs
+
+
+def judge(config: RunConfig, known: Any, rest: Any, target: str, group: str) -> Outcome:
+    """Run on what is known, and look at the rest."""
+    try:
+        outcome = run_pipelines(prepare(config, known.drop(columns=target), known[target]))
+    except NoSuccessError:
+        return Outcome(certified=False, feasible=False, fpr=np.nan, gap=np.nan, auroc=np.nan)
+    X, y = rest.drop(columns=target), rest[target].to_numpy()
+    positive = np.sort(np.unique(y))[-1]
+    called, negative = outcome.model.predict(X) == positive, y != positive
+    rates = [
+        float(np.mean(called[negative & (X[group] == name).to_numpy()]))
+        for name in X[group].unique()
+    ]
+    return Outcome(
+        outcome.is_certified,
+        outcome.result.feasible,
+        float(np.mean(called[negative])),
+        max(rates) - min(rates),
+        float(roc_auc_score(~negative, outcome.model.predict_proba(X)[:, -1])),
+    )
+
+
+def share(events: int, trials: int) -> str:
+    """A share in per cent with its exact 95 % interval."""
+    if not trials:
+        return "-"
+    low = beta.ppf(0.025, events, trials - events + 1) if events else 0.0
+    high = beta.ppf(0.975, events + 1, trials - events) if events < trials else 1.0
+    return f"{events}/{trials} = {100 * events / trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def print_row(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> None:
+    """One data set: both ways, and what the certificate costs where both ship."""
+    certified = [mine for mine, _ in pairs if mine.certified]
+    shipped = [theirs for _, theirs in pairs if theirs.feasible]
+    cost = [theirs.auroc - mine.auroc for mine, theirs in pairs if mine.certified]
+    wrong, broken = (sum(one.breaks for one in group) for group in (certified, shipped))
+    cost_text = f"{np.median(cost):+.4f}" if cost else "-"
+    print(
+        f"{name:<16}{share(len(certified), len(pairs)):>28}{share(wrong, len(certified)):>28}"
+        f"{share(broken, len(shipped)):>28}{cost_text:>12}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the data sets")
+    parser.add_argument("--runs", type=int, default=60, help="of each data set")
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    jobs = [
+        (arguments.data / f"{name}.csv", seed) for seed in range(arguments.runs) for name in GROUPS
+    ]
+    with get_context("spawn").Pool(arguments.processes) as pool:
+        results = pool.map(run, jobs, chunksize=1)
+    print(f"limits: fpr <= {FPR}, fpr_gap[sex] <= {GAP}; per cent (exact 95 % interval)")
+    heads = ("certified", "certified, yet broken", "best on validation, broken")
+    print(f"{'':<16}" + "".join(f"{head:>28}" for head in heads) + f"{'AUROC lost':>12}")
+    for name in GROUPS:
+        print_row(name, [(mine, theirs) for which, mine, theirs in results if which == name])
+    print_row("all", [(mine, theirs) for _, mine, theirs in results])
+
+
+if __name__ == "__main__":
+    main()
