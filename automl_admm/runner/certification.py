@@ -95,12 +95,13 @@ def plan_aside(
 ) -> Aside:
     """How many rows to set aside, and what they will not be enough for.
 
-    Costs and facts take no rows to test, but they need some to be measured on.
+    Costs and facts take no rows to test, but they need some to be measured on. Of a limit relative
+    to the baseline nobody knows yet what it takes.
     """
     demands = [
         Demand(constraint.limit, example)
         for constraint, example in zip(constraints, examples, strict=True)
-        if example is not None
+        if example is not None and constraint.of_baseline is None
     ]
     planned = plan(demands, risk_of_look(1, 1.0 - confidence), fraction=fraction)
     share = fraction or max(planned.fraction, LEAST_FRACTION)

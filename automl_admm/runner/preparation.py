@@ -75,41 +75,25 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
-    components = plugins.components[task]
-    elsewhere = frozenset(r.name for t in TASKS for r in plugins.components[t]) - {
-        record.name for record in components
-    }
-    grammar = load_grammar(
-        config.grammar, components, plugins.grammars, elsewhere, config.max_depth
-    )
+    grammar = _grammar(config, task, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
     whole = _whole(X, y, task, known_columns(sensitive, X, columns_of(constraints)))
     constraints = meet_data(constraints, _trial_rows(whole))
     aside = _plan_aside(constraints, whole, config)
     fraction = config.test_size if aside is None else aside.fraction
     searched, set_aside = _parted(whole, task, constraints, fraction, config.seed)
-    table = whole.part(searched)
-    held_out = whole.part(set_aside) if len(set_aside) else None
-    classes = 0 if table.classes is None else len(table.classes)
+    classes = 0 if whole.classes is None else len(whole.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
-    numeric, categorical = column_kinds(table.X)
-    work = PipelineWork(
-        space=grammar.pipelines,
-        table=table,
-        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
-        metric=metric,
-        context=BuildContext(task, numeric, categorical),
-        load_components=partial(_load_components, task, config.extra_plugins),
-        constraints=constraints,
+    held_out = whole.part(set_aside) if len(set_aside) else None
+    work = replace(
+        _work(config, task, grammar, metric, constraints, whole.part(searched)),
         held_out=held_out,
         calls=0 if aside is None else CALLS,
-        persist=config.folder is not None,
     )
     check_scoring(work)
-    try_on(constraints, [_trial_rows(table.part(valid)) for _, valid in work.splits])
+    try_on(constraints, [_trial_rows(work.table.part(valid)) for _, valid in work.splits])
     question = None if aside is None else _question(config, work)
     aims = _aims(constraints, aside, question)
-    work.aims = aims
     return Preparation(
         config=config,
         task=task,
@@ -119,7 +103,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         metric=metric,
         constraints=constraints,
         plan=plan,
-        work=work,
+        work=replace(work, aims=aims),
         aims=aims,
         rows=len(whole.y),
         set_aside=set_aside,
@@ -127,6 +111,36 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
         aside=aside,
         question=question,
+    )
+
+
+def _grammar(config: RunConfig, task: Task, plugins: Plugins) -> CompiledGrammar:
+    """The grammar, knowing which names are components of another task alone."""
+    components = plugins.components[task]
+    everywhere = {record.name for each in TASKS for record in plugins.components[each]}
+    elsewhere = frozenset(everywhere - {record.name for record in components})
+    return load_grammar(config.grammar, components, plugins.grammars, elsewhere, config.max_depth)
+
+
+def _work(
+    config: RunConfig,
+    task: Task,
+    grammar: CompiledGrammar,
+    metric: Metric,
+    constraints: tuple[Constraint, ...],
+    table: Table,
+) -> PipelineWork:
+    """What evaluations share: the rows of the search, and how they are parted."""
+    numeric, categorical = column_kinds(table.X)
+    return PipelineWork(
+        space=grammar.pipelines,
+        table=table,
+        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
+        metric=metric,
+        context=BuildContext(task, numeric, categorical),
+        load_components=partial(_load_components, task, config.extra_plugins),
+        constraints=constraints,
+        persist=config.folder is not None,
     )
 
 
