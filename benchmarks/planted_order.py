@@ -165,6 +165,7 @@ def draw(runs: dict[str, list[Trace]], folder: Path) -> None:
     axes[0].set_title("the best so far has the planted order")
     axes[1].set_title("the best so far is the best there is")
     axes[0].legend(fontsize="small")
+    folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "planted_order.png", dpi=80)
 
 

@@ -131,6 +131,7 @@ def draw(task: DataTask, scores: Scores, seeds: range, folder: Path) -> None:
     axis.set(yticks=range(len(names)), yticklabels=names, xlabel="R² on fresh rows; bar: median")
     axis.invert_yaxis()
     axis.legend(fontsize="small")
+    folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / f"shapes_{task.name}.png", dpi=80)
 
 
