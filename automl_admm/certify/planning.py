@@ -92,16 +92,16 @@ def _halfway(limit: Limit) -> float:
 
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
     """A sentence on rows that are too few: whether they can do anything, and how many would."""
-    can_pass = _can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
-    truth = _halfway(limit) if can_pass else limit.extreme or 0.0
+    is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
+    truth = _halfway(limit) if is_possible else limit.extreme or 0.0
     rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
-    verb = "are few to" if can_pass else "cannot"
+    verb = "are few to" if is_possible else "cannot"
     needs = "no number of rows would do" if rows is None else f"needs about {rows}"
     return f"your {_in_words(evidence)} {verb} certify {limit} ({needs})."
 
 
-def _can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:
-    """Whether the best value there can be would pass on these rows."""
+def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:
+    """Whether the best value there can be would pass on rows with this evidence."""
     if isinstance(evidence, Rate):
         bound = 1 - limit.bound if limit.at_least else limit.bound
         return most_events(evidence.trials, bound, risk) >= 0

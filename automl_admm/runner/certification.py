@@ -16,7 +16,7 @@ from automl_admm.certify.cells import stretch
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.looks import Look, count_looks, question_of, risk_of_look, take_look
 from automl_admm.certify.margins import tighten
-from automl_admm.certify.planning import Demand, plan
+from automl_admm.certify.planning import Demand, can_pass, plan
 from automl_admm.certify.power import half_width
 from automl_admm.certify.sequence import Contender, Step, order, walk
 from automl_admm.certify.verdicts import Finding, judge
@@ -26,6 +26,7 @@ from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished
 from automl_admm.runner.files import versions
+from automl_admm.search import rank
 
 LEAST_FRACTION = 0.2
 # How much a cost varies from one fit to the next: nobody knows it beforehand.
@@ -109,7 +110,11 @@ def plan_aside(
 
 
 def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
-    """The limits that the search is given: two half-widths inside those of the user."""
+    """The limits that the search is given: two half-widths inside those of the user.
+
+    One that nothing can pass on so few rows stays as it is: to aim inside of it would cost, and
+    bring no proof.
+    """
     pairs = zip(constraints, aside.examples, strict=True)
     return tuple(_aimed(constraint, example, aside, risk) for constraint, example in pairs)
 
@@ -117,10 +122,21 @@ def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[L
 def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, risk: float) -> Limit:
     limit = constraint.limit
     if example is not None:
-        return tighten(limit, example, aside.fraction, risk)
+        is_hopeless = _is_hopeless(constraint, example, aside, risk)
+        return limit if is_hopeless else tighten(limit, example, aside.fraction, risk)
     if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
         return limit
     return replace(limit, bound=limit.bound * (1.0 - 2.0 * USUAL_SPREAD))
+
+
+def _is_hopeless(
+    constraint: Constraint, example: Evidence | None, aside: Aside, risk: float
+) -> bool:
+    """Whether the best value there can be would not pass on the rows set aside."""
+    if example is None:
+        return False
+    seen = stretch(example, aside.fraction)
+    return not can_pass(constraint.limit, seen, risk, approximate_allowed=True)
 
 
 def contend(
@@ -129,8 +145,13 @@ def contend(
     """The pipelines to be tested, in an order that only the search's rows decide.
 
     It is the same whatever the number of the look, so that a run made again asks the same question.
+    Where nothing can pass, the best within the limits is looked at alone: it ships uncertified.
     """
     risk = risk_of_look(1, aside.risk)
+    pairs = zip(constraints, aside.examples, strict=True)
+    if any(_is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
+        ranked = rank(evaluations, [constraint.limit for constraint in constraints])
+        return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
     contenders = [
         Contender(one.key, -one.loss, _slack(one, constraints, aside, risk))
         for one in evaluations

@@ -94,6 +94,13 @@ def test_contenders_come_safest_first_and_each_is_better_than_those_before() -> 
     assert keys == ["safe", "good"]
 
 
+def test_where_nothing_can_pass_the_best_within_the_limits_is_looked_at_alone() -> None:
+    few = aside(Rate(4, 40, "negative rows"))
+    log = [evaluation("safe", 0.5, 0.0), evaluation("good", 0.2, 0.09), evaluation("out", 0.1, 0.2)]
+    assert [one.key for one in contend(log, (FPR,), few)] == ["good"]
+    assert aim((FPR,), few, 0.025) == (FPR.limit,)
+
+
 def test_the_best_that_passes_ships(tmp_path: Path) -> None:
     log = [evaluation("safe", 0.3, 0.02), evaluation("good", 0.2, 0.05)]
     seen = {"safe": Rate(5, 500), "good": Rate(20, 500)}
