@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.certify.verdicts import Finding
@@ -25,7 +26,7 @@ from automl_admm.plugin_types import Constraint, EvaluatedPipeline
 from automl_admm.plugins import load_plugins
 from automl_admm.runner.assembly import resolve_constraints
 from automl_admm.runner.certification import CALLS, judge_all
-from automl_admm.runner.config import RunConfig
+from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.files import fingerprint
 from automl_admm.runner.model_file import load_model
 from automl_admm.store.folder import RunFolder
@@ -53,7 +54,10 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
     settings = folder.read(folder.settings)["settings"]
     table = _table(folder, settings, _rows_set_aside(folder, certificate, frame))
     constraints = _constraints(settings["limits"], table)
-    seen = _evidence(folder, table, constraints, certificate)
+    pipeline = load_model(folder)
+    # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
+    with threadpool_limits(max(count_workers(-1) // int(settings["workers"]), 1)):
+        seen = _evidence(pipeline, table, constraints, certificate)
     findings = judge_all(seen, constraints, certificate.risk_spent)
     model = hashlib.sha256(folder.model.read_bytes()).hexdigest()
     differences = verify(certificate, model, fingerprint(table), findings)
@@ -103,10 +107,9 @@ def _constraints(limits: Sequence[dict[str, Any]], table: Table) -> tuple[Constr
 
 
 def _evidence(
-    folder: RunFolder, table: Table, constraints: tuple[Constraint, ...], certificate: Certificate
+    pipeline: Any, table: Table, constraints: tuple[Constraint, ...], certificate: Certificate
 ) -> list[Evidence]:
     """What the limits see of the model now; what only a fit can tell is taken from the run."""
-    pipeline = load_model(folder)
     numbered = pipeline if table.classes is None else Numbered(pipeline, table.classes)
     with unheard_warnings():
         evaluated = EvaluatedPipeline(
