@@ -1,7 +1,8 @@
 """Tables on which the shape of a pipeline decides, and the grammars that compete on them.
 
-In both tasks every fixed order has exactly the components of the search, one after another in one
-order; what the search has beside them is the order itself, and in `views` branches.
+In `order` and `views` every fixed order has exactly the components of the search, one after another
+in one order; what the search has beside them is the order itself, and in `views` branches. In
+`shipped` the search is over `grammars/shapes.lark` as it is.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 
 from automl_admm.space import Array
 
+SHAPES = Path(__file__).parents[1] / "grammars" / "shapes.lark"
 TEST_ROWS = 4000
 NOISE = 0.2
 SEARCH = "any_order"
@@ -133,6 +136,18 @@ def two_views(rng: np.random.Generator, rows: int) -> tuple[Array, Array]:
     return columns, linear / linear.std() + bent / np.sqrt(2.0)
 
 
+def trend_and_steps(rng: np.random.Generator, rows: int) -> tuple[Array, Array]:
+    """A trend in all columns and steps in three: y = 2 wᵀx / s + sign(x₁) + sign(x₂x₃).
+
+    20 columns x ~ N(0, 1). A linear model sees the trend alone, and trees take many rows for it;
+    a model that sees the other's predictions beside the columns has both.
+    """
+    columns = rng.normal(size=(rows, 20))
+    trend = columns @ rng.normal(size=20)
+    steps = np.sign(columns[:, 0]) + np.sign(columns[:, 1] * columns[:, 2])
+    return columns, 2.0 * trend / trend.std() + steps / steps.std()
+
+
 ORDER_TABLES = (skewed_mixtures, heavy_factors, signed_pairs)
 
 
@@ -144,6 +159,11 @@ def draw_order_table(seed: int) -> Sample:
 def draw_views_table(seed: int) -> Sample:
     """One kind of table."""
     return _sample(two_views, seed, rows=180)
+
+
+def draw_steps_table(seed: int) -> Sample:
+    """One kind of table."""
+    return _sample(trend_and_steps, seed, rows=300)
 
 
 Maker = Callable[[np.random.Generator, int], tuple[Array, Array]]
@@ -178,6 +198,36 @@ def views_grammars() -> dict[str, str]:
     return searches | _in_each_order(VIEWED, one)
 
 
+def shipped_grammars() -> dict[str, str]:
+    """`shapes.lark` as it ships, and three fixed orders of its modules without its branches.
+
+    What stands in a union there is a module of its own here, and no model is stacked.
+    """
+    text = SHAPES.read_text()
+    rows = (
+        ("widened", "reduced", "varied", "selector"),
+        ("reduced", "widened", "varied", "selector"),
+        ("varied", "selector", "reduced", "widened"),
+    )
+    return {"shapes.lark": text} | {" ".join(row): _without_branches(text, row) for row in rows}
+
+
+def _without_branches(text: str, row: Sequence[str]) -> str:
+    bodies = {
+        "start": "by_type{numbers, categories} prepared estimator",
+        "prepared": " ".join(row),
+        "widened": "none | standard_scaler | pca | nystroem | polynomial_features",
+    }
+    dropped = ("derived:", "stacked:", "learner:")
+    lines = [line for line in text.splitlines() if not line.startswith(dropped)]
+    for place, line in enumerate(lines):
+        name = line.partition(":")[0]
+        if name in bodies:
+            lines[place] = f"{name}: {bodies[name]}"
+    joined = "\n".join(lines) + "\n"
+    return joined.replace(", k_neighbors)", ")").replace(", gaussian_nb)", ")")
+
+
 def _in_each_order(pieces: Sequence[str], rules: str) -> dict[str, str]:
     names = [" ".join(order) for order in permutations(pieces)]
     return {name: _grammar(name, rules) for name in names}
@@ -193,8 +243,9 @@ def _grammar(middle: str, rules: str) -> str:
 
 
 def data_tasks() -> tuple[DataTask, ...]:
-    """Both tasks."""
+    """All tasks."""
     return (
         DataTask("order", draw_order_table, order_grammars(), (SEARCH,)),
         DataTask("views", draw_views_table, views_grammars(), (BRANCHED, SEARCH)),
+        DataTask("shipped", draw_steps_table, shipped_grammars(), ("shapes.lark",)),
     )
