@@ -1,7 +1,7 @@
 """Whether the search finds the shape of a pipeline: against every fixed order, at equal time.
 
 `order`, `views` and `shipped` are tables on which the shape decides (shape_tasks.py). The search
-over a grammar with `any_order` (and `union`, or all that `shapes.lark` has) and the search over each
+over a grammar with `any_order` (and `union`, or all of `shapes.lark`) and the search over each
 fixed order of the same components have the same processor time on one core, solver and evaluations
 together, so that other work on the machine distorts nothing. Printed is R² on 4 000 fresh rows: the
 median over seeds, and the seeds in which the search is ahead. The best fixed order is the one of
