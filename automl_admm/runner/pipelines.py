@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from automl_admm.builtin.constraints.resources import BATCH
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.errors import InfeasibleError, NoSuccessError, NotCertifiedError
 from automl_admm.evaluation.objective import PipelineWork
@@ -40,8 +41,6 @@ from automl_admm.store.sqlite import SqliteStore
 
 # What can be done where the limits do not hold, or are not proven to.
 ON_INFEASIBLE = ("raise", "closest")
-# Rows that one call is timed with.
-BATCH = 1000
 
 
 @dataclass(frozen=True)
