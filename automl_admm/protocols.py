@@ -103,8 +103,15 @@ class Executor(Protocol):
 class Store(Protocol):
     """The memory of a run; only the core writes it."""
 
+    def begin(self, number: int, key: str, text: str) -> None:
+        """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+
     def append(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation for good before returning; a key that is known is ignored."""
+        """Keep an evaluation for good before returning.
+
+        A key that is known is ignored, unless the search did not let that evaluation end
+        (`cancelled`, `lost`): then the later result takes its place.
+        """
 
     def read(self) -> Sequence[Evaluation]:
         """All evaluations in the order of their numbers."""

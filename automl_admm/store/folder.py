@@ -6,11 +6,15 @@ import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from automl_admm.errors import ConfigurationError, DiskFullError, StoreError
+
+# The disk is full, the quota is, or the file is as large as this process may make it.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +94,34 @@ def create_folder(path: Path) -> RunFolder:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under its final name only when all of it is on the disk."""
+    """Write a file under its final name only when all of it is on the disk, name and all."""
     partial = path.with_name(f".{path.name}.partial")
     try:
-        with partial.open("wb") as file:
+        # Exclusively: what somebody may have put there, such as a link, is not written through.
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+        sync_folder(path.parent)
     except OSError as problem:
-        partial.unlink(missing_ok=True)
-        if problem.errno == errno.ENOSPC:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if problem.errno in NO_ROOM:
             raise DiskFullError(
                 f"no room left for '{path}'.", hint="Free some and go on."
             ) from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def sync_folder(path: Path) -> None:
+    """Put the names in a folder on the disk: a new name is lost in a power cut otherwise."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from automl_admm.problem import Evaluation
+from automl_admm.store.rows import UNFINISHED
 
 
 class MemoryStore:
@@ -13,9 +14,14 @@ class MemoryStore:
     def __init__(self) -> None:
         self._evaluations: dict[str, Evaluation] = {}
 
+    def begin(self, number: int, key: str, text: str) -> None:
+        """What is under way need not be noted: it dies with this store."""
+
     def append(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation; a key that is known is ignored."""
-        self._evaluations.setdefault(evaluation.key, evaluation)
+        """Keep an evaluation; one that is known is ignored, unless it was not let end."""
+        known = self._evaluations.get(evaluation.key)
+        if known is None or known.status in UNFINISHED:
+            self._evaluations[evaluation.key] = evaluation
 
     def read(self) -> Sequence[Evaluation]:
         """All evaluations in the order of their numbers."""

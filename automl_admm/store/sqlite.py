@@ -1,155 +1,173 @@
 """The log of a run in SQLite: write-ahead log, synchronous=FULL, one row an evaluation.
 
-A row is on the disk before `append` returns: neither kill -9 nor a power cut loses it.
+A row is on the disk before `append` returns: neither kill -9 nor a power cut loses it. Each carries
+the hash of its values; a row that is not what was written is an error, never another value.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import sqlite3
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import DiskFullError, StoreError
-from automl_admm.problem import Evaluation, Status
-from automl_admm.space import Candidate, Selection
+from automl_admm.problem import Evaluation
+from automl_admm.store.backup import copy_pages
+from automl_admm.store.connection import explaining, not_waiting, transaction
+from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
+from automl_admm.store.keeper import Keeper, Progress
+from automl_admm.store.lock import Holder, RunLock, this_process
+from automl_admm.store.opening import create as create_store
+from automl_admm.store.opening import open_reading, open_writing, partial_name, publish
+from automl_admm.store.rows import UNFINISHED, Begun, digest, from_rows, storable, to_row
+from automl_admm.store.schema import (
+    BEGIN,
+    BEGUN,
+    FIRST_VERSION,
+    INSERT,
+    SELECT,
+    SELECT_FIRST,
+    VERSION,
+)
 
-APPLICATION_ID = 0x41444D4D  # "ADMM"
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE evaluations (
-    number INTEGER PRIMARY KEY,
-    key TEXT NOT NULL UNIQUE,
-    text TEXT NOT NULL,
-    selection TEXT NOT NULL,
-    theta TEXT NOT NULL,
-    status TEXT NOT NULL,
-    loss REAL,
-    constraints TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    fidelity REAL NOT NULL,
-    message TEXT NOT NULL,
-    details TEXT NOT NULL
-) STRICT
-"""
-COLUMNS = (
-    "number",
-    "key",
-    "text",
-    "selection",
-    "theta",
-    "status",
-    "loss",
-    "constraints",
-    "seconds",
-    "fidelity",
-    "message",
-    "details",
-)
-INSERT = (
-    f"INSERT OR IGNORE INTO evaluations ({', '.join(COLUMNS)}) "  # noqa: S608 - our own names
-    f"VALUES ({', '.join('?' * len(COLUMNS))})"
-)
-SELECT = f"SELECT {', '.join(COLUMNS)} FROM evaluations ORDER BY number"  # noqa: S608 - ours
+LAST_PATIENCE_MS = 200
+# A process on another host that has given no sign of life for so long is taken for dead.
+SILENT_SECONDS = 300.0
 
 
 class SqliteStore:
-    """The evaluations of one run in one file."""
+    """The evaluations of one run in one file.
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        if not create and not path.is_file():
-            raise StoreError(f"there is no store '{path}'.", hint="Name the folder of a run.")
-        self._path = path
+    With `create` it is made, with `write` it is gone on with: either takes the lock of the run,
+    which one process can hold. Without, it can be read, at any time and beside the one that writes.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, write: bool = False) -> None:
+        self._files = StoreFiles(path)
+        self._lock = RunLock(self._files.lock) if create or write else None
+        self._keeper: Keeper | None = None
+        self._me = this_process()
         try:
-            self._database = sqlite3.connect(path, isolation_level=None)
-            self._open(create=create)
-        except sqlite3.Error as problem:
-            raise self._explained(problem) from problem
+            with explaining(path):
+                opening = create_store if create else open_writing if write else open_reading
+                self._database, facts = opening(self._files)
+        except BaseException:
+            self._release()
+            raise
+        self.version, self._run = facts.version, facts.run
+        self._progress = Progress(facts.rows, 0)
+        self._begun: set[str] = set()
+        if self._lock is not None:
+            self._lock.note(self._run, facts.rows)
+            self._keeper = Keeper(self._files, self._run, lambda: self._progress)
 
-    def _open(self, *, create: bool) -> None:
-        if create:
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=FULL")
-            self._database.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            self._database.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-            self._database.execute(SCHEMA)
-            return
-        self._database.execute("PRAGMA synchronous=FULL")
-        (application,) = self._database.execute("PRAGMA application_id").fetchone()
-        (version,) = self._database.execute("PRAGMA user_version").fetchone()
-        if application != APPLICATION_ID:
-            raise StoreError(f"'{self._path}' is no store of automl-admm.")
-        if version != SCHEMA_VERSION:
-            raise StoreError(
-                f"'{self._path}' has version {version}, this program reads {SCHEMA_VERSION}.",
-                hint="Use the version of automl-admm that wrote it.",
-            )
+    def begin(self, number: int, key: str, text: str) -> None:
+        """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+        me = self._me
+        row = (key, number, storable(text), me.host, me.pid, me.start)
+        database = self._database
+        with explaining(self._files.store), not_waiting(database), transaction(database):
+            database.execute("DELETE FROM running WHERE key = ?", (key,))
+            database.execute(BEGIN, (*row, digest(row), time.time()))
+        self._begun.add(key)
 
     def append(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation for good before returning; a key that is known is ignored."""
-        try:
-            self._database.execute(INSERT, _to_row(evaluation))
-        except sqlite3.Error as problem:
-            raise self._explained(problem) from problem
+        """Keep an evaluation for good before returning.
+
+        A key that is known is ignored, unless the search did not let that evaluation end
+        (`cancelled`, `lost`): then the later result takes its place.
+        """
+        with explaining(self._files.store), transaction(self._database):
+            added = self._put(evaluation)
+        self._begun.discard(evaluation.key)
+        self._progress = Progress(self._progress.rows + added, self._progress.changes + 1)
+        if self._lock is not None:
+            self._lock.note(self._run, self._progress.rows)
+
+    def _put(self, evaluation: Evaluation) -> int:
+        """How many more rows there are than before."""
+        key = (evaluation.key,)
+        self._database.execute("DELETE FROM running WHERE key = ?", key)
+        query = "SELECT status FROM evaluations WHERE key = ?"
+        known = self._database.execute(query, key).fetchone()
+        if known is not None and known[0] not in UNFINISHED:
+            return 0
+        self._database.execute("DELETE FROM evaluations WHERE key = ?", key)
+        row = to_row(evaluation)
+        self._database.execute(INSERT, (*row, digest(row)))
+        return 1 if known is None else 0
 
     def read(self) -> Sequence[Evaluation]:
         """All evaluations in the order of their numbers."""
-        try:
-            return [_from_row(row) for row in self._database.execute(SELECT)]
-        except (sqlite3.Error, ValueError) as problem:
-            raise self._explained(problem) from problem
+        is_first = self.version == FIRST_VERSION
+        select = f"{SELECT_FIRST if is_first else SELECT} ORDER BY number"
+        with explaining(self._files.store):
+            rows = self._database.execute(select)
+            return from_rows(rows if is_first else map(self._checked, rows))
+
+    def interrupted(self) -> Sequence[Begun]:
+        """What was begun and has no result, because the process that began it died."""
+        if self.version == FIRST_VERSION:
+            return ()
+        found = []
+        with explaining(self._files.store):
+            for *row, heartbeat in self._database.execute(f"{BEGUN} ORDER BY number"):
+                key, number, text, host, pid, start = self._checked(row)
+                if not self._is_under_way(key, Holder(host, pid, start), heartbeat):
+                    found.append(Begun(number, key, text, host, pid))
+        return found
+
+    def _is_under_way(self, key: str, by: Holder, heartbeat: float) -> bool:
+        """Who holds the lock knows what it began itself; others look if the process lives."""
+        if self._lock is not None:
+            return key in self._begun
+        if by.host == self._me.host:
+            return by.is_alive
+        return time.time() - heartbeat < SILENT_SECONDS
+
+    def _checked(self, row: Sequence[Any]) -> Sequence[Any]:
+        """The values of a row without the hash at its end, which must be theirs."""
+        *values, sha256 = row
+        if digest(values) != sha256:
+            raise damaged(self._files.store, f"the row of '{row[0]}' is not what was written")
+        return values
+
+    def begin_anew(self, evaluations: Sequence[Evaluation]) -> Path:
+        """Go on with these evaluations alone; says where a copy of all there was is kept."""
+        kept = free_name(self._files.store)
+        with explaining(self._files.store):
+            copy_pages(self._files.store, partial_name(kept))
+            publish(kept)
+        # The manifest first: it may name fewer than there are, never more. And no repair is to
+        # bring back from the backup what counts no more.
+        write_manifest(self._files.manifest, Manifest(self._run, VERSION, 0))
+        self._files.backup.unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.note(self._run, 0)
+        with explaining(self._files.store), transaction(self._database):
+            self._database.execute("DELETE FROM evaluations")
+            self._database.execute("DELETE FROM running")
+            rows = sum(map(self._put, evaluations))
+        self._progress = Progress(rows, self._progress.changes + 1)
+        if self._lock is not None:
+            self._lock.note(self._run, rows)
+        return kept
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, after a last backup."""
+        if self._keeper is not None:
+            self._keeper.stop()
+            self._keeper = None
+            with suppress(sqlite3.Error):
+                # So the file is all there is, for whoever copies it or reads it from a CD.
+                self._database.execute(f"PRAGMA busy_timeout={LAST_PATIENCE_MS}")
+                self._database.execute("PRAGMA journal_mode=DELETE")
         with suppress(sqlite3.Error):
             self._database.close()
+        self._release()
 
-    def _explained(self, problem: Exception) -> StoreError | DiskFullError:
-        if "full" in str(problem):
-            return DiskFullError(f"no room left for '{self._path}'.", hint="Free some and go on.")
-        return StoreError(f"the store '{self._path}' cannot be used: {problem}.")
-
-
-def _to_row(evaluation: Evaluation) -> tuple[Any, ...]:
-    return (
-        evaluation.number,
-        evaluation.key,
-        evaluation.text,
-        json.dumps(dict(evaluation.candidate.selection.picks)),
-        json.dumps(evaluation.candidate.theta),
-        evaluation.status.value,
-        evaluation.loss if evaluation.ok else None,
-        json.dumps(evaluation.constraints),
-        evaluation.seconds,
-        evaluation.candidate.fidelity,
-        evaluation.message,
-        json.dumps(dict(evaluation.details)),
-    )
-
-
-def _from_row(row: Sequence[Any]) -> Evaluation:
-    column = dict(zip(COLUMNS, row, strict=True))
-    return Evaluation(
-        number=column["number"],
-        key=column["key"],
-        text=column["text"],
-        candidate=Candidate(
-            _selection(column["selection"]),
-            tuple(json.loads(column["theta"])),
-            column["fidelity"],
-        ),
-        status=Status(column["status"]),
-        loss=math.nan if column["loss"] is None else column["loss"],
-        constraints=tuple(json.loads(column["constraints"])),
-        seconds=column["seconds"],
-        message=column["message"],
-        details=json.loads(column["details"]),
-    )
-
-
-def _selection(text: str) -> Selection:
-    picks = json.loads(text).items()
-    return Selection(tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in picks))
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()

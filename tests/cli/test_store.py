@@ -1,0 +1,173 @@
+"""`automl-admm store`: check, repair, export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.problem import Evaluation, Status
+from automl_admm.space import Candidate, Selection
+from automl_admm.store.rows import digest
+from automl_admm.store.sqlite import SqliteStore
+
+LIMITS = [
+    {"name": "latency_us", "bound": 10.0, "at_least": False},
+    {"name": "recall", "bound": 0.5, "at_least": True},
+]
+FIRST = Evaluation(
+    number=1,
+    key="k1",
+    candidate=Candidate(Selection((("model", "tree"),)), (0.25,)),
+    status=Status.SUCCESS,
+    loss=0.125,
+    constraints=(3.0, -0.5),
+    seconds=1.5,
+    text="tree()",
+    details={"scores": [0.5, math.nan]},
+)
+FAILED = Evaluation(
+    number=2,
+    key="k2",
+    candidate=Candidate(Selection((("model", "bayes"),)), ()),
+    status=Status.ERROR,
+    seconds=0.5,
+    text="=HYPERLINK(1)",
+    message='-bad, "quoted"\nand long',
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "out"
+    path.mkdir()
+    with closing(SqliteStore(path / "store.sqlite", create=True)) as store:
+        store.append(FIRST)
+        store.append(FAILED)
+    (path / "run.json").write_text(json.dumps({"settings": {"limits": LIMITS}}))
+    return path
+
+
+def test_a_store_in_order_is_said_to_be(run: Any, folder: Path) -> None:
+    done = run("store", "check", folder)
+    assert done.code == 0, done.err
+    assert "store.sqlite: version 2, 2 evaluations" in done.out
+    assert "store.bak: 2 evaluations" in done.out
+    assert done.out.splitlines()[-1] == "in order"
+    done = run("store", "repair", folder)
+    assert (done.code, done.out) == (0, "in order: nothing was changed\n")
+    assert not list(folder.glob("store.damaged*"))
+
+
+def test_check_names_every_problem_and_repair_mends_them(run: Any, folder: Path) -> None:
+    (folder / "store.json").write_text("{")
+    (folder / "store.sqlite").write_bytes(b"no database" * 1000)
+    done = run("store", "check", folder)
+    assert done.code == 7
+    problems = [line for line in done.out.splitlines() if line.startswith("PROBLEM: ")]
+    assert len(problems) == 2
+    assert "store.json' is damaged" in problems[0]
+    assert "file is not a database" in problems[1]
+    assert f"`automl-admm store repair {folder}` saves what can be read." in done.err
+    done = run("store", "repair", folder)
+    assert done.code == 0, done.err
+    assert "2 evaluations saved, none is lost" in done.out
+    assert "kept as it was: " in done.out
+    assert (folder / "store.damaged-1.sqlite").read_bytes() == b"no database" * 1000
+    assert run("store", "check", folder).code == 0
+    assert run("leaderboard", folder / "nowhere").code == 7
+
+
+def test_what_is_lost_is_counted(run: Any, folder: Path) -> None:
+    content = bytearray((folder / "store.sqlite").read_bytes())
+    place = content.index(b"tree()")
+    content[place] ^= 1
+    (folder / "store.sqlite").write_bytes(content)
+    (folder / "store.bak").unlink()
+    done = run("store", "repair", folder)
+    assert done.code == 0, done.err
+    assert "1 evaluation saved, 1 lost" in done.out
+
+
+def test_what_was_begun_and_never_ended_is_told(run: Any, folder: Path) -> None:
+    with closing(SqliteStore(folder / "store.sqlite", write=True)) as store:
+        store.begin(3, "k3", "linear()")
+        database = store._database
+        row = ["k3", 3, "linear()", "another-host", 17, 1.0]
+        database.execute(
+            "UPDATE running SET host = ?, pid = ?, start = ?, heartbeat = 0, sha256 = ?",
+            (*row[3:], digest(row)),
+        )
+    done = run("store", "check", folder)
+    assert done.code == 0, done.out
+    begun = "evaluation 3 was begun by process 17 on host another-host and never ended: linear()"
+    assert begun in done.out
+
+
+def test_a_folder_that_is_no_run_is_left_as_it_is(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    for action in ("check", "repair", "export"):
+        assert run("store", action, folder).code == 7
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("action", ["check", "repair", "export"])
+def test_without_a_store_there_is_one_line(run: Any, tmp_path: Path, action: str) -> None:
+    done = run("store", action, tmp_path / "none")
+    assert done.code == 7
+    assert len(done.err.strip().splitlines()) == 1
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_table_for_spreadsheets_holds_no_formula(run: Any, folder: Path) -> None:
+    done = run("store", "export", folder)
+    assert done.code == 0, done.err
+    head, first, failed = csv.reader(io.StringIO(done.out))
+    assert head == [
+        *("number", "status", "loss", "latency_us <= 10", "recall >= 0.5"),
+        *("seconds", "fidelity", "pipeline", "message"),
+    ]
+    assert first == ["1", "success", "0.125", "3.0", "-0.5", "1.5", "1.0", "tree()", ""]
+    assert failed == [
+        *("2", "error", "", "", "", "0.5", "1.0"),
+        *("'=HYPERLINK(1)", '\'-bad, "quoted"\nand long'),
+    ]
+
+
+def test_lines_of_json_hold_all_of_it(run: Any, folder: Path, tmp_path: Path) -> None:
+    done = run("store", "export", folder, "--format", "jsonl", "-o", "all.jsonl")
+    assert (done.code, done.out) == (0, "")
+    first, failed = map(json.loads, (tmp_path / "all.jsonl").read_text().splitlines())
+    assert first == {
+        "number": 1,
+        "key": "k1",
+        "status": "success",
+        "loss": 0.125,
+        "constraints": {"latency_us <= 10": 3.0, "recall >= 0.5": -0.5},
+        "seconds": 1.5,
+        "fidelity": 1.0,
+        "pipeline": "tree()",
+        "message": "",
+        "selection": {"model": "tree"},
+        "theta": [0.25],
+        "details": {"scores": [0.5, None]},
+    }
+    assert failed["loss"] is None
+    assert failed["constraints"] == {}
+
+
+def test_without_settings_limits_are_numbered(run: Any, folder: Path) -> None:
+    (folder / "run.json").unlink()
+    done = run("store", "export", folder)
+    assert done.out.startswith("number,status,loss,constraint 1,constraint 2,seconds")
+    done = run("store", "export", folder, "-o", folder / "no" / "such.csv")
+    assert done.code == 7
+    assert "cannot be written: No such file or directory." in done.err
