@@ -31,7 +31,9 @@ from automl_admm.runner.pipelines import (
     run_pipelines,
 )
 from automl_admm.runner.preparation import prepare
+from automl_admm.runner.session import is_begun, seconds_used
 from automl_admm.space import SearchSpace
+from automl_admm.store.folder import RunFolder
 
 
 class _AutoML(BaseEstimator):  # type: ignore[misc]
@@ -60,6 +62,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         memory_limit: int | None = None,
         min_fidelity: float = 1.0,
         work_dir: str | Path | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         callbacks: Sequence[object] = (),
     ) -> None:
@@ -81,6 +84,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.memory_limit = memory_limit
         self.min_fidelity = min_fidelity
         self.work_dir = work_dir
+        self.warm_start = warm_start
         self.random_state = random_state
         self.callbacks = callbacks
 
@@ -125,6 +129,10 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         return _kept(X, checked)
 
     def _config(self, begun: float) -> RunConfig:
+        folder = None if self.work_dir is None else Path(self.work_dir)
+        if self.warm_start and folder is None:
+            raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
+        goes_on = self.warm_start and folder is not None and is_begun(folder)
         return RunConfig(
             grammar=self.grammar,
             task=self._task,
@@ -138,6 +146,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             strategy=self.strategy,
             executor=self.executor,
             workers=count_workers(self.n_jobs),
+            default_workers=self.n_jobs is None,
             cv=self.cv,
             certify=self.certify,
             evaluation_seconds=self.eval_time_limit,
@@ -145,7 +154,9 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             min_fidelity=self.min_fidelity,
             seed=seed_of(self.random_state),
             title=type(self).__name__,
-            folder=None if self.work_dir is None else Path(self.work_dir),
+            folder=folder,
+            resumed=goes_on,
+            seconds_used=seconds_used(RunFolder(folder)) if folder and goes_on else 0.0,
             observers=tuple(self.callbacks),
             begun=begun,
         )
@@ -212,8 +223,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     or to give the `closest`, `min_fidelity` is the least share of the rows that solvers such as
     `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
-    `memory_limit` in bytes. `work_dir` keeps the run. `callbacks` have methods named like the
-    observer hooks.
+    `memory_limit` in bytes. `work_dir` keeps the run; with `warm_start` a run that it holds goes on
+    instead of a new one being refused. `callbacks` have methods named like the observer hooks.
 
     After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, and where there are two classes
     and limits on decisions, such as `fpr`, it is one in a `FixedThresholdClassifier` that decides
@@ -321,6 +332,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         strategy=strategy,
         executor=executor or ("inline" if alone else "local"),
         workers=workers,
+        default_workers=n_jobs is None,
         evaluation_seconds=eval_time_limit,
         memory_bytes=memory_limit,
         min_fidelity=min_fidelity,

@@ -88,11 +88,16 @@ class ZSolverPlugin(_WithOptions):
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSetting:
-    """What every executor is told, whatever its own options are."""
+    """What every executor is told, whatever its own options are.
+
+    Where the number of workers `is_default`, the user said nothing of it: an executor that has a
+    number of its own, such as a cluster, takes that.
+    """
 
     workers: int = 1
     memory_bytes: int | None = None
     scratch: Path | None = None
+    is_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

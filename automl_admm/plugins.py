@@ -6,10 +6,12 @@ Built-ins are entry points of this distribution and go through the same door as 
 from __future__ import annotations
 
 import inspect
+import io
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
 from typing import Any
@@ -30,6 +32,7 @@ from automl_admm.plugin_types import (
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
+from automl_admm.probes import find_faults
 from automl_admm.registry import Registry
 
 logger = logging.getLogger(__name__)
@@ -48,12 +51,18 @@ OBSERVERS = (
 
 @dataclass(frozen=True, slots=True)
 class PluginSource:
-    """Where a plugin comes from, before it is imported."""
+    """Where a plugin comes from, before it is imported from its `module`."""
 
     name: str
     provider: str
     load: Callable[[], object]
     builtin: bool = False
+    module: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this project made it: then it is known to do no harm when it is imported."""
+        return self.builtin or self.provider.startswith(f"{OURS}-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +130,7 @@ def load_plugins(
         PluginSource(name, "this process", partial(_itself, item))
         for name, item in (extra or {}).items()
     ]
-    for source in [*(discover() if sources is None else sources), *given]:
+    for source in [*(_probed(discover()) if sources is None else sources), *given]:
         plugins.infos.append(_admit(plugins, source))
     return plugins
 
@@ -145,17 +154,38 @@ def discover() -> list[PluginSource]:
 def _source(entry: metadata.EntryPoint) -> PluginSource:
     distribution = entry.dist
     name, version = (distribution.name, distribution.version) if distribution else ("unknown", "")
-    return PluginSource(entry.name, f"{name} {version}".strip(), entry.load, builtin=name == OURS)
+    provider = f"{name} {version}".strip()
+    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module)
+
+
+def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
+    """The same; what would crash or hang this process if it were imported raises instead."""
+    others = {s.name: (s.provider, s.module) for s in sources if not s.is_ours}
+    faults = find_faults(others) if others else {}
+    return [
+        replace(source, load=partial(_refuse, faults[source.name]))
+        if not source.is_ours and source.name in faults
+        else source
+        for source in sources
+    ]
+
+
+def _refuse(reason: str) -> object:
+    raise PluginError(reason)
 
 
 def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
+    said = io.StringIO()
     try:
-        plugin = source.load()
-        records = _register(plugins.manager, plugin, source.name)
-    except Exception as problem:  # noqa: BLE001 - whatever a plugin raises must not stop the others
+        with redirect_stdout(said):  # what a command prints may be read by a program
+            plugin = source.load()
+            records = _register(plugins.manager, plugin, source.name)
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - it must not stop the others
         reason = f"{type(problem).__name__}: {problem}"
         logger.warning("plugin '%s' (%s) was skipped: %s", source.name, source.provider, reason)
         return PluginInfo(source.name, source.provider, f"failed: {reason}")
+    if said.getvalue().strip():
+        logger.info("plugin '%s' says: %s", source.name, said.getvalue().strip())
     for hook, record in records:
         for registry, belongs in plugins.registries(hook):
             if belongs(record):
@@ -167,6 +197,8 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> list[tuple[str, Any]]:
+    if manager.has_plugin(name):
+        raise PluginError(f"another plugin is named '{name}'.")
     try:
         manager.register(plugin, name=name)
         _check_hook_names(manager, plugin)

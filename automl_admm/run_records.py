@@ -12,7 +12,10 @@ from automl_admm.space import SearchSpace
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What is known before the first evaluation; `begun` is on the monotonic clock."""
+    """What is known before the first evaluation; `begun` is on the monotonic clock.
+
+    Of a run that is resumed `known` are the evaluations that were made before.
+    """
 
     title: str
     space: SearchSpace
@@ -25,6 +28,7 @@ class RunInfo:
     loss_name: str = "loss"
     best_score: float | None = None
     begun: float = 0.0
+    known: tuple[Evaluation, ...] = ()
 
     def score_of(self, loss: float) -> float:
         """What a loss means to the user: the score `best_score − loss`, or the loss itself."""
@@ -36,8 +40,10 @@ class RunResult:
     """How a search ended: everything evaluated, and the best of it.
 
     `best` is the best evaluation within the limits; where there is none it is the one with the
-    least violation, and `feasible` is False. `ledger` says what `search_seconds` went to: `solver`,
-    `store`, and `wait` for evaluations; `seconds` counts from the start of the budget.
+    least violation, and `feasible` is False. `seconds` is from the start of the budget to the
+    end of the search. `ledger` says what every second of this process went to since that start:
+    `start`; `wait` for evaluations, `solver`, `store` and the rest of the `search`; `final fit`,
+    `certify` and `saving`. `work` says it of the workers' seconds while it searched.
     """
 
     best: Evaluation | None
@@ -48,3 +54,4 @@ class RunResult:
     limits: tuple[Limit, ...] = ()
     ledger: Mapping[str, float] = field(default_factory=dict)
     search_seconds: float = 0.0
+    work: Mapping[str, float] = field(default_factory=dict)

@@ -70,7 +70,8 @@ class SearchProblem:
     `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
     `clock`, `evaluations` how many the whole search may make. `cheap` has the functions of those
     limits, by name, that need no evaluation: what they exclude is never evaluated. Solvers may ask
-    for evaluations of as little as `lowest_fidelity`.
+    for evaluations of as little as `lowest_fidelity`. `known` is what was evaluated before the
+    search began: it goes on from there.
     """
 
     space: SearchSpace
@@ -83,6 +84,7 @@ class SearchProblem:
     evaluations: int | None = None
     deadline: float | None = None
     clock: Callable[[], float] = lambda: 0.0
+    known: tuple[Evaluation, ...] = ()
 
 
 @dataclass
@@ -104,8 +106,10 @@ class Book:
 
     @classmethod
     def of(cls, problem: SearchProblem) -> Book:
-        """An empty one."""
-        return cls(problem.key, Screen(problem.limits, problem.cheap))
+        """One in which nothing stands but what is known already."""
+        book = cls(problem.key, Screen(problem.limits, problem.cheap))
+        book.receive(problem.known)
+        return book
 
     def refuse(self, candidate: Candidate) -> Evaluation | None:
         """The record of a candidate that a limit excludes beforehand; None if none does."""
@@ -266,7 +270,7 @@ def cheap_at(
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Have the starting points evaluated that no limit excludes; wait for the first success."""
     for candidate in problem.starts:
-        if book.refuse(candidate) is None:
+        if problem.key(candidate) not in book.keys and book.refuse(candidate) is None:
             book.ask_for(candidate)
             book.receive((yield Proposal(candidate, "start")))
     while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
@@ -274,7 +278,13 @@ def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
 
 
 def beginning(problem: SearchProblem, book: Book) -> Candidate:
-    """The first of the starting points that is not known to have failed; the first if all have."""
+    """The best of what was known before; else the first starting point that has not failed.
+
+    If all of them have, it is the first.
+    """
+    best = best_of(problem.known, problem.limits)
+    if best is not None:
+        return best.candidate
     failed = {evaluation.key for evaluation in book.evaluations if not evaluation.ok}
     left = (start for start in problem.starts if problem.key(start) not in failed)
     return next(left, problem.starts[0])

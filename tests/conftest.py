@@ -15,9 +15,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger of looks of its own for every test: what others have looked at does not count."""
+    """A ledger of looks of its own for every test: what others have looked at does not count.
+
+    What is known of plugins that tests install is forgotten with them.
+    """
     path = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     return path
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty
 from typing import Any
@@ -204,9 +204,21 @@ def check_it_was_named(
     assert "\n" not in record.getMessage()
 
 
-@pytest.mark.parametrize("name", BAD_THETA)
+def faults(kind: str, bad: Mapping[str, tuple[Any, str]]) -> list[Any]:
+    """A parameter for each bad solver, each a row of the table of faults."""
+    expected = "named, random proposals take its place, all evaluations made"
+    return [
+        pytest.param(
+            name,
+            marks=pytest.mark.fault("F54", injected=f"a {kind} solver: {name}", expected=expected),
+        )
+        for name in bad
+    ]
+
+
+@pytest.mark.parametrize("name", faults("theta", BAD_THETA))
 def test_a_bad_theta_solver_is_named_and_replaced(
-    name: str, caplog: pytest.LogCaptureFixture
+    name: str, caplog: pytest.LogCaptureFixture, seen: Callable[[str], None]
 ) -> None:
     make, reason = BAD_THETA[name]
     provider = Provider(make)
@@ -215,16 +227,20 @@ def test_a_bad_theta_solver_is_named_and_replaced(
     assert len({e.key for e in result.evaluations}) == 40
     assert len({e.candidate.theta for e in result.evaluations}) > 10
     check_it_was_named("theta", reason, provider, caplog)
+    seen(f"it {provider.replaced[0][1]}; 40 evaluations")
 
 
-@pytest.mark.parametrize("name", BAD_Z)
-def test_a_bad_z_solver_is_named_and_replaced(name: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("name", faults("z", BAD_Z))
+def test_a_bad_z_solver_is_named_and_replaced(
+    name: str, caplog: pytest.LogCaptureFixture, seen: Callable[[str], None]
+) -> None:
     make, reason = BAD_Z[name]
     provider = Provider(make)
     result = run(provider, z_solver="bad", strategy="admm:first=16,step=0")
     assert result.best is not None
     assert len({e.candidate.selection for e in result.evaluations}) > 5
     check_it_was_named("z", reason, provider, caplog)
+    seen(f"it {provider.replaced[0][1]}; 40 evaluations")
 
 
 @pytest.mark.parametrize("name", ["outside", "nothing", "stubborn", "begin", "ask"])
@@ -238,10 +254,17 @@ def test_a_bad_solver_of_everything_is_named_and_replaced(
     check_it_was_named("theta", reason.split(":")[0], provider, caplog)
 
 
+@pytest.mark.fault(
+    "F54", injected="a solver hangs in begin, ask or tell", expected="left behind, its thread ended"
+)
 @pytest.mark.parametrize("method", ["begin", "ask", "tell"])
 @pytest.mark.parametrize("kind", ["theta", "z"])
 def test_a_hanging_solver_is_left_behind(
-    kind: str, method: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kind: str,
+    method: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    seen: Callable[[str], None],
 ) -> None:
     monkeypatch.setattr(guard, "PATIENCE", 0.2)
     solver = Hanging(method)
@@ -250,6 +273,7 @@ def test_a_hanging_solver_is_left_behind(
     assert len(result.evaluations) == 40
     check_it_was_named(kind, f"did not come back from {method} within 0.2 s", provider, caplog)
     assert solver.was_stopped.wait(10), "its thread goes on"
+    seen(f"a {kind} solver {provider.replaced[0][1]}")
 
 
 def test_several_workers_and_pending_points(caplog: pytest.LogCaptureFixture) -> None:
@@ -481,8 +505,13 @@ def test_a_call_may_take_a_quarter_of_the_time_left() -> None:
     assert Office().post().patience() == 120.0
 
 
+@pytest.mark.fault(
+    "F55", injected="a solver is still thinking when the budget ends", expected="the call is ended"
+)
 def test_a_call_that_the_deadline_ends_is_nobodys_fault(
-    guarded: Callable[..., Guard[Any]], caplog: pytest.LogCaptureFixture
+    guarded: Callable[..., Guard[Any]],
+    caplog: pytest.LogCaptureFixture,
+    seen: Callable[[str], None],
 ) -> None:
     office = Office(deadline=0.0)
     it = guarded(Hanging("ask"), office)
@@ -490,6 +519,7 @@ def test_a_call_that_the_deadline_ends_is_nobodys_fault(
     assert len(it.ask(1, [])) == 1
     assert not office.reports
     assert not caplog.records
+    seen("a random proposal in its place, nothing reported")
 
 
 def test_an_interrupt_passes_through_a_call_at_once() -> None:
@@ -502,13 +532,17 @@ def test_an_interrupt_passes_through_a_call_at_once() -> None:
     assert solver.was_stopped.wait(10)
 
 
-def test_a_late_answer_is_not_taken_for_the_next() -> None:
+@pytest.mark.fault(
+    "F55", injected="the answer to a call that was given up", expected="dropped, once and for all"
+)
+def test_a_late_answer_is_not_taken_for_the_next(seen: Callable[[str], None]) -> None:
     helper, gate = Helper(lambda: None), threading.Event()
     with pytest.raises(Empty):
         helper.call(lambda: gate.wait(10) and "late", timeout=0.05)
     gate.set()
     assert helper.call(lambda: "next", timeout=10.0) == ("next", None)
     helper.stop()
+    seen("the next call has its own answer")
 
 
 def test_the_thread_ends_with_the_search() -> None:

@@ -26,6 +26,7 @@ from automl_admm.admm.schedule import Precision
 from automl_admm.problem import (
     AdmmState,
     Evaluation,
+    Observation,
     Quadratic,
     SelectionSubproblem,
     ThetaSubproblem,
@@ -44,6 +45,7 @@ from automl_admm.search import (
     derive_seed,
     evaluate_starts,
     observe,
+    rank,
     solve,
 )
 from automl_admm.space import Array, Candidate, Selection
@@ -132,8 +134,8 @@ def admm(
 
 
 def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettings) -> AdmmState:
-    """A starting point, every other parameter at its default, λ = 0, μ = 0."""
-    theta = problem.space.default_theta()
+    """A starting point, every other parameter at its latest value or default, λ = 0, μ = 0."""
+    theta = latest_theta(problem)
     selection = start.selection
     theta[list(problem.space.active(selection))] = start.theta
     none = np.zeros(len(problem.limits))
@@ -149,6 +151,15 @@ def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettin
         rho=settings.rho,
         integer_rho=settings.rho,
     )
+
+
+def latest_theta(problem: SearchProblem) -> Array:
+    """θ with every component as it was in the best of the known evaluations that had it."""
+    theta = problem.space.default_theta()
+    for evaluation in reversed(rank(problem.known, problem.limits)):
+        candidate = evaluation.candidate
+        theta[list(problem.space.active(candidate.selection))] = candidate.theta
+    return theta
 
 
 def _minimise_theta(
@@ -208,7 +219,10 @@ def _minimise_selection(
         SelectionSubproblem(
             space=problem.space,
             start=state.selection,
-            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            history=(
+                *(_remembered(problem, subspace) if state.iteration == 0 else ()),
+                *observe(work.book.evaluations, subspace, work.book),
+            ),
             limits=problem.limits,
             evaluations=allowance.evaluations,
             seconds=allowance.seconds,
@@ -220,6 +234,27 @@ def _minimise_selection(
     yield from solve(work.book, subspace, solver, allowance, "z")
     inside = _inside(work.book.evaluations, subspace)
     return min(inside, key=prices.cost, default=None)
+
+
+def _remembered(
+    problem: SearchProblem, subspace: SelectionSubspace
+) -> list[Observation[Selection]]:
+    """What a solver of selections would know by now, had it seen what was known before.
+
+    It learns over all sub-problems, and so of selections with other parameters than today's.
+    """
+    whole = (e for e in problem.known if e.ok and e.is_whole)
+    others = (e for e in whole if subspace.locate(e.candidate) is None)
+    return [
+        Observation(
+            evaluation.candidate.selection,
+            subspace.prices.cost(evaluation),
+            evaluation.loss,
+            evaluation.constraints,
+            evaluation.seconds,
+        )
+        for evaluation in others
+    ]
 
 
 def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:

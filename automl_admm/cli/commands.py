@@ -20,6 +20,8 @@ SUMMARIES = {
     "leaderboard": "show what a run has tried",
     "plugins": "list what is installed",
     "predict": "predict with the pipeline of a run",
+    "resume": "go on with a run that was interrupted, or is to have more time",
+    "store": "check, repair and export the evaluations of a run",
     "verify": "compute the certificate of a run again",
 }
 

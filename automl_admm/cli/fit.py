@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
@@ -12,26 +12,15 @@ from typing import Any
 
 import click
 
-from automl_admm.cli.interrupts import INTERRUPTED
+from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
-from automl_admm.cli.summary import announce, print_summary, summarise
-from automl_admm.data.samples import shipped_table
-from automl_admm.data.sensitive import set_aside
-from automl_admm.data.tables import read_table, split_target
-from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.runner.config import RunConfig, count_workers
-from automl_admm.runner.pipelines import (
-    ON_INFEASIBLE,
-    PipelineResult,
-    demand_certified,
-    demand_feasible,
-    run_pipelines,
-)
+from automl_admm.runner.pipelines import ON_INFEASIBLE
 from automl_admm.runner.preparation import prepare
 
 RUNS = Path("automl-runs")
-SHIPPED = "german_credit"
+MOST_BYTES = 80
 
 
 @click.command("fit")
@@ -168,7 +157,10 @@ SHIPPED = "german_credit"
     help="Limit of one evaluation. [default: an eighth of the budget]",
 )
 @click.option(
-    "--memory", type=MEMORY, metavar="SIZE", help="Memory limit of one evaluation, such as 2GB."
+    "--memory",
+    type=MEMORY,
+    metavar="SIZE",
+    help="Memory limit of one evaluation, such as 2GB. [default: its share of the machine's]",
 )
 @click.option(
     "--min-fidelity",
@@ -194,56 +186,17 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
 
     Without DATA it runs on a data set that ships with the package.
     """
-    X, y, name = _load(data, target)
-    X, sensitive = set_aside(X, options["sensitive"])
-    progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
-    prepared = prepare(_config(options, name, progress), X, y, sensitive)
-    with progress:
-        progress.say(f"{name}: {len(X)} rows, {X.shape[1]} columns, {prepared.task} of '{y.name}'")
-        for line in announce(prepared):
-            progress.say(line)
-        if options["sensitive"]:
-            names = ", ".join(sensitive.columns)
-            progress.say(f"set aside for limits, not given to pipelines: {names}")
-        outcome = run_pipelines(prepared)
-        for constraint in outcome.preparation.constraints:
-            if constraint.of_baseline is not None:
-                factor = f"{constraint.of_baseline:g} times what the first pipeline has"
-                progress.say(f"{constraint.limit}: {factor}")
-    summary = summarise(outcome)
-    if options["as_json"]:
-        click.echo(json.dumps(summary, indent=2))
-    else:
-        print_summary(summary)
-    if options["on_infeasible"] == "raise":
-        _demand(outcome)
-    return INTERRUPTED if outcome.result.stopped_by == "interrupt" else 0
-
-
-def _demand(outcome: PipelineResult) -> None:
-    """Raise what the exit code says: nothing within the limits, or nothing that is proven to be."""
-    try:
-        demand_certified(outcome)
-        demand_feasible(outcome)
-    except InfeasibleError as problem:
-        hint = "The closest one was saved, marked as infeasible."
-        raise InfeasibleError(problem.message, hint=hint, closest=outcome) from None
-
-
-def _load(data: Path | None, target: str | None) -> tuple[Any, Any, str]:
     if data is None:
-        frame, shipped_target = shipped_table()
         click.echo(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
-        return (*split_target(frame, target or shipped_target), SHIPPED)
-    frame = read_table(data)
-    if target is None:
-        columns = ", ".join(map(str, list(frame.columns)[-5:]))
-        hint = f"Name a column; the last are: {columns}."
-        raise ConfigurationError("--target is missing.", hint=hint)
-    return (*split_target(frame, target), data.stem)
+    loaded = load(data, target, options["sensitive"])
+    progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
+    config = _config(options, loaded, progress)
+    prepared = prepare(config, loaded.X, loaded.y, loaded.sensitive)
+    demands = options["on_infeasible"] == "raise"
+    return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
 
 
-def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig:
+def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunConfig:
     cv = options["cv"]
     memory = options["memory"]
     config = RunConfig(
@@ -260,6 +213,7 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         strategy=options["strategy"],
         executor=options["executor"],
         workers=_workers(options),
+        default_workers=options["workers"] is None,
         cv=int(cv) if cv is not None and cv.is_integer() else cv,
         test_size=options["test_size"],
         evaluation_seconds=options["eval_timeout"],
@@ -268,11 +222,12 @@ def _config(options: dict[str, Any], name: str, progress: Progress) -> RunConfig
         certify=options["certify"],
         certify_fraction=options["certify_fraction"],
         seed=options["seed"],
-        title=name,
+        title=loaded.name,
+        source=loaded.source,
         observers=(progress,),
         begun=click.get_current_context().obj,
     )
-    return replace(config, folder=options["out"] or _new_folder(name))
+    return replace(config, folder=options["out"] or _new_folder(loaded.name))
 
 
 def _start(given: str) -> str | Path:
@@ -294,6 +249,15 @@ def _workers(options: dict[str, Any]) -> int:
 
 
 def _new_folder(name: str) -> Path:
-    stem = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    stem = f"{slug(name)}-{datetime.now():%Y%m%d-%H%M%S}"
     tries = (RUNS / (stem if number == 1 else f"{stem}-{number}") for number in count(1))
-    return next(path for path in tries if not path.exists())
+    return next(path for path in tries if not os.path.lexists(path))
+
+
+def slug(name: str) -> str:
+    """A name as a folder can have it anywhere: letters, digits, - and _, and not too many.
+
+    It is no option of a program, no device of Windows, and no other folder.
+    """
+    plain = re.sub(r"[^\w-]+", "-", name).strip("-_")
+    return plain.encode()[:MOST_BYTES].decode(errors="ignore") or "run"

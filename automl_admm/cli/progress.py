@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from types import TracebackType
 from typing import Self
 
@@ -59,8 +60,12 @@ class Progress:
             self._console.print(Text(line), soft_wrap=True)
 
     def run_started(self, info: RunInfo) -> None:
-        """Remember what runs."""
+        """Remember what runs, and what was known before."""
         self._info = info
+        self._counts = dict(Counter(evaluation.status.value for evaluation in info.known))
+        self._best = best_of(info.known, info.limits)
+        if info.known:
+            self.say(f"goes on after {len(info.known)} evaluations")
 
     def evaluation_started(self, number: int, text: str, info: RunInfo) -> None:
         """Show it as running."""

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+import shlex
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from automl_admm.certify.looks import risk_of_look
 from automl_admm.certify.verdicts import Finding
+from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.runner.pipelines import PipelineResult
 from automl_admm.runner.preparation import Preparation
 from automl_admm.runner.prices import binding, price_limits
 
 Summary = dict[str, Any]
+# The accounts of the ledger while it searches, and what they are called here; then the others.
+SEARCHING = {"wait": "waiting", "solver": "solver", "store": "store", "search": "other"}
+AFTERWARDS = ("final fit", "certify", "saving")
 
 
 def summarise(outcome: PipelineResult) -> Summary:
@@ -36,8 +42,18 @@ def summarise(outcome: PipelineResult) -> Summary:
         "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
         "stopped_by": result.stopped_by,
         "seconds": round(result.seconds, 2),
+        "time": _time(outcome),
+        "work": {account: round(spent, 3) for account, spent in result.work.items()},
         "folder": None if prepared.config.folder is None else str(prepared.config.folder),
     }
+
+
+def _time(outcome: PipelineResult) -> dict[str, float]:
+    """Every second since the start of the budget; what came after the last entry is `saving`."""
+    spent = dict(outcome.result.ledger)
+    total = time.monotonic() - outcome.preparation.config.begun
+    spent["saving"] = spent.get("saving", 0.0) + total - sum(spent.values())
+    return {account: round(seconds, 3) for account, seconds in spent.items()}
 
 
 def announce(prepared: Preparation) -> Iterator[str]:
@@ -127,11 +143,35 @@ def print_summary(summary: Summary) -> None:
         lines.append(("certificate", "CERTIFIED" if summary["certified"] else "NOT CERTIFIED"))
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
     lines.append(("evaluations", f"{counted}; ended by: {summary['stopped_by']}"))
+    lines.append(("time", _time_line(summary["time"])))
+    lines.append(("workers", _work_line(summary["work"])))
     lines.append(("saved in", summary["folder"]))
+    if summary["stopped_by"] in (INTERRUPT, TERMINATION):
+        lines.append(("go on with", resume_command(summary["folder"])))
     lines.append(("next", f"automl-admm predict {summary['folder']} NEW.csv -o predictions.csv"))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         click.echo(f"{name:<{width}}  {text}")
+
+
+def _time_line(spent: Mapping[str, float]) -> str:
+    """The seconds of a run in the order in which they passed, those of the search in brackets."""
+    inner = [f"{word} {spent.get(name, 0.0):.1f}" for name, word in SEARCHING.items()]
+    search = sum(spent.get(name, 0.0) for name in SEARCHING)
+    after = [f"{name} {spent[name]:.1f}" for name in AFTERWARDS if name in spent]
+    parts = [f"start {spent['start']:.1f}", f"search {search:.1f} ({', '.join(inner)})", *after]
+    return f"{sum(spent.values()):.1f} s: {', '.join(parts)}"
+
+
+def _work_line(spent: Mapping[str, float]) -> str:
+    """The shares of the time that the workers had while it searched."""
+    whole = sum(spent.values()) or 1.0
+    return ", ".join(f"{account} {100 * part / whole:.0f} %" for account, part in spent.items())
+
+
+def resume_command(folder: str) -> str:
+    """The command that goes on with the run in a folder."""
+    return f"automl-admm resume {shlex.quote(folder)}"
 
 
 def _limit_line(item: dict[str, Any]) -> str:

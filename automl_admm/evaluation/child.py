@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import pickle
@@ -9,6 +10,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,16 +38,26 @@ class Order:
     seconds: float | None
 
 
-def run_child(work: Any, order: Order, memory_bytes: int | None, server: int) -> NoReturn:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a child is held to: where temporary files go, its address space, whose child it is."""
+
+    temporary: Path
+    address_bytes: int | None
+    server: int
+
+
+def run_child(work: Any, order: Order, rules: Rules) -> NoReturn:
     """Do a task and end this process, leaving a report in the folder unless it was cut short.
 
     The end is `os._exit`: the exit handlers in memory are the fork server's, not ours.
     """
     code = 1
     try:
-        _detach(server)
+        _detach(rules.server)
         _capture_output(order.folder / OUTPUT)
-        _confine(memory_bytes)
+        _confine(rules.address_bytes)
+        _divert_temporary_files(rules.temporary)
         _reseed(order.number)
         _write(order.folder / RESULT, encode_report(_perform(work, order.folder)))
         code = 0
@@ -79,13 +91,20 @@ def _capture_output(path: Path) -> None:
     faulthandler.enable(file=2)
 
 
-def _confine(memory_bytes: int | None) -> None:
+def _divert_temporary_files(folder: Path) -> None:
+    """Give temporary files a folder that counts as this task's, and is gone after it."""
+    with contextlib.suppress(OSError):  # there is no room left: let the work find out
+        folder.mkdir(mode=0o700)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+def _confine(address_bytes: int | None) -> None:
     """Limit what a watch that looks now and then could miss; memory only as a backstop."""
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
-    if memory_bytes is not None:
+    if address_bytes is not None:
         mapped = psutil.Process().memory_info().vms
-        _lower(resource.RLIMIT_AS, mapped + memory_bytes + ADDRESS_MARGIN)
+        _lower(resource.RLIMIT_AS, mapped + address_bytes + ADDRESS_MARGIN)
 
 
 def _lower(kind: int, limit: int) -> None:

@@ -6,7 +6,7 @@ from the log; the same thing is never evaluated twice.
 
 from __future__ import annotations
 
-import math
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,9 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.evaluation.budget import Budget, Ledger
+from automl_admm.evaluation.costs import Foresight
 from automl_admm.evaluation.interrupts import Deferral
+from automl_admm.evaluation.judging import judge, make_record
 from automl_admm.problem import AdmmState, Evaluation, Limit, Status
 from automl_admm.protocols import Executor, Finished, Store, Task
 from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
@@ -25,12 +27,18 @@ SHORTEST_EVALUATION = 0.05
 LAST_WORDS = 1.0
 SLICE = 0.25
 ROUNDING = 1e-6
+INTERRUPT, TERMINATION = "interrupt", "termination"
 Tell = Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Desk:
-    """The parties that a driver works with."""
+    """The parties that a driver works with.
+
+    `known` is what was evaluated before: it is in the log and the store, counts in the budget, and
+    answers a proposal like anything else that has been evaluated. `foresight` says what there is no
+    time for: it is not started.
+    """
 
     executor: Executor
     store: Store
@@ -42,43 +50,59 @@ class Desk:
     seed: int = 0
     ledger: Ledger = field(default_factory=Ledger)
     finish: Callable[[Evaluation, Finished], None] | None = None
+    known: tuple[Evaluation, ...] = ()
+    foresight: Foresight = field(default_factory=Foresight)
+    interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
 
 
 @dataclass
 class _Running:
+    task: Task
     key: str
     candidates: list[Candidate]
     until_deadline: bool
+    is_retried: bool = False
 
 
 class Driver:
     """Runs one search to its end; `best` and `evaluations` are right at any moment."""
 
     def __init__(self, desk: Desk) -> None:
-        self.evaluations: list[Evaluation] = []
-        self.best: Evaluation | None = None
+        self.evaluations: list[Evaluation] = list(desk.known)
+        self.best: Evaluation | None = best_of(desk.known, desk.limits)
         self._desk = desk
-        self._known: dict[str, Evaluation] = {}
+        self._known = {evaluation.key: evaluation for evaluation in desk.known}
         self._running: dict[int, _Running] = {}
-        self._started = 0
-        self._spent = 0.0
+        self._started = max((evaluation.number for evaluation in desk.known), default=0)
+        self._spent = sum(evaluation.candidate.fidelity for evaluation in desk.known)
         self._threads = ThreadpoolController()
-        # What runs in this very process is interrupted as its author expects.
-        is_apart = not getattr(desk.executor, "runs_here", False)
-        self._interrupts = Deferral(enabled=is_apart)
+        self._interrupts = desk.interrupts
+        self._is_ending = False
+        for evaluation in desk.known:
+            desk.foresight.learn(evaluation)
 
     def run(self, search: Search) -> str:
-        """Drive until the search or the budget ends; say which it was."""
+        """Drive until the search or the budget ends; say which it was.
+
+        A second interrupt is raised: then nothing at all is to follow.
+        """
         try:
             with self._interrupts:
                 return self._drive(search)
         except StopIteration:
-            return "interrupt" if self._interrupts.came else "nothing left to try"
+            return self._interruption() if self._interrupts.came else "nothing left to try"
         except KeyboardInterrupt:
-            return "interrupt"
+            if self._interrupts.count > 1:
+                raise
+            return self._interruption()
         finally:
             search.close()
             self._drain()
+
+    def _interruption(self) -> str:
+        """What to call the end by a signal: who terminates a process gives it little time."""
+        asked = self._interrupts.number in (None, signal.SIGINT)
+        return INTERRUPT if asked else TERMINATION
 
     def _drive(self, search: Search) -> str:
         with self._thinking():
@@ -123,26 +147,33 @@ class Driver:
             if running.key == key:
                 running.candidates.append(candidate)
                 return None
+        reason = self._desk.foresight.reason_to_skip(candidate, self.best)
+        if reason is not None:  # it is not logged: with more time it may be started
+            return Evaluation(0, key, candidate, Status.SKIPPED, message=reason)
         self._started += 1
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self.best)
         arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
-        task = Task(
-            self._started, "evaluate", arguments, seconds, keep=self._desk.finish is not None
-        )
-        self._running[self._started] = _Running(key, [candidate], until_deadline)
-        self._desk.tell("evaluation_started", number=self._started, text=self._desk.text(candidate))
+        keep = self._desk.finish is not None
+        task = Task(self._started, "evaluate", arguments, seconds, keep=keep)
+        self._running[self._started] = _Running(task, key, [candidate], until_deadline)
+        text = self._desk.text(candidate)
+        with self._desk.ledger.charge("store"):
+            self._desk.store.begin(self._started, key, text)
+        self._desk.tell("evaluation_started", number=self._started, text=text)
         self._desk.executor.submit(task)
         return None
 
     def _reason_to_stop(self) -> str | None:
         if self._interrupts.came:
-            return "interrupt"
+            return self._interruption()
         budget = self._desk.budget
         if budget.max_evaluations is not None and self._spent > budget.max_evaluations - ROUNDING:
             return "evaluations" if not self._running else self._wait_for_last()
         left = budget.seconds_left(self.best)
         if left is not None and left < SHORTEST_EVALUATION:
+            return "budget"
+        if self._desk.foresight.has_given_up and not self._running:
             return "budget"
         answers = self._desk.tell(
             "should_stop", evaluations=len(self.evaluations), incumbent=self.best
@@ -153,7 +184,7 @@ class Driver:
         """Let what runs come to its end; nothing more is started."""
         while self._running:
             if not self._collect(at_least=1):
-                return "interrupt" if self._interrupts.came else "budget"
+                return self._interruption() if self._interrupts.came else "budget"
         return "evaluations"
 
     def _collect(self, at_least: int) -> list[Evaluation]:
@@ -177,11 +208,13 @@ class Driver:
             return [evaluation for item in finished for evaluation in self._enter(item)]
 
     def _enter(self, finished: Finished) -> list[Evaluation]:
-        running = self._running.pop(finished.number, None)
-        if running is None:
+        running = self._running.get(finished.number)
+        if running is None or self._retry(finished, running):
             return []
-        first = self._evaluation(finished, running)
+        del self._running[finished.number]
+        first = self._record(finished, running)
         self._known[first.key] = first
+        self._desk.foresight.learn(first)
         self.evaluations.append(first)
         self._desk.store.append(first)
         if self._desk.finish is not None:
@@ -191,44 +224,25 @@ class Driver:
         self._desk.tell("evaluation_finished", evaluation=first)
         return [replace(first, candidate=candidate) for candidate in running.candidates]
 
-    def _evaluation(self, finished: Finished, running: _Running) -> Evaluation:
-        status, message = self._judge(finished, running)
-        result = finished.result
-        return Evaluation(
-            number=finished.number,
-            key=running.key,
-            candidate=running.candidates[0],
-            status=status,
-            loss=float(result.get("loss", math.nan)),
-            constraints=tuple(float(value) for value in result.get("constraints", ())),
-            seconds=finished.seconds,
-            text=self._desk.text(running.candidates[0]),
-            message=message,
-            details=result.get("details", {}),
-        )
+    def _retry(self, finished: Finished, running: _Running) -> bool:
+        """Start an evaluation again whose process was lost by no fault of its own, but once."""
+        if finished.status is not Status.LOST or running.is_retried or self._is_ending:
+            return False
+        seconds, running.until_deadline = self._desk.budget.limit_of_next(self.best)
+        running.is_retried = True
+        self._desk.executor.submit(replace(running.task, seconds=seconds))
+        return True
 
-    def _judge(self, finished: Finished, running: _Running) -> tuple[Status, str]:
-        """The status: a success must have a finite loss and a number for every limit."""
-        out_of_budget = finished.status is Status.TIMEOUT and running.until_deadline
-        if out_of_budget or finished.status is Status.CANCELLED:
-            return Status.CANCELLED, "the search ended first"
-        if finished.status is not Status.SUCCESS:
-            return finished.status, finished.message
-        if not math.isfinite(float(finished.result.get("loss", math.nan))):
-            return Status.INVALID, f"the loss is {finished.result.get('loss')}"
-        values = finished.result.get("constraints", ())
-        if len(values) != len(self._desk.limits):
-            return (
-                Status.INVALID,
-                f"{len(values)} constraint values for {len(self._desk.limits)} limits",
-            )
-        for limit, value in zip(self._desk.limits, values, strict=True):
-            if not math.isfinite(float(value)):
-                return Status.INVALID, f"constraint '{limit.name}' is {value}"
-        return Status.SUCCESS, ""
+    def _record(self, finished: Finished, running: _Running) -> Evaluation:
+        limits = self._desk.limits
+        verdict = judge(finished, limits, until_deadline=running.until_deadline)
+        candidate = running.candidates[0]
+        text = self._desk.text(candidate)
+        return make_record(finished, verdict, running.key, candidate, text)
 
     def _drain(self) -> None:
         """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
+        self._is_ending = True
         executor = self._desk.executor
         self._take_in(executor.wait(0.0) if self._running else ())
         for number in list(self._running):

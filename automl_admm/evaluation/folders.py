@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,3 +41,33 @@ class Folders:
         if self._own is not None:
             with contextlib.suppress(OSError):  # a dying process may still write below it
                 self._own.cleanup()
+
+
+def is_within(folders: Iterable[Path], most_bytes: int, most_files: int) -> bool:
+    """Whether what lies in these folders is no more than so much; counted no further than that.
+
+    What a file takes on the disk counts: one with holes takes less than its length.
+    """
+    waiting, weight, files = list(folders), 0, 0
+    while waiting:
+        for size, below in _entries(waiting.pop()):
+            weight += size
+            files += 1
+            if weight > most_bytes or files > most_files:
+                return False
+            if below is not None:
+                waiting.append(below)
+    return True
+
+
+def _entries(folder: Path) -> Iterator[tuple[int, Path | None]]:
+    """The bytes on the disk of everything in a folder, with its path if it is one itself.
+
+    What vanishes meanwhile takes nothing.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                size = entry.stat(follow_symlinks=False).st_blocks * 512
+                yield size, Path(entry.path) if is_folder else None

@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import pickle
+import shutil
 import signal
 import socket
 import sys
@@ -28,7 +29,7 @@ import psutil
 
 from automl_admm.evaluation.calls import MESSAGE_LIMIT, report_error, shorten
 from automl_admm.evaluation.channel import Channel, Message, readable
-from automl_admm.evaluation.child import Order, run_child
+from automl_admm.evaluation.child import Order, Rules, run_child
 from automl_admm.evaluation.processes import (
     MARK,
     adopt_orphans,
@@ -37,7 +38,7 @@ from automl_admm.evaluation.processes import (
     kill_marked,
     own_memory,
 )
-from automl_admm.evaluation.supervision import Bounds, Cause, Watch
+from automl_admm.evaluation.supervision import Bounds, Cause, Folders, Watch
 from automl_admm.problem import Status
 
 MEMORY_POLL_SECONDS = 0.05
@@ -47,12 +48,18 @@ LAST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What a fork server is told on its command line; `parent` is the pid that it works for."""
+    """What a fork server is told on its command line; `parent` is the pid that it works for.
+
+    `memory_bytes` are watched; `address_bytes`, if there are any, bind a child's address space too.
+    `temporary` is a folder for temporary files, its own and its children's.
+    """
 
     work: str
     socket: int
     parent: int
+    temporary: str
     memory_bytes: int | None
+    address_bytes: int | None
 
 
 def main() -> None:
@@ -61,20 +68,31 @@ def main() -> None:
     channel = Channel(socket.socket(fileno=instructions.socket))
     adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _leaving_if_orphaned(instructions.parent):
+    with _leaving_if_orphaned(instructions):
         work = _load_work(Path(instructions.work), channel)
     with contextlib.suppress(ConnectionError), _wakeups() as wakeup:
         channel.send({"event": "ready"})
         _Server(instructions, work, channel, wakeup).run()
+    if _is_orphan(instructions):  # else it is the parent who removes them
+        _remove_temporary_files(instructions)
+
+
+def _is_orphan(instructions: Instructions) -> bool:
+    return os.getppid() != instructions.parent
+
+
+def _remove_temporary_files(instructions: Instructions) -> None:
+    shutil.rmtree(instructions.temporary, ignore_errors=True)
 
 
 @contextmanager
-def _leaving_if_orphaned(parent: int) -> Iterator[None]:
+def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
     """Look every second if the parent is there: while the work loads nobody reads the socket."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         del number, frame
-        if os.getppid() != parent:
+        if _is_orphan(instructions):
+            _remove_temporary_files(instructions)
             os._exit(1)
 
     signal.signal(signal.SIGALRM, leave)
@@ -136,7 +154,7 @@ class _Server:
     def run(self) -> None:
         """Serve until the parent is gone, then leave nothing alive."""
         try:
-            while os.getppid() == self._instructions.parent:
+            while not _is_orphan(self._instructions):
                 self._listen()
                 self._reap()
                 for watch in self._watches.values():
@@ -171,6 +189,7 @@ class _Server:
 
     def _fork(self, order: Order) -> None:
         begun = time.monotonic()
+        folders = Folders(order.folder, Path(self._instructions.temporary, str(order.number)))
         try:
             pid = os.fork()
         except OSError as error:
@@ -179,9 +198,10 @@ class _Server:
             return
         if pid == 0:
             self._channel.close()
-            run_child(self._work, order, self._instructions.memory_bytes, self._pid)
+            rules = Rules(folders.temporary, self._instructions.address_bytes, self._pid)
+            run_child(self._work, order, rules)
         bounds = Bounds(order.seconds, self._instructions.memory_bytes, self._inherited)
-        self._watches[order.number] = Watch(pid, order.folder, bounds, begun)
+        self._watches[order.number] = Watch(pid, folders, bounds, begun)
         self._channel.send(
             {"event": "started", "number": order.number, "pid": pid, "moment": begun}
         )
@@ -197,6 +217,7 @@ class _Server:
             watch.kill_remains()
         self._kill_strays()
         for number, watch in finished:
+            shutil.rmtree(watch.folders.temporary, ignore_errors=True)
             self._tell_end(number, ended[watch.pid], watch.cause)
 
     def _kill_strays(self) -> None:

@@ -13,23 +13,31 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Deferral:
     """While it is entered the first interrupt only sets `came`; a second one is raised at once.
 
     In a block of `at_once` the first is raised, too: there a solver thinks, perhaps for long.
+    `number` is the signal that came, `count` how many did. It may be entered anew within itself.
 
     An interrupt is a signal whose handler raises KeyboardInterrupt; any other handler is called
     as before. Only the main thread of a process can defer, in others nothing changes.
     """
 
     def __init__(self, *, enabled: bool) -> None:
-        self.came = False
+        self.number: int | None = None
+        self.count = 0
+        self._depth = 0
         self._enabled = enabled and threading.current_thread() is threading.main_thread()
         self._is_at_once = False
         self._handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+
+    @property
+    def came(self) -> bool:
+        """Whether there was an interrupt."""
+        return self.number is not None
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -41,7 +49,8 @@ class Deferral:
             self._is_at_once = False
 
     def __enter__(self) -> Self:
-        for number in SIGNALS if self._enabled else ():
+        self._depth += 1
+        for number in SIGNALS if self._enabled and self._depth == 1 else ():
             handler = signal.getsignal(number)
             if callable(handler):
                 self._handlers[number] = handler
@@ -54,8 +63,12 @@ class Deferral:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
+        self._handlers.clear()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Let the handler do its work, but keep what it raises for the right moment."""
@@ -63,6 +76,12 @@ class Deferral:
         try:
             self._handlers[number](number, frame)
         except KeyboardInterrupt:
-            self.came = True
+            self.number = number
+            self.count += 1
             if not is_kept:
                 raise
+
+
+def deferral_for(executor: object) -> Deferral:
+    """What runs in this very process is interrupted as its author expects: nothing is deferred."""
+    return Deferral(enabled=not getattr(executor, "runs_here", False))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import errno
+import io
+import math
 import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from automl_admm.errors import AutomlAdmmError, ConfigurationError, DiskFullError
-from automl_admm.evaluation.calls import Report, decode_report, describe_exit
+from automl_admm.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.evaluation.calls import Report, decode_report, describe_exit, shorten
 from automl_admm.evaluation.channel import Message
 from automl_admm.evaluation.child import RESULT, TASK
 from automl_admm.evaluation.folders import Folders
+from automl_admm.evaluation.obstacles import naming_obstacles
+from automl_admm.evaluation.processes import share_of_memory
 from automl_admm.evaluation.server_process import Launch, ServerProcess
 from automl_admm.evaluation.supervision import OUTPUT, trim_output
 from automl_admm.plugin_types import ExecutorSetting
@@ -24,22 +27,42 @@ from automl_admm.protocols import Finished, Task
 RESTARTS = 3
 KILL_SECONDS = 1.0
 SHOWN_OUTPUT = 4_000
+SHOWN_LINE = 120
+TRACEBACK = "Traceback (most recent call last)"
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PickledWork:
+    """A work as a file holds it: who only passes it on need not load it."""
+
+    content: bytes
 
 
 @dataclass
 class _Running:
     task: Task
     folder: Path
+    submitted: float
     begun: float | None = None
+
+    def overdue(self, ready: float | None) -> float:
+        """When the server, ready since then, hangs if nothing more was heard of this task."""
+        if self.begun is not None:
+            seconds = self.task.seconds
+            return math.inf if seconds is None else self.begun + seconds + PATIENCE
+        return math.inf if ready is None else max(self.submitted, ready) + PATIENCE
 
 
 class LocalExecutor:
     """Runs tasks in children of a fork server, which starts at once and warms up meanwhile.
 
     The server enforces the limits and reaps; this side hands out orders and reads reports. A
-    server that dies is started again for the next task, a few times. A work may have a method
+    server that dies is started again for the next task, a few times. A work may be pickled already
+    (see `pickle_work`), and may have a method
     `prepare()`, which the server calls before it forks: it may import and build, but must not run
-    anything that starts threads (a fit does), or the children may hang.
+    anything that starts threads (a fit does), or the children may hang. Without a memory limit a
+    task may have its share of the machine's memory, so that none can bring down the machine.
     """
 
     def __init__(self, work: Any, setting: ExecutorSetting) -> None:
@@ -47,7 +70,11 @@ class LocalExecutor:
         self._folders = Folders(setting.scratch)
         scratch = self._folders.scratch
         self._launch = Launch(
-            scratch / "work.pickle", scratch / "server.log", self.workers, setting.memory_bytes
+            scratch / "work.pickle",
+            scratch / "server.log",
+            self.workers,
+            setting.memory_bytes or share_of_memory(self.workers),
+            setting.memory_bytes,
         )
         try:
             _store(work, self._launch.work)
@@ -58,11 +85,13 @@ class LocalExecutor:
         self._ended: list[Finished] = []
         self._deaths: list[str] = []
         self._failure: AutomlAdmmError | None = None
+        self._ready: float | None = None
         self._server: ServerProcess | None = ServerProcess(self._launch)
 
     def submit(self, task: Task) -> None:
         """Hand a task to the server; its time runs from the fork, not from here."""
-        folder = self._folders.make(task)
+        with naming_obstacles("the folder of an evaluation cannot be made"):
+            folder = self._folders.make(task)
         _store((task.method, dict(task.arguments)), folder / TASK)
         order = {
             "order": "run",
@@ -72,7 +101,7 @@ class LocalExecutor:
         }
         while not self._send(order):
             pass
-        self._running[task.number] = _Running(task, folder)
+        self._running[task.number] = _Running(task, folder, time.monotonic())
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
         """The tasks that ended; nothing at once if nothing runs."""
@@ -82,7 +111,7 @@ class LocalExecutor:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 break
-            self._listen(left)
+            self._listen_while_it_answers(left)
         ended, self._ended = self._ended, []
         return ended
 
@@ -142,10 +171,24 @@ class LocalExecutor:
         except EOFError:
             self._mourn()
 
+    def _listen_while_it_answers(self, timeout: float | None) -> None:
+        """Listen no longer than until a task is long overdue: then the server hangs.
+
+        Somebody may have stopped it. Killing it ends what it ran as lost.
+        """
+        overdue = min(running.overdue(self._ready) for running in self._running.values())
+        left = overdue - time.monotonic()
+        longest = min(left, math.inf if timeout is None else timeout)
+        self._listen(None if longest == math.inf else longest)
+        if left <= 0 and not self._ended:
+            self._mourn()
+
     def _hear(self, message: Message) -> None:
         if message["event"] == "failed":
             self._failure = _load_error(message["message"])
             raise self._failure
+        if message["event"] == "ready":
+            self._ready = time.monotonic()
         running = self._running.get(message.get("number", -1))
         if running is None:
             return
@@ -167,8 +210,8 @@ class LocalExecutor:
         """The server is dead: what ran is lost, unless its report is there."""
         if self._server is None:
             return
-        end = self._server.bury()
-        self._server = None
+        end = self._server.bury() + _last_line(self._launch.log)
+        self._server = self._ready = None
         self._deaths.append(end)
         now = time.monotonic()
         for number, running in list(self._running.items()):
@@ -177,17 +220,29 @@ class LocalExecutor:
             self._finish(number, _read_report(running.folder) or lost, seconds)
 
 
+def pickle_work(work: Any) -> PickledWork:
+    """Pickle a work for a `LocalExecutor` of another machine."""
+    buffer = io.BytesIO()
+    _pickle(work, buffer)
+    return PickledWork(buffer.getvalue())
+
+
 def _store(item: Any, path: Path) -> None:
+    with naming_obstacles(f"'{path}' cannot be written"), path.open("wb") as file:
+        if isinstance(item, PickledWork):
+            file.write(item.content)
+        else:
+            _pickle(item, file)
+
+
+def _pickle(item: Any, file: IO[bytes]) -> None:
     """Pickle anything, what is defined in `__main__` or in a function by value."""
     import joblib
 
     wrapped = joblib.wrap_non_picklable_objects(item, keep_wrapper=False)
     try:
-        with path.open("wb") as file:
-            pickle.dump(wrapped, file, protocol=pickle.HIGHEST_PROTOCOL)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise DiskFullError(f"no room left on the disk for '{path}'.") from error
+        pickle.dump(wrapped, file, protocol=pickle.HIGHEST_PROTOCOL)
+    except OSError:
         raise
     except Exception as error:
         raise ConfigurationError(
@@ -229,6 +284,16 @@ def _read_report(folder: Path) -> Report | None:
         return decode_report((folder / RESULT).read_bytes())
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _last_line(log: Path) -> str:
+    """What the server said last: a library that cannot start names the limit that it met.
+
+    OpenBLAS does so and interrupts the process, which only then has a traceback.
+    """
+    said, _, _ = _last_output(log).partition(TRACEBACK)
+    lines = said.strip().splitlines()
+    return f", saying '{shorten(lines[-1].strip(), SHOWN_LINE)}'" if lines else ""
 
 
 def _last_output(output: Path) -> str:

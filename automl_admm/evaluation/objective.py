@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.evaluation.answers import check_predictions, check_probabilities, number_labels
 from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.peaks import forget_peak, peak_mb
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.evaluation.rows import share_of_rows
+from automl_admm.evaluation.saving import import_skops
 from automl_admm.evaluation.thresholds import (
     DEFAULTS,
     aimed_decisions,
@@ -44,6 +46,7 @@ Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.
 SHARE_SEED = 0
 EVIDENCE = "evidence.pickle"
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class PipelineWork:
         for module in all_modules(self.space.shape):
             build_pipeline([Step(module.component)], components, self.context, seed=0)
         if self.persist:
-            import skops.io  # noqa: F401 - the final fit needs it when time is shortest
+            import_skops()  # the final fit needs it when time is shortest
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
@@ -143,6 +146,7 @@ class PipelineWork:
                 "scores": scores,
                 "fit_seconds": float(np.mean([part.fit_seconds for part in parts])),
                 "predict_seconds": float(np.mean([part.predict_seconds for part in parts])),
+                "work_seconds": time.perf_counter() - wall,
                 "slowdown": _slowdown(wall, processor),
                 **chosen,
             },
@@ -165,9 +169,7 @@ class PipelineWork:
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         if self.persist:
-            from skops.io import dump
-
-            dump(pipeline, folder / "model.skops", compression=8)
+            import_skops().dump(pipeline, folder / "model.skops", compression=8)
         if self.held_out is not None:
             found = self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
         return found
@@ -214,13 +216,12 @@ class PipelineWork:
         begun = time.perf_counter()
         predictions = _predictions(remembered, rows)
         seconds = time.perf_counter() - begun
-        if predictions.dtype.kind == "f" and not np.isfinite(predictions).all():
-            raise InvalidOutcome("the predictions are not all finite")
         peak = peak_mb()
         score = score_of(self.metric, remembered, rows)
         by_decisions = remembered.was_asked("predict")
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
-        decisions = _decisions(remembered, rows) if self.constraints else None
+        is_looked_at = by_decisions or self.constraints
+        decisions = _decisions(remembered, rows) if is_looked_at else None
         evaluated = EvaluatedPipeline(
             numbered,
             rows.X,
@@ -299,6 +300,10 @@ def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
         reason = explain_unknown(evidence) or f"it is {value}"
         name = constraint.limit.name
         raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
+    limit = constraint.limit
+    if limit.extreme is not None and limit.turned(value) < limit.turned(limit.extreme) - ROUNDING:
+        reason = f"it is {value:g}, and never beyond {limit.extreme:g}"
+        raise InvalidOutcome(f"constraint '{limit.name}' has no value: {reason}{where}")
     return value
 
 
@@ -333,15 +338,23 @@ def _labels_at(pipeline: Any, threshold: float, classes: Any, X: Any) -> Any:
 
 def _predictions(pipeline: Any, rows: Table) -> Any:
     """The most that the model can say; of one that only decides, the numbers of its decisions."""
-    if not response_of(pipeline):
+    response = response_of(pipeline)
+    if not response:
         return _decisions(pipeline, rows)
-    return np.asarray(predict_scores(pipeline, rows.X))
+    predictions = np.asarray(predict_scores(pipeline, rows.X))
+    check_predictions(predictions, len(rows.y))
+    if response == "predict_proba" and rows.classes is not None:
+        check_probabilities(predictions, len(rows.classes))
+    return predictions
 
 
 def _decisions(pipeline: Any, rows: Table) -> Any:
     """What is predicted of the rows, numbered as their target is; known already, as a rule."""
     found = np.asarray(pipeline.predict(rows.X))
-    return found if rows.classes is None else np.searchsorted(rows.classes, found)
+    if rows.classes is not None:
+        found = number_labels(found, rows.classes)
+    check_predictions(found, len(rows.y))
+    return found
 
 
 def _slowdown(wall: float, processor: float) -> float:

@@ -16,6 +16,8 @@ MARK = "AUTOML_ADMM_SERVER"
 ROUNDS = 3
 SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
+CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
+SHARED_OUT = 0.9
 C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -97,6 +99,15 @@ def _carries(process: psutil.Process, mark: str) -> bool:
         return bool(process.environ().get(MARK) == mark)
     except (psutil.Error, OSError):
         return False
+
+
+def share_of_memory(workers: int) -> int:
+    """What each of some workers may have of the memory of this machine, or of its container."""
+    try:
+        limit = int(CONTAINER_MEMORY.read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no container, or one without a limit: "max"
+        limit = sys.maxsize
+    return int(SHARED_OUT * min(limit, psutil.virtual_memory().total)) // workers
 
 
 def own_memory(process: psutil.Process) -> tuple[int, int]:

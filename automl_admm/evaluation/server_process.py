@@ -5,24 +5,30 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from automl_admm.evaluation.calls import describe_exit
 from automl_admm.evaluation.channel import Channel
 from automl_admm.evaluation.forkserver import Instructions
+from automl_admm.evaluation.obstacles import naming_obstacles
 from automl_admm.evaluation.processes import MARK, kill_marked
 
 STOP_SECONDS = 3.0
+TEMPORARY = "automl-admm-tmp-"
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+# Threads that wait for each other by spinning make a fit fifty times slower on a busy machine.
+PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 # The parent's path comes first of all, so that the same package is imported, installed or not.
 BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -38,20 +44,49 @@ class Launch:
     log: Path
     workers: int
     memory_bytes: int | None
+    address_bytes: int | None = None
 
 
 class ServerProcess:
-    """A fork server that runs, or did."""
+    """A fork server that runs, or did.
+
+    What it and its children write to temporary files goes to a folder that is removed with it. Its
+    path is short, wherever the run folder is: sockets have no room for a long one.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self._mark = secrets.token_hex(8)
+        with naming_obstacles("the process that evaluates cannot be started"):
+            self._temporary = tempfile.mkdtemp(prefix=TEMPORARY)
+            try:
+                self._begin(launch)
+            except OSError:
+                self._remove_temporary()
+                raise
+
+    def _begin(self, launch: Launch) -> None:
         ours, theirs = socket.socketpair()
         instructions = Instructions(
-            str(launch.work), theirs.fileno(), os.getpid(), launch.memory_bytes
+            str(launch.work),
+            theirs.fileno(),
+            os.getpid(),
+            self._temporary,
+            launch.memory_bytes,
+            launch.address_bytes,
         )
+        self.channel = Channel(ours)
+        try:
+            with theirs:
+                self._process = self._start(launch, instructions)
+        except OSError:
+            self.channel.close()
+            raise
+        self.pid = self._process.pid
+
+    def _start(self, launch: Launch, instructions: Instructions) -> subprocess.Popen[bytes]:
         path = [str(entry) or str(Path.cwd()) for entry in sys.path]
-        with theirs, launch.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
+        with launch.log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
                 [
                     *(sys.executable, "-P", "-W", "ignore", "-c", BOOT),
                     *(json.dumps(path), json.dumps(asdict(instructions))),
@@ -59,12 +94,10 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=_environment(self._mark, launch.workers),
-                pass_fds=[theirs.fileno()],
+                env=_environment(self._mark, launch.workers, self._temporary),
+                pass_fds=[instructions.socket],
                 start_new_session=True,
             )
-        self.pid = self._process.pid
-        self.channel = Channel(ours)
 
     def stop(self) -> None:
         """Hang up, which makes the server kill its children and leave.
@@ -79,6 +112,7 @@ class ServerProcess:
             code = None
         if code != 0:
             self.bury()
+        self._remove_temporary()
 
     def bury(self) -> str:
         """Kill the server and whatever it left; say how it ended."""
@@ -86,12 +120,17 @@ class ServerProcess:
         self._process.kill()
         code = self._process.wait()
         kill_marked(self._mark)
+        self._remove_temporary()
         return describe_exit(code)
 
+    def _remove_temporary(self) -> None:
+        shutil.rmtree(self._temporary, ignore_errors=True)
 
-def _environment(mark: str, workers: int) -> dict[str, str]:
+
+def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:
     threads = str(max(1, _cores() // workers))
-    return os.environ | dict.fromkeys(THREAD_VARIABLES, threads) | {MARK: mark}
+    own = {MARK: mark, "TMPDIR": temporary}
+    return PATIENT | os.environ | dict.fromkeys(THREAD_VARIABLES, threads) | own
 
 
 def _cores() -> int:

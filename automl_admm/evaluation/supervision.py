@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from automl_admm.evaluation.folders import is_within
 from automl_admm.evaluation.processes import (
     descendants_of,
     exact_memory,
@@ -24,6 +25,9 @@ from automl_admm.problem import Status
 
 SCAN_SECONDS = 0.25
 EXACT_SECONDS = 1.0
+WEIGHING_SECONDS = 0.5
+SCRATCH_LIMIT = 8 << 30
+MOST_FILES = 20_000
 OUTPUT = "output.txt"
 OUTPUT_LIMIT = 1_000_000
 RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
@@ -39,24 +43,43 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a child may use; `inherited` is what it shares with the server, which costs nothing."""
+    """What a child may use; `inherited` is what it shares with the server, which costs nothing.
+
+    One file alone is bounded by the child's own limits, `scratch_bytes` bound what it writes to
+    its folders in all.
+    """
 
     seconds: float | None = None
     memory_bytes: int | None = None
     inherited: int = 0
+    scratch_bytes: int = SCRATCH_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where a child writes: the folder of its task, and one for temporary files of anybody."""
+
+    task: Path
+    temporary: Path
+
+    @property
+    def both(self) -> tuple[Path, Path]:
+        """The two of them."""
+        return self.task, self.temporary
 
 
 class Watch:
     """A running child. `cause` says why it was killed, None as long as it was not."""
 
-    def __init__(self, pid: int, folder: Path, bounds: Bounds, begun: float) -> None:
+    def __init__(self, pid: int, folders: Folders, bounds: Bounds, begun: float) -> None:
         self.pid = pid
+        self.folders = folders
         self.cause: Cause | None = None
-        self._folder = folder
         self._bounds = bounds
         self._deadline = None if bounds.seconds is None else begun + bounds.seconds
         self._next_scan = begun + SCAN_SECONDS
         self._next_exact = begun
+        self._next_weighing = begun + WEIGHING_SECONDS
         self._tree: dict[int, psutil.Process] = {}
 
     def seconds_to_next(self, now: float) -> float:
@@ -76,7 +99,10 @@ class Watch:
         if now >= self._next_scan:
             self._next_scan = now + SCAN_SECONDS
             self._scan()
-            cut_runaway(self._folder / OUTPUT)
+            cut_runaway(self.folders.task / OUTPUT)
+        if now >= self._next_weighing:
+            self._next_weighing = now + WEIGHING_SECONDS
+            self._weigh()
         if self._bounds.memory_bytes is not None:
             self._check_memory(self._bounds.memory_bytes, now)
 
@@ -96,6 +122,12 @@ class Watch:
         for pid in descendants_of(self.pid):
             if pid not in self._tree:
                 self._remember(pid)
+
+    def _weigh(self) -> None:
+        limit = self._bounds.scratch_bytes
+        if not is_within(self.folders.both, limit, MOST_FILES):
+            most = f"{limit / 1e6:.0f} MB or {MOST_FILES:,} files"
+            self.kill(Cause(Status.ERROR, f"wrote more than {most} to its folder"))
 
     def _remember(self, pid: int) -> None:
         try:

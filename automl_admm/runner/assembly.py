@@ -141,7 +141,7 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     """The executor that was asked for, with its work."""
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
-    setting = ExecutorSetting(config.workers, config.memory_bytes, scratch)
+    setting = ExecutorSetting(config.workers, config.memory_bytes, scratch, config.default_workers)
     executor: Executor = record.factory(work, setting, build_options(name, record.options, given))
     return executor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from automl_admm.errors import NoSuccessError
@@ -28,6 +29,18 @@ def fix_bounds(
     return tuple(
         constraint if constraint.of_baseline is None else _fixed(constraint, value)
         for constraint, value in zip(constraints, values, strict=True)
+    )
+
+
+def keep_bounds(
+    constraints: tuple[Constraint, ...], bounds: Mapping[str, float]
+) -> tuple[Constraint, ...]:
+    """Give limits that are relative the numbers that they had before, where they had one."""
+    return tuple(
+        replace(c, limit=replace(c.limit, bound=bounds[c.limit.name]))
+        if c.of_baseline is not None and c.limit.name in bounds
+        else c
+        for c in constraints
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from automl_admm.errors import UnknownNameError
 from automl_admm.evaluation.budget import no_reserve
+from automl_admm.evaluation.interrupts import deferral_for
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
 from automl_admm.problem import Limit
@@ -92,8 +93,10 @@ def run_black_box(
     with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
         executor = build_executor(config, plugins, work, Path(scratch))
         try:
-            tools = Tools(plan, tell, executor, MemoryStore(), no_reserve)
-            result = run_search(config, subject, tools)
+            with deferral_for(executor) as interrupts:
+                store = MemoryStore()
+                tools = Tools(plan, tell, executor, store, no_reserve, interrupts=interrupts)
+                result = run_search(config, subject, tools)
         finally:
             executor.close()
     best_or_raise(result)

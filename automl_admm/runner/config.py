@@ -32,7 +32,11 @@ class RunConfig:
     hold at this confidence, `certify_fraction` of the rows is set aside instead of `test_size`
     (None: as many as the limits take), and looks at them are counted in a file, `looks`. The search
     begins at `starts`: texts of pipelines, and files with one a line. A rule of the grammar may
-    stand inside of itself `max_depth` times.
+    stand inside of itself `max_depth` times. With `default_workers` nobody asked for that number of
+    `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
+    where the data came from, if they did from somewhere. A run that is `resumed` goes on with what
+    its `folder` holds, its earlier sessions having used `seconds_used`; if something else is asked
+    for than before, only if `changes_allowed`.
     """
 
     grammar: str | Path = "default"
@@ -48,6 +52,7 @@ class RunConfig:
     strategy: str = "admm"
     executor: str = "local"
     workers: int = 1
+    default_workers: bool = False
     cv: Any = None
     test_size: float = 0.0
     certify: float | None = None
@@ -58,7 +63,11 @@ class RunConfig:
     min_fidelity: float = 1.0
     seed: int = 0
     title: str = "search"
+    source: str | None = None
     folder: Path | None = None
+    resumed: bool = False
+    seconds_used: float = 0.0
+    changes_allowed: bool = False
     extra_plugins: Mapping[str, object] = field(default_factory=dict)
     observers: tuple[object, ...] = ()
     begun: float = field(default_factory=time.monotonic)
@@ -106,6 +115,11 @@ class RunConfig:
         if self.budget_seconds is None and self.max_evaluations is None:
             return DEFAULT_SECONDS
         return self.budget_seconds
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same settings give the same evaluations in the same order."""
+        return self.seconds is None and self.workers == 1
 
     @property
     def deadline(self) -> float | None:

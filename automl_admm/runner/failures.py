@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from automl_admm.errors import NoSuccessError
+from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.problem import Evaluation, Status
 from automl_admm.run_records import RunResult
 
@@ -18,7 +19,7 @@ def best_or_raise(result: RunResult) -> Evaluation:
 
     An interrupt before the first success is an interrupt and nothing else.
     """
-    if result.best is None and result.stopped_by == "interrupt":
+    if result.best is None and result.stopped_by in (INTERRUPT, TERMINATION):
         raise KeyboardInterrupt
     if result.best is None:
         hint = "Give it a longer budget, or look at one with the executor 'inline'."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import platform
 import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -13,27 +15,41 @@ from typing import TYPE_CHECKING, Any
 from automl_admm.problem import Evaluation
 from automl_admm.protocols import Finished
 from automl_admm.run_records import RunResult
+from automl_admm.runner.changes import hash_space
+from automl_admm.runner.request import describe_request
 from automl_admm.store.folder import RunFolder, write_atomically, write_json
 
 if TYPE_CHECKING:
+    from automl_admm.evaluation.objective import PipelineWork
     from automl_admm.runner.pipelines import PipelineResult
     from automl_admm.runner.preparation import Preparation
 
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One session of a run: when it began, and how long it took, None if nobody could say."""
+
+    begun: str
+    seconds: float | None = None
+
+
 def write_settings(
-    folder: RunFolder, prepared: Preparation, *, state: str, result: RunResult | None = None
+    folder: RunFolder,
+    prepared: Preparation,
+    stretches: Sequence[Stretch],
+    *,
+    state: str,
+    result: RunResult | None = None,
 ) -> None:
     """`run.json`: the resolved settings, what they ran on and with, and how it ended."""
     content: dict[str, Any] = {
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "title": prepared.config.title,
-        "settings": _settings(prepared),
-        "data": _describe(prepared.work.table),
-        "versions": versions(),
-        "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+        **describe_run(prepared),
+        "sessions": [asdict(stretch) for stretch in stretches],
     }
     if result is not None:
         content["result"] = {
@@ -42,16 +58,31 @@ def write_settings(
             "seconds": round(result.seconds, 3),
             "evaluations": len(result.evaluations),
             "ledger": {account: round(spent, 3) for account, spent in result.ledger.items()},
+            "work": {account: round(spent, 3) for account, spent in result.work.items()},
         }
     write_json(folder.settings, content)
-    if not folder.grammar.exists():
-        write_atomically(folder.grammar, prepared.grammar.text.encode())
+    text = prepared.grammar.text.encode()
+    if not folder.grammar.exists() or folder.grammar.read_bytes() != text:
+        write_atomically(folder.grammar, text)
+
+
+def describe_run(prepared: Preparation) -> dict[str, Any]:
+    """What a run is made of: what was asked for and resolved, the data, and the versions."""
+    return {
+        "request": describe_request(prepared.config),
+        "settings": _settings(prepared),
+        "data": _describe(prepared.work),
+        "versions": versions(),
+        "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+    }
 
 
 def _settings(prepared: Preparation) -> dict[str, Any]:
     config = prepared.config
     return {
         "grammar": str(config.grammar),
+        "grammar_text": prepared.grammar.text,
+        "space_sha256": hash_space(prepared.grammar.pipelines.space),
         "max_depth": config.max_depth,
         "starts": [prepared.grammar.pipelines.text(start) for start in prepared.starts],
         "task": prepared.task,
@@ -74,8 +105,14 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
     }
 
 
-def _describe(table: Any) -> dict[str, Any]:
-    return {"rows": len(table.y), "columns": table.X.shape[1], "sha256": fingerprint(table)}
+def _describe(work: PipelineWork) -> dict[str, Any]:
+    table, held_out = work.table, work.held_out
+    return {
+        "rows": len(table.y),
+        "columns": table.X.shape[1],
+        "sha256": fingerprint(table),
+        "held_out_sha256": None if held_out is None else fingerprint(held_out),
+    }
 
 
 def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:

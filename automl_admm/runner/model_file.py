@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from automl_admm.errors import StoreError
+from automl_admm.evaluation.saving import import_skops
 from automl_admm.plugins import Plugins, load_plugins
 from automl_admm.runner.trusted_types import TRUSTED
 from automl_admm.store.folder import RunFolder
@@ -31,11 +32,10 @@ def load_model(folder: RunFolder) -> Any:
 
 
 def _load(folder: RunFolder, content: bytes) -> Any:
-    from skops.io import get_untrusted_types, loads
-
+    skops = import_skops()
     trusted = trusted_types(load_plugins())
     try:
-        strange = sorted(set(get_untrusted_types(data=content)) - trusted)
+        strange = sorted(set(skops.get_untrusted_types(data=content)) - trusted)
     except (BadZipFile, KeyError, ValueError) as problem:
         raise StoreError(f"'{folder.model}' is no skops file: {problem}.") from problem
     if strange:
@@ -43,7 +43,7 @@ def _load(folder: RunFolder, content: bytes) -> Any:
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
             hint="Load it with skops.io.load(…, trusted=[…]) if you know where it is from.",
         )
-    return loads(content, trusted=sorted(trusted))
+    return skops.loads(content, trusted=sorted(trusted))
 
 
 def trusted_types(plugins: Plugins) -> frozenset[str]:

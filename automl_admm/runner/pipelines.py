@@ -3,44 +3,45 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from automl_admm.builtin.constraints.resources import BATCH
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.errors import InfeasibleError, NoSuccessError, NotCertifiedError
-from automl_admm.evaluation.objective import PipelineWork
+from automl_admm.evaluation.budget import Ledger
+from automl_admm.evaluation.driver import TERMINATION
+from automl_admm.evaluation.interrupts import deferral_for
 from automl_admm.plugin_types import CheapFunction, Constraint
 from automl_admm.problem import Evaluation, is_feasible
-from automl_admm.protocols import Executor, Finished, Store
+from automl_admm.protocols import Executor, Finished
 from automl_admm.run_records import RunResult
 from automl_admm.runner.assembly import build_executor
 from automl_admm.runner.baseline import fix_bounds
 from automl_admm.runner.certification import Examined, certificate_of, examine
 from automl_admm.runner.failures import best_or_raise
-from automl_admm.runner.files import keep_predictions, write_model, write_settings
+from automl_admm.runner.files import keep_predictions, write_model
 from automl_admm.runner.preparation import Preparation, aim_again
 from automl_admm.runner.refit import (
     Fitter,
     Refit,
+    effort_of,
     expected_seconds,
     read_refit,
     refit_best,
     reserved_for_walk,
 )
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.runner.session import Session, open_session
 from automl_admm.shape import PipelineSpace
 from automl_admm.space import Candidate
-from automl_admm.store.folder import RunFolder, create_folder, write_json
-from automl_admm.store.memory import MemoryStore
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.store.folder import RunFolder, write_json
 
 # What can be done where the limits do not hold, or are not proven to.
 ON_INFEASIBLE = ("raise", "closest")
+LAST_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
@@ -78,51 +79,75 @@ class PipelineResult:
 
 def run_pipelines(prepared: Preparation) -> PipelineResult:
     """Search, fit the winner on all rows of the search, measure it on those held out, save it."""
-    config = prepared.config
-    if config.folder is None:
-        with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
-            return _run(prepared, MemoryStore(), None, Path(scratch))
-    folder = create_folder(config.folder)
-    write_settings(folder, prepared, state="running")
-    store = SqliteStore(folder.store, create=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder.path) as scratch:
-            return _run(prepared, store, folder, Path(scratch))
-    finally:
-        store.close()
+    with open_session(prepared) as session:
+        return _run(session)
 
 
-def _run(
-    prepared: Preparation, store: Store, folder: RunFolder | None, scratch: Path
-) -> PipelineResult:
-    config = prepared.config
-    executor = build_executor(config, prepared.plugins, prepared.work, scratch)
+def _run(session: Session) -> PipelineResult:
+    prepared, config = session.prepared, session.prepared.config
+    ledger = Ledger(config.begun)
+    executor = build_executor(config, prepared.plugins, prepared.work, session.scratch)
     try:
-        fixed = fix_bounds(prepared.constraints, config, subject_of(prepared), executor)
-        if fixed is not prepared.constraints:
-            prepared = aim_again(prepared, fixed)
-            if folder is not None:
-                write_settings(folder, prepared, state="running")
+        if not session.past.evaluations:
+            prepared = _with_numbers(session, executor)
         subject = subject_of(prepared)
-        tell = teller(config, subject, prepared.plugins)
+        tell = teller(config, subject, prepared.plugins, session.past)
         reserve = _expected(prepared)
         if prepared.aside is not None:
             reserve = partial(reserved_for_walk, reserve, config.seconds)
-        tools = Tools(prepared.plan, tell, executor, store, reserve, _finisher(folder))
-        result = run_search(config, subject, tools)
-        outcome = _conclude(prepared, result, executor, folder)
+        finish = partial(keep_predictions, session.folder)
+        with deferral_for(executor) as interrupts:
+            tools = Tools(
+                prepared.plan,
+                tell,
+                executor,
+                session.store,
+                reserve,
+                finish,
+                session.past,
+                interrupts,
+                ledger,
+            )
+            result = run_search(config, subject, tools)
+            with ledger.charge("saving"):
+                outcome = _conclude(hurried(prepared, result), result, executor, session, ledger)
     finally:
         executor.close()
     tell("run_finished", result=outcome.result)
     return outcome
 
 
+def _with_numbers(session: Session, executor: Executor) -> Preparation:
+    """The same, its limits relative to a baseline as numbers."""
+    prepared = session.prepared
+    constraints, config = prepared.constraints, prepared.config
+    fixed = fix_bounds(constraints, config, subject_of(prepared), executor)
+    if fixed is not constraints:
+        prepared = aim_again(prepared, fixed)
+        session.write(prepared, "running")
+    return prepared
+
+
+def hurried(prepared: Preparation, result: RunResult) -> Preparation:
+    """Who terminates a process kills it soon: the rest has to be done in a few seconds."""
+    if result.stopped_by != TERMINATION:
+        return prepared
+    config = prepared.config
+    soon = time.monotonic() - config.begun + LAST_SECONDS
+    budget = soon if config.seconds is None else min(config.seconds, soon)
+    return replace(prepared, config=replace(config, budget_seconds=budget))
+
+
 def _conclude(
-    prepared: Preparation, result: RunResult, executor: Executor, folder: RunFolder | None
+    prepared: Preparation,
+    result: RunResult,
+    executor: Executor,
+    session: Session,
+    ledger: Ledger,
 ) -> PipelineResult:
     """The final fit, its measurements and its files."""
     best_or_raise(result)
-    refit, finished, examined = _fit_and_test(prepared, result, executor)
+    refit, finished, examined = _fit_and_test(prepared, result, executor, ledger)
     if finished.folder is None:
         raise NoSuccessError("the fitted pipeline was lost.", hint="Is the disk full?")
     with (finished.folder / "model.pickle").open("rb") as file:
@@ -132,15 +157,17 @@ def _conclude(
     best = replace(result, best=refit.evaluation, feasible=feasible, limits=limits)
     certificate = _certificate(prepared, refit.evaluation, examined)
     outcome = PipelineResult(best, model, refit, prepared, certificate)
+    folder = session.folder
     if folder is not None:
         write_model(folder, finished.folder / "model.skops", outcome)
-        write_settings(folder, prepared, state="done", result=best)
         _write_certificate(folder, prepared, certificate)
-    return outcome
+        asked_for = replace(prepared, config=session.prepared.config)
+        session.write(asked_for, "done", replace(best, ledger=ledger.seconds))
+    return replace(outcome, result=replace(best, ledger=ledger.seconds))
 
 
 def _fit_and_test(
-    prepared: Preparation, result: RunResult, executor: Executor
+    prepared: Preparation, result: RunResult, executor: Executor, ledger: Ledger
 ) -> tuple[Refit, Finished, Examined | None]:
     """The pipeline that ships: the one that the walk certified, else the best that can be fitted.
 
@@ -148,14 +175,16 @@ def _fit_and_test(
     """
     config, expected = prepared.config, _expected(prepared)
     if prepared.aside is not None and prepared.question is not None:
-        fit = Fitter(config, executor, expected)
+        fit = ledger.charge("final fit")(Fitter(config, executor, expected))
         evaluations, constraints = result.evaluations, prepared.constraints
-        examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
+        with ledger.charge("certify"):
+            examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
         if examined is not None:
             by_key = {evaluation.key: evaluation for evaluation in evaluations}
             evaluation = by_key[examined.shipped.contender.key]
             return read_refit(evaluation, examined.finished), examined.finished, examined
-    refit, finished = refit_best(config, subject_of(prepared), result, executor, expected)
+    with ledger.charge("final fit"):
+        refit, finished = refit_best(config, subject_of(prepared), result, executor, expected)
     return refit, finished, None
 
 
@@ -232,22 +261,7 @@ def _measure_steps(
 
 
 def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:
-    return partial(expected_seconds, _rows_ratio(prepared.work), _calls(prepared))
-
-
-def _rows_ratio(work: PipelineWork) -> float:
-    return len(work.table.y) / max(len(work.splits[0][0]), 1)
-
-
-def _calls(prepared: Preparation) -> float:
-    """How many times over a validation part is predicted to time calls for a certificate."""
-    if not any(constraint.kind == "measured" for constraint in prepared.constraints):
-        return 0.0
-    return prepared.work.calls * BATCH / max(len(prepared.work.splits[0][1]), 1)
-
-
-def _finisher(folder: RunFolder | None) -> Callable[[Evaluation, Finished], None]:
-    return partial(keep_predictions, folder)
+    return partial(expected_seconds, effort_of(prepared.work))
 
 
 def _how_far(constraints: tuple[Constraint, ...], evaluation: Evaluation) -> str:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from automl_admm.builtin.constraints.resources import REPEATS
 from automl_admm.errors import NoSuccessError
+from automl_admm.evaluation.objective import PipelineWork
 from automl_admm.problem import Evaluation, Status
 from automl_admm.protocols import Executor, Finished, Task
 from automl_admm.run_records import RunResult
@@ -39,18 +41,46 @@ class Refit:
     held_out_problem: str = ""
 
 
-def expected_seconds(rows_ratio: float, calls: float, evaluation: Evaluation | None) -> float:
+@dataclass(frozen=True)
+class Effort:
+    """How many times more a final fit has to do than an evaluation did on one of its splits.
+
+    It is fitted on `rows` times as many, predicts `seen` times as many, which were held out, and
+    its limits are measured by `calls` times as many calls.
+    """
+
+    rows: float = 1.0
+    seen: float = 1.0
+    calls: float = 1.0
+
+
+def effort_of(work: PipelineWork) -> Effort:
+    """What the final fits of a run take; calls count only where a limit is measured by them."""
+    train, valid = work.splits[0]
+    held_out = 0 if work.held_out is None else len(work.held_out.y)
+    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    return Effort(
+        rows=len(work.table.y) / max(len(train), 1),
+        seen=held_out / max(len(valid), 1),
+        calls=max(work.calls / REPEATS, 1.0) if is_timed else 1.0,
+    )
+
+
+def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
     """How long the final fit of an evaluation takes, with a margin; saving it included.
 
     The fit was timed on the machine as busy as it is; what comes with a fit is as slow as it was.
-    The validation rows are predicted `calls` times more where a certificate has to time calls.
     """
     if evaluation is None:
         return OVERHEAD
-    fit = float(evaluation.details.get("fit_seconds", evaluation.seconds))
-    predict = float(evaluation.details.get("predict_seconds", 0.0))
-    slowdown = min(float(evaluation.details.get("slowdown", 1.0)), MOST_SLOWDOWN)
-    return OVERHEAD * slowdown + MARGIN * rows_ratio * (fit + 2.0 * predict) + calls * predict
+    details = evaluation.details
+    fit = float(details.get("fit_seconds", evaluation.seconds))
+    predict = float(details.get("predict_seconds", 0.0))
+    folds = max(len(details.get("scores", ())), 1)
+    measure = max(float(details.get("work_seconds", 0.0)) / folds - fit - predict, 0.0)
+    slowdown = min(float(details.get("slowdown", 1.0)), MOST_SLOWDOWN)
+    work = effort.rows * fit + effort.seen * predict + max(effort.seen, effort.calls) * measure
+    return OVERHEAD * slowdown + MARGIN * work
 
 
 def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
@@ -138,10 +168,7 @@ def fit_finally(
         "threshold": evaluation.details.get("threshold"),
     }
     executor.submit(Task(number, "refit", arguments, limit, keep=True))
-    try:
-        return _wait_for(executor, number)
-    except KeyboardInterrupt:  # the end has come already: only a second one breaks it off
-        return _wait_for(executor, number)
+    return _wait_for(executor, number)
 
 
 def _wait_for(executor: Executor, number: int) -> Finished:

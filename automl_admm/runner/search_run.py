@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from automl_admm.errors import ConfigurationError
-from automl_admm.evaluation.budget import Budget, Ledger
+from automl_admm.evaluation.budget import PATIENCE, Budget, Ledger, attribute_work
+from automl_admm.evaluation.costs import CostModel, Foresight
 from automl_admm.evaluation.driver import Desk, Driver
+from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.plugins import Observers, Plugins
 from automl_admm.problem import Evaluation, Limit, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
@@ -36,6 +38,25 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class Past:
+    """What an earlier session of a run evaluated.
+
+    A run that `is_repeatable` is made again, with every answer from the log, and so goes on as if
+    it had never stopped; any other begins with all that is known.
+    """
+
+    evaluations: tuple[Evaluation, ...] = ()
+    is_repeatable: bool = False
+
+    def on(self, executor: Executor) -> Past:
+        """The same; several workers make no run twice in the same order."""
+        return replace(self, is_repeatable=self.is_repeatable and executor.workers == 1)
+
+
+NO_PAST = Past()
+
+
+@dataclass(frozen=True)
 class Tools:
     """What a search works with."""
 
@@ -45,12 +66,14 @@ class Tools:
     store: Store
     reserve: Callable[[Evaluation | None], float]
     finish: Callable[[Evaluation, Finished], None] | None = None
+    past: Past = NO_PAST
+    interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
+    ledger: Ledger | None = None
 
 
 def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     """Search until the budget ends; the caller tells `run_finished` when all is done."""
     check_cheap(subject)
-    budget = Budget(config.deadline, config.max_evaluations, config.limit_of_one, tools.reserve)
     problem = SearchProblem(
         subject.space,
         subject.key,
@@ -62,8 +85,9 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         evaluations=config.max_evaluations,
         deadline=None if config.deadline is None else config.deadline - tools.reserve(None),
         clock=time.monotonic,
+        known=() if tools.past.is_repeatable else tools.past.evaluations,
     )
-    ledger = Ledger()
+    ledger, budget = tools.ledger or Ledger(config.begun), _budget(config, tools)
     desk = Desk(
         tools.executor,
         tools.store,
@@ -75,19 +99,36 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         config.seed,
         ledger,
         tools.finish,
+        tools.past.evaluations,
+        Foresight(CostModel(subject.space), budget),
+        tools.interrupts,
     )
     tools.tell("run_started")
     driver, begun = Driver(desk), time.monotonic()
-    stopped_by = driver.run(tools.plan.search(problem, tools.tell))
+    with ledger.charge("search"):
+        stopped_by = driver.run(tools.plan.search(problem, tools.tell))
+    ended, made = time.monotonic(), driver.evaluations[len(tools.past.evaluations) :]
     return RunResult(
         best=driver.best,
         feasible=driver.best is not None and is_feasible(driver.best, subject.limits),
         evaluations=tuple(sorted(driver.evaluations, key=lambda evaluation: evaluation.number)),
         stopped_by=stopped_by,
-        seconds=time.monotonic() - config.begun,
+        seconds=ended - config.begun,
         limits=subject.limits,
         ledger=ledger.seconds,
-        search_seconds=time.monotonic() - begun,
+        search_seconds=ended - begun,
+        work=attribute_work(made, tools.executor.workers, ended - begun),
+    )
+
+
+def _budget(config: RunConfig, tools: Tools) -> Budget:
+    """The budget; only a limit of one evaluation that the user did not set may be exceeded."""
+    return Budget(
+        config.deadline,
+        config.max_evaluations,
+        config.limit_of_one,
+        tools.reserve,
+        patience=PATIENCE if config.evaluation_seconds is None else 0.0,
     )
 
 
@@ -107,7 +148,9 @@ def check_cheap(subject: Subject) -> None:
             ) from problem
 
 
-def teller(config: RunConfig, subject: Subject, plugins: Plugins) -> Callable[..., Sequence[Any]]:
+def teller(
+    config: RunConfig, subject: Subject, plugins: Plugins, past: Past = NO_PAST
+) -> Callable[..., Sequence[Any]]:
     """A function that tells observers of this run what happens."""
     info = RunInfo(
         title=config.title,
@@ -121,5 +164,6 @@ def teller(config: RunConfig, subject: Subject, plugins: Plugins) -> Callable[..
         loss_name=subject.loss_name,
         best_score=subject.best_score,
         begun=config.begun,
+        known=past.evaluations,
     )
     return partial(Observers(plugins.manager, config.observers).tell, info=info)

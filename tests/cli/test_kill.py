@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from automl_admm.errors import StoreError
-from automl_admm.problem import Status
+from automl_admm.problem import Evaluation, Status
 from automl_admm.store.sqlite import SqliteStore
 
 pytestmark = pytest.mark.faults
+Seen = Callable[[str], None]
 
 
 def evaluating_children(run: psutil.Process) -> Iterator[psutil.Process]:
@@ -50,25 +56,97 @@ def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
     assert any(row.ok for row in rows)
 
 
+@pytest.mark.fault(
+    "F22",
+    injected="SIGINT, SIGTERM, SIGHUP once",
+    expected="130, 143, 129; the best is saved, no stack trace, no orphans, the way to go on",
+)
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["ctrl-c", "sigterm", "hangup"],
 )
 def test_an_interrupt_ends_the_run_with_the_best_so_far(
-    table: Path, tmp_path: Path, number: int, code: int
+    table: Path, tmp_path: Path, number: int, code: int, seen: Seen
 ) -> None:
     with start(table, tmp_path, "--budget", "60s", "--grammar", "tiny") as run:
-        deadline = time.monotonic() + 30
-        store = tmp_path / "out" / "store.sqlite"
-        while time.monotonic() < deadline and not (store.exists() and has_success(store)):
-            time.sleep(0.1)
+        await_success(tmp_path / "out" / "store.sqlite")
+        below = psutil.Process(run.pid).children(recursive=True)
         run.send_signal(number)
         out, err = run.communicate(timeout=30)
+    seen(f"{signal.Signals(number).name}: exit {run.returncode}, {out.splitlines()[-4]}")
     assert run.returncode == code, err
-    assert "ended by: interrupt" in out
+    assert f"ended by: {'interrupt' if number == signal.SIGINT else 'termination'}" in out
+    assert "automl-admm resume out" in out
+    assert not psutil.wait_procs(below, timeout=5)[1]
     assert (tmp_path / "out" / "model.skops").is_file()
     assert '"state": "done"' in (tmp_path / "out" / "run.json").read_text()
     assert not list((tmp_path / "out").glob(".scratch-*"))
     assert "Traceback" not in err
+
+
+@pytest.mark.fault(
+    "F22", injected="SIGINT twice", expected="ends at once, the store kept, no stack trace"
+)
+def test_a_second_interrupt_ends_it_at_once(table: Path, tmp_path: Path, seen: Seen) -> None:
+    with start(table, tmp_path, "--budget", "60s", "--grammar", "tiny") as run:
+        await_success(tmp_path / "out" / "store.sqlite")
+        below = psutil.Process(run.pid).children(recursive=True)
+        run.send_signal(signal.SIGINT)
+        while is_pending(run.pid):
+            time.sleep(0.001)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=30)
+    said = [line for line in err.splitlines() if line]
+    seen(f"exit {run.returncode}: {' / '.join(said)}")
+    assert run.returncode == 130
+    assert said == ["go on with: automl-admm resume out", "error: interrupted"]
+    assert not (tmp_path / "out" / "model.skops").exists()
+    assert has_success(tmp_path / "out" / "store.sqlite")
+    assert not psutil.wait_procs(below, timeout=5)[1]
+
+
+@pytest.mark.fault(
+    "F22", injected="Ctrl-C through a terminal", expected="130, the best is saved, no stack trace"
+)
+def test_ctrl_c_at_a_terminal(table: Path, tmp_path: Path, seen: Seen) -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        few = ("--budget", "60s", "--grammar", "tiny", "--workers", "1", "--out", "out")
+        order = (*command(), "fit", str(table), "--target", "buys", *few)
+        os.execv(order[0], order)  # noqa: S606 - this interpreter
+    shown = Reader(terminal)
+    await_success(tmp_path / "out" / "store.sqlite")
+    os.write(terminal, b"\x03")
+    _, status = os.waitpid(pid, 0)
+    text = shown.text()
+    code, is_saved = os.waitstatus_to_exitcode(status), (tmp_path / "out" / "model.skops").is_file()
+    seen(f"exit {code}, a model: {is_saved}")
+    assert code == 130, text
+    assert "ended by: interrupt" in text
+    assert "Traceback" not in text
+    assert is_saved
+
+
+class Reader:
+    """Reads what appears on a terminal, so that the program never waits for it to be read."""
+
+    def __init__(self, terminal: int) -> None:
+        self._parts: list[bytes] = []
+        self._terminal = terminal
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # how Linux says that the other side has hung up
+            while part := os.read(self._terminal, 4096):
+                self._parts.append(part)
+
+    def text(self) -> str:
+        self._thread.join(timeout=10)
+        os.close(self._terminal)
+        return b"".join(self._parts).decode(errors="replace")
 
 
 def test_an_interrupt_before_the_first_success_is_just_that(table: Path, tmp_path: Path) -> None:
@@ -91,17 +169,87 @@ def test_an_interrupt_while_the_program_starts_is_no_traceback(table: Path, tmp_
         assert "cli/main.py" not in err
 
 
+@pytest.mark.fault(
+    "F20",
+    injected="kill -9 of the run at 20 random moments, then resume (2 workers)",
+    expected="acknowledged evaluations lost: 0, made twice: 0",
+)
+@pytest.mark.timeout(280)
+def test_nothing_acknowledged_is_lost_to_kill_9(tmp_path: Path, seen: Seen) -> None:
+    done = subprocess.run(
+        [sys.executable, str(KILLS), "--kills", "20"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    names, numbers = done.stdout.splitlines()[-2:]
+    kills, told, stored, lost, twice, left = map(int, numbers.split())
+    seen(f"{kills} kills: {told} acknowledged, {lost} lost, {twice} made twice, {left} orphans")
+    assert names.startswith("kills")
+    assert stored >= told > 0
+    assert (lost, twice, left) == (0, 0, 0)
+    assert done.returncode == 0, done.stderr
+
+
+KILLS = Path(__file__).parents[2] / "benchmarks" / "kill_and_resume.py"
+EVALUATED = re.compile(r" *\d+ +\S+ +[\d.]+ s  \S")
+
+
+def kill_after(run: subprocess.Popen[str], count: int) -> None:
+    """Kill a run once it has told of so many evaluations."""
+    assert run.stderr is not None
+    told = 0
+    for line in run.stderr:
+        told += EVALUATED.match(line) is not None
+        if told == count:
+            break
+    run.kill()
+
+
+@pytest.mark.fault(
+    "F20",
+    injected="kill -9 with one worker and a number of evaluations, then resume",
+    expected="the same evaluations and the same winner as without",
+)
+def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, seen: Seen) -> None:
+    few = ("--target", "buys", "--grammar", "tiny", "--max-evaluations", "8", "--workers", "1")
+    for name in ("whole", "killed"):
+        with start_program(tmp_path, "fit", str(table), *few, "--out", name, "-v") as run:
+            if name == "killed":
+                kill_after(run, 3)
+            run.communicate(timeout=60)
+    done = subprocess.run(
+        [*command(), "resume", "killed", "-q"], cwd=tmp_path, timeout=60, check=False
+    )
+    assert done.returncode == 0
+    parts, whole = (read_rows(tmp_path / name / "store.sqlite") for name in ("killed", "whole"))
+    assert [(r.number, r.key, r.loss) for r in parts] == [(r.number, r.key, r.loss) for r in whole]
+    winners = {
+        json.loads((tmp_path / name / "model.json").read_text())["pipeline"]
+        for name in ("killed", "whole")
+    }
+    seen(f"{len(parts)} evaluations equal, winners equal: {len(winners) == 1}")
+    assert len(winners) == 1
+
+
 # Whoever runs the tests in the background has interrupts ignored, and so would the run.
 HEARING = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
 
 
+def command() -> tuple[str, ...]:
+    """The program as a process of its own that hears interrupts."""
+    return (sys.executable, "-c", f"{HEARING}runpy.run_module('automl_admm', run_name='__main__')")
+
+
 def start(table: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
-    program = HEARING + "runpy.run_module('automl_admm', run_name='__main__')"
+    given = ("--target", "buys", "--workers", "1", "--out", "out", "-q", *options)
+    return start_program(folder, "fit", str(table), *given)
+
+
+def start_program(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [
-            *(sys.executable, "-c", program, "fit", str(table), "--target", "buys"),
-            *("--workers", "1", "--out", "out", "-q", *options),
-        ],
+        [*command(), *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -109,12 +257,30 @@ def start(table: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
+def await_success(store: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not (store.exists() and has_success(store)):
+        assert time.monotonic() < deadline, "no evaluation has succeeded"
+        time.sleep(0.1)
+
+
+def is_pending(pid: int) -> bool:
+    """Whether a signal has not been heard yet: two of a kind would be one."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (pending,) = (line.split()[1] for line in lines if line.startswith("ShdPnd"))
+    return int(pending, 16) != 0
+
+
 def has_success(path: Path) -> bool:
     try:
-        store = SqliteStore(path)
+        return any(row.ok for row in read_rows(path))
     except StoreError:  # it is just being made
         return False
+
+
+def read_rows(path: Path) -> list[Evaluation]:
+    store = SqliteStore(path)
     try:
-        return any(row.ok for row in store.read())
+        return list(store.read())
     finally:
         store.close()

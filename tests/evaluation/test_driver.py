@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,11 +10,13 @@ from typing import Any
 import pytest
 
 from automl_admm.evaluation.budget import Budget
+from automl_admm.evaluation.costs import CostModel, Foresight
 from automl_admm.evaluation.driver import Desk, Driver
+from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished, Task
 from automl_admm.search import WAIT, Proposal, Search
-from automl_admm.space import Candidate, Selection
+from automl_admm.space import Candidate, Parameter, SearchSpace, Selection
 from automl_admm.store.memory import MemoryStore
 
 React = Callable[[Task], Finished]
@@ -196,3 +200,100 @@ def test_an_interrupt_ends_it_well_and_kills_what_runs() -> None:
     assert driver.run(proposing(*range(10))) == "interrupt"
     assert executor.killed == [3]
     assert len([e for e in driver.evaluations if e.ok]) == 2
+
+
+def known(number: int, value: float, status: Status = Status.SUCCESS) -> Evaluation:
+    candidate = numbered(value)
+    return Evaluation(number, str(candidate.theta), candidate, status, value)
+
+
+def test_what_was_known_before_counts_and_answers() -> None:
+    seen: list[Evaluation] = []
+    executor = FakeExecutor()
+    before = (known(1, 1.0), known(2, 2.0))
+    driver = Driver(desk(executor, known=before, budget=Budget(max_evaluations=3)))
+    assert driver.best is before[0]
+    assert driver.run(proposing(2.0, 1.0, 3.0, 4.0, seen=seen)) == "evaluations"
+    assert [task.number for task in executor.seen] == [3]
+    assert [e.loss for e in seen] == [2.0, 1.0, 3.0]
+    assert [e.number for e in driver.evaluations] == [1, 2, 3]
+
+
+def losing(times: int) -> React:
+    left = [times]
+
+    def react(task: Task) -> Finished:
+        if left[0]:
+            left[0] -= 1
+            return Finished(task.number, Status.LOST, message="the machine went away")
+        return succeed(task)
+
+    return react
+
+
+@pytest.mark.parametrize(
+    ("times", "status"), [(1, Status.SUCCESS), (2, Status.LOST)], ids=["once", "twice"]
+)
+def test_what_is_lost_is_tried_once_more(times: int, status: Status) -> None:
+    executor = FakeExecutor(react=losing(times))
+    table = desk(executor)
+
+    def search() -> Search:
+        results = yield Proposal(numbered(1.0), "test")
+        while not results:
+            results = yield WAIT
+
+    Driver(table).run(search())
+    assert [task.number for task in executor.seen] == [1, 1]
+    assert [e.status for e in table.store.read()] == [status]
+
+
+def test_termination_is_told_from_an_interrupt() -> None:
+    def terminate() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def as_interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, as_interrupt)
+    try:
+        table = desk(FakeExecutor(on_wait=terminate), interrupts=Deferral(enabled=True))
+        assert Driver(table).run(proposing(1.0, 2.0)) == "termination"
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+LINE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+
+
+def test_what_cannot_finish_is_not_started_and_the_search_ends() -> None:
+    now = [0.0]
+
+    def work(task: Task) -> Finished:
+        now[0] += 8.0
+        result = {"loss": 1.0, "constraints": []}
+        return Finished(task.number, Status.SUCCESS, result, seconds=8.0)
+
+    seen: list[Evaluation] = []
+    executor = FakeExecutor(react=work)
+    budget = Budget(deadline=28.0, clock=lambda: now[0])
+    table = desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget))
+    driver = Driver(table)
+    alike = [number / 100 for number in range(100)]
+    assert driver.run(proposing(*alike, seen=seen)) == "budget"
+    assert len(executor.seen) == len(driver.evaluations) == 3
+    skipped = [evaluation for evaluation in seen if evaluation.status is Status.SKIPPED]
+    assert skipped
+    assert "s are left" in skipped[0].message
+    assert len(table.store.read()) == 3
+
+
+def test_nothing_is_skipped_before_something_has_succeeded() -> None:
+    def fail(task: Task) -> Finished:
+        return Finished(task.number, Status.TIMEOUT, seconds=50.0)
+
+    executor = FakeExecutor(react=fail)
+    budget = Budget(deadline=10.0, evaluation_seconds=1.0, clock=lambda: 0.0)
+    driver = Driver(desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget)))
+    driver.run(proposing(0.1, 0.2, 0.3))
+    assert len(executor.seen) == 3

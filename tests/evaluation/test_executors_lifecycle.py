@@ -179,6 +179,7 @@ def test_no_orphans_when_the_parent_is_killed(tmp_path, is_loading):
         parent.wait()
     assert set(started) <= set(below)
     assert all_gone(below)
+    assert not list(tmp_path.glob("automl-admm-tmp-*"))
 
 
 def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):

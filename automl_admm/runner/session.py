@@ -1,0 +1,156 @@
+"""One session of a run: its folder and its store, made new, or with what earlier sessions left."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import AutomlAdmmError, StoreError
+from automl_admm.problem import Evaluation
+from automl_admm.protocols import Store
+from automl_admm.run_records import RunResult
+from automl_admm.runner.baseline import keep_bounds
+from automl_admm.runner.changes import Changes, best_texts, find_changes, read_anew, refuse
+from automl_admm.runner.files import Stretch, describe_run, write_settings
+from automl_admm.runner.preparation import Preparation, aim_again
+from automl_admm.runner.search_run import Past
+from automl_admm.store.folder import RunFolder, create_folder
+from automl_admm.store.memory import MemoryStore
+from automl_admm.store.rows import UNFINISHED
+from automl_admm.store.sqlite import SqliteStore
+
+
+@dataclass(frozen=True)
+class Session:
+    """Where a session works; without a folder nothing is kept of it."""
+
+    prepared: Preparation
+    store: Store
+    scratch: Path
+    folder: RunFolder | None = None
+    past: Past = field(default_factory=Past)
+    earlier: tuple[Stretch, ...] = ()
+
+    def write(self, prepared: Preparation, state: str, result: RunResult | None = None) -> None:
+        """Write `run.json`, if there is a folder."""
+        if self.folder is not None:
+            took = None if state == "running" else time.monotonic() - prepared.config.begun
+            now = Stretch(_wall_clock(prepared.config.begun), took)
+            stretches = (*self.earlier, now)
+            write_settings(self.folder, prepared, stretches, state=state, result=result)
+
+
+@contextmanager
+def open_session(prepared: Preparation) -> Iterator[Session]:
+    """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
+    config = prepared.config
+    if config.folder is None:
+        with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
+            yield Session(prepared, MemoryStore(), Path(scratch))
+        return
+    folder = RunFolder(config.folder) if config.resumed else create_folder(config.folder)
+    before = folder.read(folder.settings) if config.resumed else None
+    earlier = () if before is None else _stretches(before, folder)
+    store = SqliteStore(folder.store, create=before is None, write=before is not None)
+    try:
+        known: Sequence[Evaluation] = () if before is None else store.read()
+        if before is not None:
+            prepared = _with_known_bounds(prepared, before) if known else prepared
+            changes = _changes(prepared, before, folder)
+            if changes.space or changes.void:
+                prepared, known = _carry_over(store, known, prepared, changes)
+        past = _past(known, prepared)
+        with tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder.path) as scratch:
+            session = Session(prepared, store, Path(scratch), folder, past, earlier)
+            yield from _kept_informed(session)
+    finally:
+        store.close()
+
+
+def _kept_informed(session: Session) -> Iterator[Session]:
+    session.write(session.prepared, "running")
+    try:
+        yield session
+    except BaseException:
+        with suppress(AutomlAdmmError):
+            session.write(session.prepared, "stopped")
+        raise
+
+
+def _with_known_bounds(prepared: Preparation, before: dict[str, Any]) -> Preparation:
+    """Limits that hang on a baseline keep the numbers that they had when the search began."""
+    bounds = {item["name"]: item["bound"] for item in before["settings"]["limits"]}
+    return aim_again(prepared, keep_bounds(prepared.constraints, bounds))
+
+
+def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -> Changes:
+    """What is asked for now and was not before; raises if that is not allowed."""
+    changes = find_changes(before, describe_run(prepared))
+    if changes.lines and not prepared.config.changes_allowed:
+        raise refuse(changes, folder.path)
+    return changes
+
+
+def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
+    """What came to an end of its own; the rest is evaluated again if it is proposed again."""
+    ended = tuple(evaluation for evaluation in known if evaluation.status not in UNFINISHED)
+    return Past(ended, prepared.config.is_repeatable)
+
+
+def _carry_over(
+    store: SqliteStore, known: Sequence[Evaluation], prepared: Preparation, changes: Changes
+) -> tuple[Preparation, Sequence[Evaluation]]:
+    """Keep of the store what still means the same.
+
+    Where nothing does, the best of what was known are the places to begin at.
+    """
+    pipelines = prepared.grammar.pipelines
+    kept = [] if changes.void else read_anew(known, pipelines)
+    store.begin_anew(kept)
+    if not changes.void:
+        return prepared, kept
+    starts = dict.fromkeys((*prepared.starts, *best_texts(known, pipelines)))
+    return replace(prepared, starts=tuple(starts)), kept
+
+
+def _wall_clock(begun: float) -> str:
+    ago = timedelta(seconds=time.monotonic() - begun)
+    return (datetime.now(UTC) - ago).isoformat(timespec="milliseconds")
+
+
+def _stretches(before: dict[str, Any], folder: RunFolder) -> tuple[Stretch, ...]:
+    """The earlier sessions; one that was killed lasted until it last wrote something."""
+    return tuple(_measured(item, folder) for item in before.get("sessions", ()))
+
+
+def _measured(item: dict[str, Any], folder: RunFolder) -> Stretch:
+    if item["seconds"] is not None:
+        return Stretch(item["begun"], item["seconds"])
+    begun = datetime.fromisoformat(item["begun"]).timestamp()
+    return Stretch(item["begun"], max(_last_written(folder) - begun, 0.0))
+
+
+def _last_written(folder: RunFolder) -> float:
+    """When a store was last written to: its log may be younger than the file itself."""
+    files = (folder.store, folder.store.with_name(f"{folder.store.name}-wal"))
+    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+
+
+def is_begun(path: Path) -> bool:
+    """Whether a folder holds a run that can go on."""
+    return RunFolder(path).settings.exists()
+
+
+def seconds_used(folder: RunFolder) -> float:
+    """How long the sessions of a run have lasted, all together."""
+    content = folder.read(folder.settings)
+    stretches: Sequence[Stretch] = _stretches(content, folder)
+    if not folder.store.exists():
+        raise StoreError(f"'{folder.path}' holds no store.", hint="Begin the run anew.")
+    return sum(stretch.seconds or 0.0 for stretch in stretches)

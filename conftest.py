@@ -1,0 +1,27 @@
+"""Fault tests, in the package and in its plugins: what was injected, expected and seen.
+
+A test that injects a fault says so by `@pytest.mark.fault("F01", injected="…", expected="…")`, and
+what it saw by the fixture `seen`. `pytest -m faults` runs them all; `benchmarks/faults.py` does so
+and prints the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Add the marker `faults`, and note what each fault marker says where a report carries it."""
+    for marker in item.iter_markers("fault"):
+        item.add_marker(pytest.mark.faults)
+        (number,) = marker.args
+        item.user_properties.append(("fault", {"id": number, **marker.kwargs}))
+
+
+@pytest.fixture
+def seen(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Say in a few words what a fault test saw: `seen("timeout after 1.2 s, by SIGKILL")`."""
+    return partial(record_property, "seen")

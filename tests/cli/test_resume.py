@@ -1,0 +1,171 @@
+"""A run goes on where it stopped; what changed meanwhile is told, and nothing is made twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+from automl_admm.errors import StoreError
+from automl_admm.problem import Evaluation
+from automl_admm.store.sqlite import SqliteStore
+
+GRAMMAR = """\
+%import components (impute, standard_scaler, logistic_regression, gaussian_nb)
+start: impute standard_scaler? estimator
+estimator: logistic_regression | gaussian_nb
+"""
+LIMIT = "columns <= 3"
+
+
+@pytest.fixture
+def grammar(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.lark"
+    path.write_text(GRAMMAR, encoding="utf-8")
+    return path
+
+
+def rows(folder: Path) -> list[Evaluation]:
+    store = SqliteStore(folder / "store.sqlite")
+    try:
+        return list(store.read())
+    finally:
+        store.close()
+
+
+def seen(folder: Path) -> list[tuple[Any, ...]]:
+    return [(e.number, e.key, e.candidate, e.status, e.loss) for e in rows(folder)]
+
+
+def winner(folder: Path) -> str:
+    return str(json.loads((folder / "model.json").read_text())["pipeline"])
+
+
+def start(run: Any, table: Path, grammar: Path, name: str, count: int) -> Any:
+    return run(
+        *("fit", table, "--target", "buys", "--grammar", grammar, "--out", name, "-q"),
+        *("--constraint", LIMIT, "--max-evaluations", str(count)),
+    )
+
+
+def test_a_run_in_two_parts_is_the_run_in_one(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    assert start(run, table, grammar, "whole", 9).code == 0
+    assert start(run, table, grammar, "parts", 4).code == 0
+    ended = run("resume", "parts", "--max-evaluations", "+5", "-q")
+    assert ended.code == 0, ended.err
+    assert seen(tmp_path / "parts") == seen(tmp_path / "whole")
+    assert winner(tmp_path / "parts") == winner(tmp_path / "whole")
+    sessions = json.loads((tmp_path / "parts" / "run.json").read_text())["sessions"]
+    assert len(sessions) == 2
+
+
+def test_a_run_with_a_time_budget_goes_on_from_all_that_it_knows(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    assert start(run, table, grammar, "timed", 4).code == 0
+    before = seen(tmp_path / "timed")
+    ended = run("resume", "timed", "--budget", "8s", "--max-evaluations", "8", "--workers", "2")
+    assert ended.code == 0, ended.err
+    assert "goes on after 4 evaluations" in ended.err
+    after = seen(tmp_path / "timed")
+    assert after[:4] == before
+    assert len(after) > 4
+    assert len({key for _, key, *_ in after}) == len(after)
+
+
+def test_a_finished_run_needs_to_be_given_more(run: Any, table: Path, grammar: Path) -> None:
+    assert start(run, table, grammar, "done", 3).code == 0
+    ended = run("resume", "done")
+    assert ended.code == 2
+    assert ended.err.startswith("error: the run in 'done' is finished (evaluations). Give it more:")
+
+
+def test_what_is_no_run_cannot_go_on(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "nowhere"):
+        ended = run("resume", name)
+        assert ended.code == 7
+        assert f"'{name}' holds no run.json" in ended.err
+
+
+def test_other_limits_are_refused_and_can_be_allowed(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    assert start(run, table, grammar, "limits", 4).code == 0
+    more = ("resume", "limits", "--max-evaluations", "6", "-q", "--constraint")
+    refused = run(*more, "columns <= 2")
+    assert refused.code == 7
+    assert "limits: columns <= 3 → columns <= 2" in refused.err
+    assert len(rows(tmp_path / "limits")) == 4
+    assert run(*more, "columns <= 2", "--allow-changed", "--on-infeasible", "closest").code == 0
+    assert len(rows(tmp_path / "limits")) >= 4
+    other = run(*more, "size_mb <= 50", "--allow-changed")
+    assert other.code == 0, other.err
+    # Something else is measured now: what was known is put away, and its best tried anew.
+    assert (tmp_path / "limits" / "store.before-1.sqlite").is_file()
+    assert all(e.constraints[0] < 50 for e in rows(tmp_path / "limits") if e.ok)
+
+
+def test_another_grammar_keeps_the_pipelines_that_it_still_has(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    assert start(run, table, grammar, "shapes", 8).code == 0
+    before = rows(tmp_path / "shapes")
+    other = tmp_path / "other.lark"
+    other.write_text(
+        GRAMMAR.replace(" | gaussian_nb", " | k_neighbors").replace("gaussian_nb)", "k_neighbors)"),
+        encoding="utf-8",
+    )
+    more = ("resume", "shapes", "--max-evaluations", "+1", "-q", "--grammar", other)
+    refused = run(*more)
+    assert refused.code == 7
+    assert "grammar, line 1:" in refused.err
+    ended = run(*more, "--allow-changed")
+    assert ended.code == 0, ended.err
+    kept = {e.text for e in before if "logistic" in e.text}
+    assert kept
+    assert kept <= {e.text for e in rows(tmp_path / "shapes")}
+    assert not any("gaussian_nb" in e.text for e in rows(tmp_path / "shapes"))
+    assert (tmp_path / "shapes" / "grammar.lark").read_text() == other.read_text()
+
+
+def test_other_data_are_refused_and_make_everything_new(
+    run: Any, table: Path, grammar: Path, tmp_path: Path
+) -> None:
+    assert start(run, table, grammar, "data", 4).code == 0
+    frame = pd.read_csv(table)
+    frame.iloc[:-1].to_csv(tmp_path / "fewer.csv", index=False)
+    more = ("resume", "data", tmp_path / "fewer.csv", "--max-evaluations", "5", "-q")
+    refused = run(*more)
+    assert refused.code == 7
+    assert "data: 128 rows" in refused.err
+    ended = run(*more, "--allow-changed")
+    assert ended.code == 0, ended.err
+    assert len(rows(tmp_path / "data")) == 5
+    assert (tmp_path / "data" / "store.before-1.sqlite").is_file()
+    moved = run("resume", "data", table.with_name("gone.csv"), "--max-evaluations", "+1")
+    assert moved.code == 3
+    assert "gone.csv" in moved.err
+
+
+def test_an_estimator_goes_on_in_its_work_dir(table: Path, grammar: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(table)
+    X, y = frame.drop(columns="buys"), frame["buys"]
+    settings = {"grammar": grammar, "random_state": 0, "work_dir": tmp_path / "kept"}
+    first = AutoMLClassifier(**settings, max_evaluations=3, warm_start=True).fit(X, y)
+    again = AutoMLClassifier(**settings, max_evaluations=6, warm_start=True).fit(X, y)
+    whole = AutoMLClassifier(grammar=grammar, random_state=0, max_evaluations=6).fit(X, y)
+    assert first.n_evaluations_ == 3
+    assert list(again.cv_results_["pipeline"]) == list(whole.cv_results_["pipeline"])
+    with pytest.raises(StoreError, match="metric"):
+        AutoMLClassifier(**settings, max_evaluations=7, warm_start=True, scoring="f1_macro").fit(
+            X, y
+        )
+    with pytest.raises(ValueError, match="set work_dir"):
+        AutoMLClassifier(warm_start=True).fit(X, y)

@@ -1,0 +1,243 @@
+"""Real runs of the program on a plugin whose components do what none should."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from automl_admm.errors import StoreError
+from automl_admm.problem import Evaluation
+from automl_admm.store.sqlite import SqliteStore
+
+HERE = Path(__file__).parent
+HEALTHY = ("decision_tree", "gaussian_nb")
+
+
+@dataclass
+class Ended:
+    """A run of the program, and what was to be seen of it from outside."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    grown_mb: float
+    left: list[int]
+    rows: dict[str, Evaluation] = field(default_factory=dict)
+
+
+@dataclass
+class Running:
+    """A run of the program that goes on; `below` are all processes that were seen below it."""
+
+    process: subprocess.Popen[str]
+    out: Path
+    begun: float
+    below: set[psutil.Process] = field(default_factory=set)
+
+    def server(self) -> psutil.Process:
+        """The fork server, when it evaluates something."""
+        return self.evaluating().parent()
+
+    def evaluating(self) -> psutil.Process:
+        """A process that evaluates, as soon as there is one."""
+        deadline = time.monotonic() + 200
+        while time.monotonic() < deadline and self.process.poll() is None:
+            for server in psutil.Process(self.process.pid).children():
+                for child in server.children():
+                    return child
+            time.sleep(0.005)
+        raise AssertionError(f"nothing is evaluated: {self.process.communicate()}")
+
+    def wait_for_rows(self, count: int) -> None:
+        """Wait until so many evaluations are in the log."""
+        deadline = time.monotonic() + 200
+        while time.monotonic() < deadline and self.process.poll() is None:
+            if len(self._rows_so_far()) >= count:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"fewer than {count} rows: {self.process.communicate()}")
+
+    def _rows_so_far(self) -> dict[str, Evaluation]:
+        try:
+            return rows_of(self.out)
+        except StoreError:  # it is just being made
+            return {}
+
+    def end(self, timeout: float = 350.0) -> Ended:
+        """Wait for the end, noting all processes below it and how its memory grows."""
+        process = psutil.Process(self.process.pid)
+        base = most = 0
+        while self.process.poll() is None and time.monotonic() < self.begun + timeout:
+            try:
+                self.below.update(process.children(recursive=True))
+                resident = process.memory_info().rss
+            except psutil.Error:
+                break
+            if not base and any(self.out.glob(".scratch-*/task-1")):
+                base = resident
+            most = max(most, resident)
+            time.sleep(0.05)
+        out, err = self.process.communicate(timeout=10)
+        seconds = time.monotonic() - self.begun
+        left = [one.pid for one in self.below if lives(one)]
+        grown = (most - base) / 1e6 if base else 0.0
+        rows = rows_of(self.out)
+        return Ended(self.process.returncode, out, err, seconds, grown, left, rows)
+
+
+Begin = Callable[..., Running]
+Fit = Callable[..., Ended]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the plugin is installed, and nothing else."""
+    folder = tmp_path_factory.mktemp("site")
+    install(folder, "unruly", (HERE / "unruly.py").read_text(encoding="utf-8"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def install_plugin() -> Callable[[Path, str, str], None]:
+    """The function below, for tests."""
+    return install
+
+
+def install(folder: Path, name: str, source: str) -> None:
+    """Lay a distribution with one plugin, a module of its name, into a folder."""
+    (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    about = folder / f"{name}-1.0.dist-info"
+    about.mkdir(exist_ok=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[automl_admm]\n{name} = {name}\n")
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small table of numbers with a target of two classes."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    frame["buys"] = np.where(frame["a"] + rng.normal(size=120) > 0, "yes", "no")
+    path = tmp_path_factory.mktemp("data") / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def begin(site: Path, table: Path) -> Iterator[Begin]:
+    """Start `automl-admm fit` on a grammar of these components; they are tried in this order."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call(
+        folder: Path,
+        components: Iterable[str] = HEALTHY,
+        *options: str,
+        out: str = "out",
+        environment: Mapping[str, str | None] | None = None,
+        **more: Any,
+    ) -> Running:
+        names = list(components)
+        (folder / "grammar.lark").write_text(grammar_of(names))
+        (folder / "starts.txt").write_text("".join(f"{name}()\n" for name in names))
+        (folder / "people.csv").write_bytes(table.read_bytes())
+        arguments = [
+            *("fit", "people.csv", "--target", "buys", "--metric", "accuracy", "--cv", "0.25"),
+            *("--grammar", "grammar.lark", "--start", "starts.txt", "--theta-solver", "random"),
+            *("--max-evaluations", str(len(names)), "--out", out, "-q", *options),
+        ]
+        begun = time.monotonic()
+        run = start(arguments, folder, environment_of(site, folder, environment or {}), **more)
+        started.append(run)
+        return Running(run, folder / out, begun)
+
+    yield call
+    for run in started:
+        if run.poll() is None:  # its test has failed
+            run.kill()
+            run.communicate()
+
+
+@pytest.fixture(scope="session")
+def fit(begin: Begin) -> Fit:
+    """The same, from its start to its end."""
+
+    def call(*arguments: Any, **options: Any) -> Ended:
+        return begin(*arguments, **options).end()
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def pace(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Seconds that a small healthy run takes on this machine, as busy as it is."""
+    ended = fit(tmp_path_factory.mktemp("pace"), ("gaussian_nb",))
+    assert ended.code == 0, ended.err
+    return ended.seconds
+
+
+def grammar_of(names: Iterable[str]) -> str:
+    """A grammar of pipelines of one step."""
+    listed = list(names)
+    return (
+        f"%import components ({', '.join(listed)})\n\n"
+        f"start: estimator\nestimator: {' | '.join(listed)}\n"
+    )
+
+
+def environment_of(site: Path, folder: Path, changes: Mapping[str, str | None]) -> dict[str, str]:
+    """The environment of a run with the plugin installed; what is None is left out."""
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    cache = str(site / "cache")
+    own = {"PYTHONPATH": path, "XDG_CACHE_HOME": cache, "UNRULY_NOTES": str(folder)}
+    return {k: v for k, v in (os.environ | own | changes).items() if v is not None}
+
+
+def start(
+    arguments: Iterable[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    prefix: Iterable[str] = (),
+    **more: Any,
+) -> subprocess.Popen[str]:
+    """Start the program in a folder, perhaps by another program."""
+    return subprocess.Popen(
+        [*prefix, sys.executable, "-m", "automl_admm", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
+
+
+def lives(process: psutil.Process) -> bool:
+    """Whether it is there, and no zombie that nobody buries."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def rows_of(folder: Path) -> dict[str, Evaluation]:
+    """What the run logged, by the name of the component."""
+    path = folder / "store.sqlite"
+    if not path.is_file():
+        return {}
+    store = SqliteStore(path)
+    try:
+        return {row.text.partition("(")[0]: row for row in store.read()}
+    finally:
+        store.close()

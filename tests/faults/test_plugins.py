@@ -1,0 +1,221 @@
+"""Broken plugins: each is disabled and explained, and all others work."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from automl_admm import probes
+
+pytestmark = pytest.mark.timeout(400)
+
+GOOD = """
+from automl_admm import ConstraintPlugin, hookimpl
+
+@hookimpl
+def constraints():
+    yield ConstraintPlugin(name="{name}_steps", summary="one", function=lambda evaluated: 1.0)
+"""
+BROKEN = {
+    "crashes": "import ctypes; ctypes.string_at(0)",
+    "hangs": "import time; time.sleep(3600)",
+    "leaves": "import sys; sys.exit('no licence')",
+    "ends": "import os; os._exit(0)",
+    "raises": "raise RuntimeError('no licence')",
+    "misses": "import a_module_that_is_not_there",
+    "is_old": "from automl_admm import hookimpl\n@hookimpl\ndef constraints(manager): return []",
+    "misspells": "from automl_admm import hookimpl\n@hookimpl\ndef constraint(): return []",
+}
+PRINTS = "print('welcome')\n" + GOOD.format(name="prints")
+
+
+def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-m", "automl_admm", *arguments],
+        env=os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=350,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(install_plugin, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    for name, source in BROKEN.items():
+        install_plugin(folder, name, source)
+    install_plugin(folder, "prints", PRINTS)
+    install_plugin(folder, "good", GOOD.format(name="good"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def listed(folder):
+    done = program(folder, "plugins", "--json")
+    assert done.returncode == 0, done.stderr
+    return {info["name"]: info for info in json.loads(done.stdout)}
+
+
+def broken(name: str, injected: str, says: str):
+    mark = pytest.mark.fault(
+        "F53", injected=f"the import of a plugin {injected}", expected=f"disabled: {says}"
+    )
+    return pytest.param(name, says, id=name, marks=mark)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        broken("crashes", "segfaults", "signal SIGSEGV"),
+        broken("hangs", "sleeps for ever", "did nothing for 10 s"),
+        broken("leaves", "calls sys.exit", "no licence"),
+        broken("ends", "calls os._exit(0)", "its import ended the process: exit 0"),
+        broken("raises", "raises", "RuntimeError: no licence"),
+        broken("misses", "misses a dependency", "No module named 'a_module_that_is_not_there'"),
+        broken("is_old", "has a hook of an old signature", "Argument(s) {'manager'}"),
+        broken("misspells", "has a hook that there is not", "Did you mean 'constraints'"),
+    ],
+)
+def test_a_broken_plugin_is_disabled_with_a_reason(listed, name, says, seen):
+    state = listed[name]["state"]
+    assert state.startswith("failed: ")
+    assert says in state
+    assert listed[name]["provides"] == {}
+    seen(state[:110])
+
+
+@pytest.mark.fault(
+    "F53", injected="all of these at once, one that prints", expected="the others work"
+)
+def test_the_others_work(listed, folder, seen):
+    for name in ("good", "prints"):
+        assert listed[name]["state"] == "active"
+        assert listed[name]["provides"] == {"constraints": [f"{name}_steps"]}
+    ours = [info for name, info in listed.items() if name.startswith("builtin-")]
+    assert len(ours) >= 7
+    assert all(info["state"] == "active" for info in ours)
+    assert "good_steps" in program(folder, "constraints").stdout
+    seen(f"{len(ours) + 2} active; nothing printed into the JSON")
+
+
+@pytest.mark.usefixtures("listed")
+def test_what_was_found_is_remembered(folder):
+    """An import that hangs takes ten seconds; once."""
+    remembered = folder / "cache" / "automl-admm" / "probed-plugins.json"
+    before = remembered.stat().st_mtime_ns
+    assert len(json.loads(remembered.read_text())) == len(BROKEN) + 2
+    assert "signal SIGSEGV" in program(folder, "plugins", "--json").stdout
+    assert remembered.stat().st_mtime_ns == before
+
+
+@pytest.mark.fault(
+    "F53", injected="two plugins provide one name", expected="exit 2, both are named"
+)
+def test_two_of_one_name(install_plugin, tmp_path, seen):
+    for name in ("first", "second"):
+        install_plugin(tmp_path, name, GOOD.format(name="same"))
+    done = program(tmp_path, "plugins")
+    assert done.returncode == 2
+    assert "first 1.0, second 1.0" in done.stderr
+    seen(f"exit 2: {done.stderr.strip()[7:]}")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "automl-admm" / "probed-plugins.json"
+
+
+def counted(monkeypatch, reason: str = "") -> list[list[str]]:
+    """Replaces the child process by an answer; the names that it was asked for."""
+    asked: list[list[str]] = []
+
+    def answer(names):
+        asked.append(list(names))
+        return reason
+
+    monkeypatch.setattr(probes, "_import_apart", answer)
+    return asked
+
+
+def test_only_what_is_new_is_probed(cache, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text("")
+    asked = counted(monkeypatch)
+    given = {"one": ("one 1.0", "one"), "two": ("two 1.0", "two")}
+    assert probes.find_faults(given) == {}
+    assert probes.find_faults(given) == {}
+    assert asked == [["one", "two"]]
+    probes.find_faults(given | {"two": ("two 1.1", "two")})
+    (tmp_path / "one.py").write_text("changed = True\n")
+    probes.find_faults(given)
+    assert asked[1:] == [["two"], ["one"]]
+
+
+def test_one_that_is_bad_is_found_among_several(cache, monkeypatch):
+    asked = counted(monkeypatch, "it went wrong")
+    found = probes.find_faults(
+        {"one": ("one 1.0", "nowhere"), "two": ("two 1.0", "nowhere.at.all")}
+    )
+    assert asked == [["one", "two"], ["one"], ["two"]]
+    assert found["two"].startswith("it went wrong (to try it again, delete ")
+    assert str(cache) in found["two"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', "\0"])
+def test_a_broken_memory_is_no_memory(cache, monkeypatch, content):
+    cache.parent.mkdir(parents=True)
+    cache.write_text(content)
+    counted(monkeypatch)
+    assert probes.find_faults({"one": ("one 1.0", "one")}) == {}
+    assert len(json.loads(cache.read_text())) >= 1
+
+
+def test_where_nothing_can_be_remembered_it_is_probed_each_time(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    asked = counted(monkeypatch)
+    for _ in range(2):
+        assert probes.find_faults({"one": ("one 1.0", "one")}) == {}
+    assert len(asked) == 2
+
+
+def test_what_an_import_starts_ends_with_its_probe(tmp_path, monkeypatch):
+    pid = tmp_path / "pid"
+    started = "subprocess.Popen(['sleep', '99']).pid"
+    writing = f"import os, subprocess; open({str(pid)!r}, 'w').write(str({started})); os._exit(99)"
+    monkeypatch.setattr(probes, "PROGRAM", writing)
+    assert probes._import_apart(["any"]) == ""
+    deadline = time.monotonic() + 10
+    while _is_alive(int(pid.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _is_alive(int(pid.read_text()))
+
+
+def _is_alive(pid: int) -> bool:
+    import psutil
+
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("work", "idle", "most"),
+    [("import time; time.sleep(99)", 0.5, 60.0), ("while True: pass", 60.0, 0.5)],
+)
+def test_what_is_idle_or_without_end_is_given_up(monkeypatch, work, idle, most):
+    monkeypatch.setattr(probes, "PROGRAM", work)
+    monkeypatch.setattr(probes, "IDLE_SECONDS", idle)
+    monkeypatch.setattr(probes, "MOST_PROCESSOR_SECONDS", most)
+    assert "its import hangs" in probes._import_apart(["any"])
