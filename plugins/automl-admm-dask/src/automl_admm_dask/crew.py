@@ -1,0 +1,265 @@
+"""The workers of the cluster as the run sees them; everything here happens in the client's loop.
+
+Every worker that is there, or comes later, is looked at, given the work once, and told of. A job is
+a Dask task that only its worker may do: Dask never does one again elsewhere without our knowing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import Client, Future
+from distributed.versions import get_versions
+
+from automl_admm.errors import AutomlAdmmError
+from automl_admm.problem import Status
+from automl_admm.protocols import Finished
+from automl_admm_dask.letters import Answer, Brief, Job
+from automl_admm_dask.remote import (
+    StationGoneError,
+    close_station,
+    do_job,
+    hold_station,
+    kill_job,
+    open_station,
+)
+from automl_admm_dask.sameness import PACKAGES, explain_difference
+
+LOOK_SECONDS = 0.5
+REPLY_SECONDS = 10.0
+FIRST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worker that has a station of this run, and how many jobs it does at a time."""
+
+    address: str
+    token: str
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A worker is ready."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A worker is of no more use."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A worker was not taken."""
+
+    address: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The scheduler has answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job has ended."""
+
+    job: Job
+    answer: Answer
+
+
+Event = Joined | Left | Refused | Looked | Ended
+
+
+class Crew:
+    """Watches over the workers and hands them jobs; `tell` hears of all that happens."""
+
+    def __init__(self, client: Client, brief: Brief, tell: Callable[[Event], None]) -> None:
+        self._client = client
+        self._brief = brief
+        self._tell = tell
+        self._known: set[str] = set()
+        self._places: dict[str, Place] = {}
+        self._holds: dict[str, Future] = {}
+        self._jobs: dict[str, tuple[Place, asyncio.Task[None]]] = {}
+        self._others: set[asyncio.Task[None]] = set()
+        self._is_over = False
+
+    async def start(self) -> None:
+        """Begin to watch."""
+        self._spawn(self._watch())
+
+    def submit(self, place: Place, job: Job) -> None:
+        """Hand a job to a worker; from any thread."""
+        self._client.loop.add_callback(self._begin, place, job)
+
+    def kill(self, place: Place, job: Job) -> None:
+        """Kill a job; from any thread. It ends as usual, and soon."""
+        call = _call(self._client, place.address, kill_job, self._brief.run, job.name)
+        self._client.loop.add_callback(lambda: self._spawn(_ignored(call)))
+
+    async def stop(self) -> None:
+        """Close all stations; a worker that does not answer finds out by itself."""
+        self._is_over = True  # `wait_for` of Python 3.11 may swallow a cancellation
+        tasks = [*self._others, *(task for _, task in self._jobs.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        closing = [
+            _ignored(_call(self._client, address, close_station, self._brief.run))
+            for address in self._known
+        ]
+        await asyncio.gather(*closing)
+        for future in self._holds.values():
+            future.release()
+
+    def bar(self, place: Place) -> None:
+        """Give a worker no more jobs, though it is there; from any thread."""
+        self._client.loop.add_callback(self._lose, place)
+
+    async def _watch(self) -> None:
+        while not self._is_over:
+            with suppress(OSError):
+                found = await asyncio.wait_for(self._client.scheduler.identity(), REPLY_SECONDS)
+                self._compare(found["workers"])
+                self._tell(Looked())
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def _compare(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Compare the workers that there are with those that are known."""
+        for place in list(self._places.values()):
+            if place.address not in workers:
+                self._lose(place)
+        self._known &= set(workers)
+        new = {a: int(w["nthreads"]) for a, w in workers.items() if a not in self._known}
+        if new:
+            self._known |= set(new)
+            self._spawn(self._enrol(new))
+
+    def _lose(self, place: Place) -> None:
+        """Strike a worker out; its jobs end as lost."""
+        if self._places.get(place.address) != place:
+            return
+        del self._places[place.address]
+        self._holds.pop(place.address).release()
+        self._tell(Left(place))
+        for other, task in list(self._jobs.values()):
+            if other == place:
+                task.cancel()
+
+    async def _enrol(self, threads: Mapping[str, int]) -> None:
+        """Look at new workers, and send those that fit the work, all at once."""
+        token = secrets.token_hex(8)
+        found = await asyncio.gather(*(_inspect(self._client, address) for address in threads))
+        reasons = dict(zip(threads, found, strict=True))
+        fit = [address for address, reason in reasons.items() if reason is None]
+        if fit:
+            answers = await self._client.run(
+                open_station, self._brief, token, workers=fit, on_error="return"
+            )
+            reasons |= {address: answers.get(address, OSError()) for address in fit}
+        for address, reason in reasons.items():
+            if reason is None:
+                self._spawn(self._hold(Place(address, token, threads[address])))
+            elif isinstance(reason, OSError):
+                self._known.discard(address)  # it left or was too busy, and is looked at again
+            else:
+                self._tell(Refused(address, _describe(reason)))
+
+    async def _hold(self, place: Place) -> None:
+        """Keep a station open by a key that Dask drops when this client is gone."""
+        key = f"automl-admm-station-{place.token}-{place.address}"
+        call = (hold_station, self._brief.run, place.token)
+        hold = _submit(self._client, place, *call, key=key, priority=FIRST)
+        self._holds[place.address] = hold
+        self._places[place.address] = place
+        try:
+            await hold
+        except Exception:  # noqa: BLE001 - it is gone; if it came back, it is looked at again
+            self._lose(place)
+            self._known.discard(place.address)
+            return
+        self._tell(Joined(place))
+
+    def _begin(self, place: Place, job: Job) -> None:
+        if self._places.get(place.address) != place:
+            self._tell(Ended(job, _lost(job, f"worker {place.address} was lost")))
+            return
+        self._jobs[job.name] = (place, asyncio.ensure_future(self._do(place, job)))
+
+    async def _do(self, place: Place, job: Job) -> None:
+        key = f"automl-admm-{job.method}-{job.name}"
+        call = (do_job, self._brief.run, place.token, job)
+        future = _submit(self._client, place, *call, key=key)
+        try:
+            answer = await future
+        except StationGoneError:
+            answer = _lost(job, f"worker {place.address} was started again")
+            self._lose(place)
+            self._known.discard(place.address)  # so that it is looked at anew
+        except asyncio.CancelledError:
+            answer = _lost(job, f"worker {place.address} was lost")
+        except Exception as problem:  # noqa: BLE001 - Dask's own, or what cannot be unpickled here
+            answer = _lost(job, f"worker {place.address}: {_describe(problem)}")
+        finally:
+            future.release()
+            del self._jobs[job.name]
+        self._tell(Ended(job, answer))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+
+def _submit(client: Client, place: Place, *call: Any, **options: Any) -> Future:
+    """A Dask task that no other worker may do."""
+    where = {"workers": [place.address], "allow_other_workers": False}
+    return client.submit(*call, pure=False, **where, **options)
+
+
+async def _call(client: Client, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a worker out of band; what it raises is returned."""
+    call = client.run(function, *arguments, workers=[address], on_error="return")
+    answers = await asyncio.wait_for(call, REPLY_SECONDS)
+    return answers.get(address, OSError("it left"))
+
+
+async def _inspect(client: Client, address: str) -> Exception | None:
+    """Why a worker cannot be used; None if it can."""
+    try:
+        there = await _call(client, address, get_versions, PACKAGES)
+    except TimeoutError as problem:
+        return problem
+    if isinstance(there, Exception):
+        return there
+    difference = explain_difference(get_versions(PACKAGES), there)
+    return None if difference is None else AutomlAdmmError(difference)
+
+
+async def _ignored(call: Coroutine[Any, Any, Any]) -> None:
+    """For a call to a worker that may be gone."""
+    with suppress(OSError):
+        await call
+
+
+def _describe(problem: BaseException) -> str:
+    if isinstance(problem, AutomlAdmmError):
+        return problem.message
+    text = str(problem)
+    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
+
+
+def _lost(job: Job, message: str) -> Answer:
+    return Answer(Finished(job.number, Status.LOST, message=message))

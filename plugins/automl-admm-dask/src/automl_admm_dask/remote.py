@@ -1,0 +1,60 @@
+"""What the run has done in a Dask worker: calls out of band, and tasks.
+
+A station is found among the worker's plugins. It is known by the name of the run, and by a token:
+a worker that was started again at the same address is another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from distributed import get_worker
+
+from automl_admm_dask.letters import Answer, Brief, Job
+from automl_admm_dask.station import Station
+
+
+class StationGoneError(Exception):
+    """The worker at this address has not the station that was meant: it was started again."""
+
+
+async def open_station(brief: Brief, token: str, dask_worker: Any) -> None:
+    """Out of band: start a station, which is closed with the worker at the latest."""
+    await dask_worker.plugin_add(Station(brief, token), name=_name(brief.run), catch_errors=False)
+
+
+async def close_station(run: str, dask_worker: Any) -> None:
+    """Out of band: end the station of a run, and wait until nothing of it is left."""
+    station = dask_worker.plugins.get(_name(run))
+    if station is not None:
+        await dask_worker.plugin_remove(name=_name(run))
+        await asyncio.to_thread(station.join)
+
+
+async def kill_job(run: str, name: str, dask_worker: Any) -> None:
+    """Out of band: kill a job, or see to it that it never starts."""
+    station = dask_worker.plugins.get(_name(run))
+    if station is not None:
+        station.kill(name)
+
+
+def hold_station(run: str, token: str) -> None:
+    """As a task: the station lives as long as the result of this is wanted."""
+    _station(run, token).lease.hold(get_worker().get_current_task())
+
+
+def do_job(run: str, token: str, job: Job) -> Answer:
+    """As a task: do a job at the station, if it is still the one that it was meant for."""
+    return _station(run, token).run(job)
+
+
+def _name(run: str) -> str:
+    return f"automl-admm-{run}"
+
+
+def _station(run: str, token: str) -> Station:
+    station = get_worker().plugins.get(_name(run))
+    if isinstance(station, Station) and station.token == token and not station.is_over:
+        return station
+    raise StationGoneError

@@ -1,0 +1,48 @@
+"""Who is there to work: the places that have joined, and what each has to do."""
+
+from __future__ import annotations
+
+from automl_admm_dask.crew import Place
+
+
+class Roster:
+    """The places and how many jobs each has; at `most` so many at a time in all, if given."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._places: dict[Place, int] = {}
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Those that are there."""
+        return tuple(self._places)
+
+    @property
+    def workers(self) -> int:
+        """How many jobs can be done at a time; one if there is nobody, who would be waited for."""
+        threads = sum(place.threads for place in self._places)
+        return max(min(threads, self._most or threads), 1)
+
+    def join(self, place: Place) -> None:
+        """Enter a place."""
+        self._places[place] = 0
+
+    def leave(self, place: Place) -> None:
+        """Strike a place out."""
+        self._places.pop(place, None)
+
+    def take(self) -> Place | None:
+        """Claim the place with most threads free; None if a job has to wait."""
+        place = max(self._places, key=self._free, default=None)
+        if place is None or self._free(place) < 1 or sum(self._places.values()) >= self.workers:
+            return None
+        self._places[place] += 1
+        return place
+
+    def give_back(self, place: Place) -> None:
+        """A job of a place has ended."""
+        if place in self._places:
+            self._places[place] -= 1
+
+    def _free(self, place: Place) -> int:
+        return place.threads - self._places[place]

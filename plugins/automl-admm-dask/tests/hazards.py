@@ -1,0 +1,63 @@
+"""Works that behave, hang and die; workers of the cluster import it as `hazards`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+class Hazards:
+    """One method a hazard."""
+
+    def echo(self, folder, **arguments):
+        (folder / "below").mkdir()
+        (folder / "below" / "written.txt").write_text("by the task")
+        sys.stdout.write("printed\n")
+        threads = os.environ["OMP_NUM_THREADS"]
+        return {"got": arguments, "server": os.getppid(), "threads": threads}
+
+    def fail(self, folder):
+        raise ValueError("this is wrong")
+
+    def crash(self, folder):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def leave(self, folder):
+        os._exit(3)
+
+    def fill(self, folder):
+        held = []
+        while True:
+            held.append(bytearray(b"x" * 10_000_000))
+
+    def hang(self, folder, mark):
+        Path(mark).write_text(str(os.getpid()))
+        time.sleep(600)
+
+
+class Unloadable:
+    """Cannot be unpickled where it arrives."""
+
+    def __reduce__(self):
+        return refuse, (os.getpid(),)
+
+
+def refuse(pid):
+    raise ModuleNotFoundError("No module named 'of_the_user'")
+
+
+class Slow:
+    """An objective that leaves a mark for every call, and takes its time."""
+
+    def __init__(self, folder, seconds):
+        self.folder = folder
+        self.seconds = seconds
+
+    def __call__(self, values):
+        name = f"{os.getpid()}-{time.monotonic_ns()}"
+        (Path(self.folder) / name).write_text(f"{values['x']!r}")
+        time.sleep(self.seconds)
+        return (values["x"] - 0.3) ** 2

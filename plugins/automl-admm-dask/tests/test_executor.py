@@ -1,0 +1,209 @@
+"""What the executor owes its caller, on a scheduler and two workers that are real processes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+
+import pytest
+from automl_admm_dask import DaskOptions, build_dask
+from automl_admm_dask.letters import pack, unpack
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.evaluation.local import LocalExecutor
+from automl_admm.plugin_types import ExecutorSetting
+from automl_admm.plugins import load_plugins
+from automl_admm.problem import Status
+from automl_admm.protocols import Task
+
+MEMORY = 200_000_000
+
+
+@pytest.fixture
+def executor(hazards, shared_cluster, start):
+    return start(hazards.Hazards(), shared_cluster)
+
+
+def finish(executor, number=1, method="echo", *, seconds=20.0, keep=False, **arguments):
+    executor.submit(Task(number, method, arguments, seconds, keep))
+    (finished,) = executor.wait(60.0)
+    assert finished.number == number
+    return finished
+
+
+def test_it_is_a_plugin():
+    assert "dask" in [record.name for record in load_plugins().executors]
+
+
+def test_a_result_comes_back_and_nothing_stays(executor, shared_cluster, tmp_path):
+    finished = finish(executor, a=1, b=[1.5, None, "ü"])
+    assert finished.status is Status.SUCCESS
+    assert finished.result["got"] == {"a": 1, "b": [1.5, None, "ü"]}
+    assert finished.seconds > 0
+    assert finished.folder is None
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_files_come_back_into_a_folder_of_the_run(executor, tmp_path):
+    folder = finish(executor, 7, keep=True).folder
+    assert folder is not None
+    assert folder.parent == tmp_path / "run"
+    assert (folder / "below" / "written.txt").read_text() == "by the task"
+    assert (folder / "output.txt").read_text() == "printed\n"
+
+
+def test_each_task_has_the_threads_that_dask_gives_it(hazards, cluster, start):
+    cluster.add("--nthreads", str(os.cpu_count()))
+    assert finish(start(hazards.Hazards(), cluster)).result["threads"] == "1"
+
+
+@pytest.mark.faults
+def test_ends_are_named_as_the_local_executor_names_them(hazards, shared_cluster, start, tmp_path):
+    ours = start(hazards.Hazards(), shared_cluster, memory=MEMORY)
+    theirs = LocalExecutor(hazards.Hazards(), ExecutorSetting(1, MEMORY, tmp_path))
+    methods = ["fail", "crash", "leave", "fill", "hang", "nothing"]
+    try:
+        for number, method in enumerate(methods):
+            arguments = {"mark": str(tmp_path / "mark")} if method == "hang" else {}
+            seconds = 1.0 if method == "hang" else 20.0
+            one = finish(ours, number, method, seconds=seconds, **arguments)
+            other = finish(theirs, number, method, seconds=seconds, **arguments)
+            assert one.status is other.status
+            # How much was used when it was looked at is never the same.
+            assert one.message.split(" of ")[-1] == other.message.split(" of ")[-1]
+    finally:
+        theirs.close()
+
+
+def test_as_many_run_at_once_as_there_are_threads(executor, shared_cluster, until, tmp_path):
+    until(lambda: not executor.wait(0.0) and executor.workers == 2)
+    for number in (1, 2):
+        executor.submit(Task(number, "hang", {"mark": str(tmp_path / f"{number}")}))
+    until(lambda: (tmp_path / "1").exists() and (tmp_path / "2").exists())
+    for number in (1, 2):
+        executor.kill(number)
+    assert {finished.status for finished in executor.wait(20.0)} == {Status.CANCELLED}
+
+
+def test_the_user_may_want_fewer_workers(hazards, shared_cluster, start, tmp_path, until):
+    executor = start(hazards.Hazards(), shared_cluster, workers=1)
+    executor.submit(Task(1, "hang", {"mark": str(tmp_path / "1")}))
+    until((tmp_path / "1").exists)
+    executor.submit(Task(2, "echo", {}))
+    assert executor.workers == 1
+    assert list(executor.wait(1.0)) == []
+    executor.kill(1)
+    ended = list(executor.wait(20.0))
+    ended += [] if len(ended) == 2 else executor.wait(20.0)
+    assert {f.number: f.status for f in ended} == {1: Status.CANCELLED, 2: Status.SUCCESS}
+
+
+def test_a_killed_task_is_dead(executor, tmp_path, until):
+    mark = tmp_path / "pid"
+    executor.submit(Task(1, "hang", {"mark": str(mark)}))
+    pid = int(until(lambda: mark.exists() and mark.read_text()))
+    executor.kill(1)
+    (finished,) = executor.wait(20.0)
+    assert (finished.status, finished.message) == (Status.CANCELLED, "killed on request")
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert finish(executor, 2).status is Status.SUCCESS
+
+
+def test_killing_what_does_not_run_is_no_mistake(executor):
+    executor.kill(9)
+    assert list(executor.wait(0.0)) == []
+
+
+def test_one_server_a_worker_does_all_tasks(executor, shared_cluster):
+    servers = {finish(executor, number).result["server"] for number in range(6)}
+    assert 1 <= len(servers) <= 2
+
+
+def test_a_late_worker_is_given_the_work(hazards, cluster, start, until):
+    cluster.add()
+    executor = start(hazards.Hazards(), cluster)
+    assert executor.workers == 1
+    cluster.add()
+    until(lambda: not executor.wait(0.0) and executor.workers == 2)
+    for number in (1, 2):
+        executor.submit(Task(number, "echo", {}))
+    servers = set()
+    while len(servers) < 2:
+        servers |= {finished.result["server"] for finished in executor.wait(20.0)}
+
+
+def test_closing_leaves_nothing_on_the_workers(hazards, cluster, start, tmp_path, until):
+    cluster.add()
+    executor = start(hazards.Hazards(), cluster)
+    executor.submit(Task(1, "hang", {"mark": str(tmp_path / "1")}))
+    until((tmp_path / "1").exists)
+    assert cluster.below() != []
+    executor.close()
+    executor.close()
+    assert [f.status for f in executor.wait(0.0)] == [Status.CANCELLED]
+    assert cluster.below() == []
+    assert cluster.files() == []
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_it_says_nothing_and_gives_the_loggers_back(hazards, shared_cluster, start, capfd):
+    level = logging.getLogger("distributed").level
+    executor = start(hazards.Hazards(), shared_cluster)
+    finish(executor)
+    executor.close()
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("distributed").level == level
+
+
+def test_work_that_cannot_be_pickled_is_a_configuration_error(shared_cluster):
+    with pytest.raises(ConfigurationError, match="cannot be sent"):
+        build_dask(threading.Lock(), ExecutorSetting(), DaskOptions(shared_cluster.address))
+
+
+def test_packed_files_stay_below_their_folder(tmp_path):
+    import io
+    import tarfile
+
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("../outside"))
+    with pytest.raises(tarfile.FilterError):
+        unpack(buffer.getvalue(), tmp_path)
+
+
+def test_what_is_packed_is_unpacked(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one" / "a.txt").write_text("a")
+    (tmp_path / "one" / "task.pickle").write_text("the task itself")
+    unpack(pack(tmp_path / "one"), tmp_path / "other")
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan")])
+def test_options_are_checked(wrong):
+    with pytest.raises(ValueError, match="patience"):
+        DaskOptions(patience=wrong)
+
+
+def test_an_address_is_not_empty():
+    with pytest.raises(ValueError, match="empty"):
+        DaskOptions(address="")
+
+
+def test_a_station_that_dask_has_dropped_is_opened_again(executor, until):
+    servers = {finish(executor, 1).result["server"]}
+    places = executor._roster.places
+    for hold in list(executor._crew._holds.values()):
+        hold.release()
+    until(lambda: not executor.wait(0.2) and not try_once(executor, servers))
+    assert set(executor._roster.places).isdisjoint(places)
+
+
+def try_once(executor, servers):
+    """Whether a task was lost, or was still done by one of the servers."""
+    executor.submit(Task(2, "echo", {}))
+    (finished,) = executor.wait(60.0)
+    return finished.status is Status.LOST or finished.result["server"] in servers
