@@ -18,9 +18,10 @@ from automl_admm.evaluation.budget import Budget, Ledger
 from automl_admm.evaluation.costs import Foresight
 from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.evaluation.judging import judge, make_record
+from automl_admm.evaluation.logbook import Logbook
 from automl_admm.problem import AdmmState, Evaluation, Limit, Status
 from automl_admm.protocols import Executor, Finished, Store, Task
-from automl_admm.search import Proposal, Search, Wait, best_of, derive_seed
+from automl_admm.search import Proposal, Search, Wait, derive_seed
 from automl_admm.space import Candidate
 
 SHORTEST_EVALUATION = 0.05
@@ -64,17 +65,20 @@ class _Running:
     is_retried: bool = False
 
 
+def name_end(number: int | None) -> str:
+    """What to call the end by a signal: who terminates a process gives it little time."""
+    return INTERRUPT if number in (None, signal.SIGINT) else TERMINATION
+
+
 class Driver:
-    """Runs one search to its end; `best` and `evaluations` are right at any moment."""
+    """Runs one search to its end; its `log` is right at any moment."""
 
     def __init__(self, desk: Desk) -> None:
-        self.evaluations: list[Evaluation] = list(desk.known)
-        self.best: Evaluation | None = best_of(desk.known, desk.limits)
+        self.log = Logbook(desk.known, desk.limits)
         self._desk = desk
-        self._known = {evaluation.key: evaluation for evaluation in desk.known}
         self._running: dict[int, _Running] = {}
-        self._started = max((evaluation.number for evaluation in desk.known), default=0)
-        self._spent = sum(evaluation.candidate.fidelity for evaluation in desk.known)
+        self._started = self.log.last_number
+        self._spent = self.log.spent
         self._threads = ThreadpoolController()
         self._interrupts = desk.interrupts
         self._is_ending = False
@@ -90,19 +94,18 @@ class Driver:
             with self._interrupts:
                 return self._drive(search)
         except StopIteration:
-            return self._interruption() if self._interrupts.came else "nothing left to try"
+            return (
+                name_end(self._interrupts.number)
+                if self._interrupts.came
+                else "nothing left to try"
+            )
         except KeyboardInterrupt:
             if self._interrupts.count > 1:
                 raise
-            return self._interruption()
+            return name_end(self._interrupts.number)
         finally:
             search.close()
             self._drain()
-
-    def _interruption(self) -> str:
-        """What to call the end by a signal: who terminates a process gives it little time."""
-        asked = self._interrupts.number in (None, signal.SIGINT)
-        return INTERRUPT if asked else TERMINATION
 
     def _drive(self, search: Search) -> str:
         with self._thinking():
@@ -132,27 +135,47 @@ class Driver:
             return []
         if isinstance(event, Wait):
             return self._collect(at_least=1)
-        answer = self._start(event.candidate)
+        # With several workers the search thinks of what is next while all are busy, not while one
+        # waits for it; with one, it has seen every result before it thinks.
+        is_ahead = self._desk.executor.workers > 1
+        results = self._make_room() if is_ahead else []
+        answer = self._answer(event.candidate)
         if answer is not None:
-            return [answer]
-        is_full = len(self._running) >= self._desk.executor.workers
-        return self._collect(at_least=1 if is_full else 0)
+            return [*results, answer]
+        if not self._is_full:
+            self._start(event.candidate)
+        return [*results, *(self._collect(at_least=0) if is_ahead else self._make_room())]
 
-    def _start(self, candidate: Candidate) -> Evaluation | None:
-        """Hand a candidate to a worker; one that is known is answered at once."""
+    @property
+    def _is_full(self) -> bool:
+        return len(self._running) >= self._desk.executor.workers
+
+    def _make_room(self) -> list[Evaluation]:
+        """Wait until a worker is free, or the search is to end."""
+        return self._collect(at_least=1 if self._is_full else 0)
+
+    def _answer(self, candidate: Candidate) -> Evaluation | None:
+        """What is known of a candidate, or why there is no use in starting it."""
         key = self._desk.key(candidate)
-        if key in self._known:
-            return replace(self._known[key], candidate=candidate)
+        known = self.log.find(key)
+        if known is not None:
+            return replace(known, candidate=candidate)
+        reason = self._desk.foresight.reason_to_skip(candidate, self.log.best)
+        if reason is None or any(running.key == key for running in self._running.values()):
+            return None
+        # It is not logged: with more time it may be started.
+        return Evaluation(0, key, candidate, Status.SKIPPED, message=reason)
+
+    def _start(self, candidate: Candidate) -> None:
+        """Hand a candidate to a worker, unless one has it already."""
+        key = self._desk.key(candidate)
         for running in self._running.values():
             if running.key == key:
                 running.candidates.append(candidate)
-                return None
-        reason = self._desk.foresight.reason_to_skip(candidate, self.best)
-        if reason is not None:  # it is not logged: with more time it may be started
-            return Evaluation(0, key, candidate, Status.SKIPPED, message=reason)
+                return
         self._started += 1
         self._spent += candidate.fidelity
-        seconds, until_deadline = self._desk.budget.limit_of_next(self.best)
+        seconds, until_deadline = self._desk.budget.limit_of_next(self.log.best)
         arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
         keep = self._desk.finish is not None
         task = Task(self._started, "evaluate", arguments, seconds, keep=keep)
@@ -162,21 +185,20 @@ class Driver:
             self._desk.store.begin(self._started, key, text)
         self._desk.tell("evaluation_started", number=self._started, text=text)
         self._desk.executor.submit(task)
-        return None
 
     def _reason_to_stop(self) -> str | None:
         if self._interrupts.came:
-            return self._interruption()
+            return name_end(self._interrupts.number)
         budget = self._desk.budget
         if budget.max_evaluations is not None and self._spent > budget.max_evaluations - ROUNDING:
             return "evaluations" if not self._running else self._wait_for_last()
-        left = budget.seconds_left(self.best)
+        left = budget.seconds_left(self.log.best)
         if left is not None and left < SHORTEST_EVALUATION:
             return "budget"
         if self._desk.foresight.has_given_up and not self._running:
             return "budget"
         answers = self._desk.tell(
-            "should_stop", evaluations=len(self.evaluations), incumbent=self.best
+            "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
         )
         return "a plugin" if any(answers) else None
 
@@ -184,7 +206,7 @@ class Driver:
         """Let what runs come to its end; nothing more is started."""
         while self._running:
             if not self._collect(at_least=1):
-                return self._interruption() if self._interrupts.came else "budget"
+                return name_end(self._interrupts.number) if self._interrupts.came else "budget"
         return "evaluations"
 
     def _collect(self, at_least: int) -> list[Evaluation]:
@@ -196,7 +218,7 @@ class Driver:
         finished: Sequence[Finished] = ()
         with self._desk.ledger.charge("wait"):
             while self._running:
-                left = self._desk.budget.seconds_left(self.best)
+                left = self._desk.budget.seconds_left(self.log.best)
                 timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
                 finished = self._desk.executor.wait(timeout if at_least else 0.0)
                 if finished or not at_least or timeout == 0.0 or self._interrupts.came:
@@ -212,15 +234,15 @@ class Driver:
         if running is None or self._retry(finished, running):
             return []
         del self._running[finished.number]
-        first = self._record(finished, running)
-        self._known[first.key] = first
+        candidate, limits = running.candidates[0], self._desk.limits
+        verdict = judge(finished, limits, until_deadline=running.until_deadline)
+        text = self._desk.text(candidate)
+        first = make_record(finished, verdict, running.key, candidate, text)
+        self.log.enter(first)
         self._desk.foresight.learn(first)
-        self.evaluations.append(first)
         self._desk.store.append(first)
         if self._desk.finish is not None:
             self._desk.finish(first, finished)
-        if first.ok:
-            self.best = best_of([e for e in (self.best, first) if e is not None], self._desk.limits)
         self._desk.tell("evaluation_finished", evaluation=first)
         return [replace(first, candidate=candidate) for candidate in running.candidates]
 
@@ -228,17 +250,10 @@ class Driver:
         """Start an evaluation again whose process was lost by no fault of its own, but once."""
         if finished.status is not Status.LOST or running.is_retried or self._is_ending:
             return False
-        seconds, running.until_deadline = self._desk.budget.limit_of_next(self.best)
+        seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
         running.is_retried = True
         self._desk.executor.submit(replace(running.task, seconds=seconds))
         return True
-
-    def _record(self, finished: Finished, running: _Running) -> Evaluation:
-        limits = self._desk.limits
-        verdict = judge(finished, limits, until_deadline=running.until_deadline)
-        candidate = running.candidates[0]
-        text = self._desk.text(candidate)
-        return make_record(finished, verdict, running.key, candidate, text)
 
     def _drain(self) -> None:
         """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""

@@ -107,11 +107,11 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     driver, begun = Driver(desk), time.monotonic()
     with ledger.charge("search"):
         stopped_by = driver.run(tools.plan.search(problem, tools.tell))
-    ended, made = time.monotonic(), driver.evaluations[len(tools.past.evaluations) :]
+    ended, made = time.monotonic(), driver.log.evaluations[len(tools.past.evaluations) :]
     return RunResult(
-        best=driver.best,
-        feasible=driver.best is not None and is_feasible(driver.best, subject.limits),
-        evaluations=tuple(sorted(driver.evaluations, key=lambda evaluation: evaluation.number)),
+        best=driver.log.best,
+        feasible=driver.log.best is not None and is_feasible(driver.log.best, subject.limits),
+        evaluations=tuple(sorted(driver.log.evaluations, key=lambda evaluation: evaluation.number)),
         stopped_by=stopped_by,
         seconds=ended - config.begun,
         limits=subject.limits,

@@ -87,8 +87,8 @@ def test_everything_proposed_is_evaluated_stored_and_told() -> None:
     assert driver.run(proposing(3.0, 1.0, 2.0, seen=seen)) == "nothing left to try"
     assert [e.loss for e in seen] == [3.0, 1.0, 2.0]
     assert [e.loss for e in table.store.read()] == [3.0, 1.0, 2.0]
-    assert driver.best is not None
-    assert driver.best.loss == 1.0
+    assert driver.log.best is not None
+    assert driver.log.best.loss == 1.0
 
 
 def test_the_same_thing_is_never_evaluated_twice() -> None:
@@ -119,7 +119,7 @@ def test_it_stops_at_the_number_of_evaluations_and_waits_for_the_last() -> None:
     executor = FakeExecutor(workers=2)
     driver = Driver(desk(executor, budget=Budget(max_evaluations=5)))
     assert driver.run(proposing(*range(100))) == "evaluations"
-    assert len(driver.evaluations) == len(executor.seen) == 5
+    assert len(driver.log.evaluations) == len(executor.seen) == 5
 
 
 def test_it_stops_at_the_deadline_less_the_reserve() -> None:
@@ -149,10 +149,10 @@ def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
     budget = Budget(deadline=1e9, clock=lambda: 0.0)
     driver = Driver(desk(FakeExecutor(react=time_out), budget=budget))
     driver.run(proposing(1.0))
-    assert driver.evaluations[0].status is Status.CANCELLED
+    assert driver.log.evaluations[0].status is Status.CANCELLED
     driver = Driver(desk(FakeExecutor(react=time_out), budget=Budget(evaluation_seconds=1.0)))
     driver.run(proposing(1.0))
-    assert driver.evaluations[0].status is Status.TIMEOUT
+    assert driver.log.evaluations[0].status is Status.TIMEOUT
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ def test_a_value_that_is_no_number_is_invalid_never_a_success(result: dict, says
     executor = FakeExecutor(react=lambda task: Finished(task.number, Status.SUCCESS, result))
     driver = Driver(desk(executor, limits=(Limit("size", 2.0),)))
     driver.run(proposing(1.0))
-    assert driver.evaluations[0].status is Status.INVALID
-    assert driver.evaluations[0].message == says
-    assert driver.best is None
+    assert driver.log.evaluations[0].status is Status.INVALID
+    assert driver.log.evaluations[0].message == says
+    assert driver.log.best is None
 
 
 def test_observers_hear_of_everything_and_may_stop_it() -> None:
@@ -199,7 +199,7 @@ def test_an_interrupt_ends_it_well_and_kills_what_runs() -> None:
     driver = Driver(desk(executor))
     assert driver.run(proposing(*range(10))) == "interrupt"
     assert executor.killed == [3]
-    assert len([e for e in driver.evaluations if e.ok]) == 2
+    assert len([e for e in driver.log.evaluations if e.ok]) == 2
 
 
 def known(number: int, value: float, status: Status = Status.SUCCESS) -> Evaluation:
@@ -212,11 +212,11 @@ def test_what_was_known_before_counts_and_answers() -> None:
     executor = FakeExecutor()
     before = (known(1, 1.0), known(2, 2.0))
     driver = Driver(desk(executor, known=before, budget=Budget(max_evaluations=3)))
-    assert driver.best is before[0]
+    assert driver.log.best is before[0]
     assert driver.run(proposing(2.0, 1.0, 3.0, 4.0, seen=seen)) == "evaluations"
     assert [task.number for task in executor.seen] == [3]
     assert [e.loss for e in seen] == [2.0, 1.0, 3.0]
-    assert [e.number for e in driver.evaluations] == [1, 2, 3]
+    assert [e.number for e in driver.log.evaluations] == [1, 2, 3]
 
 
 def losing(times: int) -> React:
@@ -281,7 +281,7 @@ def test_what_cannot_finish_is_not_started_and_the_search_ends() -> None:
     driver = Driver(table)
     alike = [number / 100 for number in range(100)]
     assert driver.run(proposing(*alike, seen=seen)) == "budget"
-    assert len(executor.seen) == len(driver.evaluations) == 3
+    assert len(executor.seen) == len(driver.log.evaluations) == 3
     skipped = [evaluation for evaluation in seen if evaluation.status is Status.SKIPPED]
     assert skipped
     assert "s are left" in skipped[0].message
@@ -297,3 +297,23 @@ def test_nothing_is_skipped_before_something_has_succeeded() -> None:
     driver = Driver(desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget)))
     driver.run(proposing(0.1, 0.2, 0.3))
     assert len(executor.seen) == 3
+
+
+def test_several_workers_are_not_kept_waiting_while_the_search_thinks() -> None:
+    executor = FakeExecutor(workers=2)
+    busy: list[int] = []
+
+    def search() -> Search:
+        for number in range(5):
+            busy.append(len(executor.running))
+            yield Proposal(numbered(float(number)), "test")
+
+    Driver(desk(executor)).run(search())
+    assert busy == [0, 1, 2, 2, 2]
+
+
+def test_what_ends_while_a_search_waits_for_room_is_not_started_again() -> None:
+    executor = FakeExecutor(workers=2)
+    seen: list[Evaluation] = []
+    Driver(desk(executor)).run(proposing(1.0, 2.0, 1.0, 1.0, seen=seen))
+    assert [task.arguments["candidate"].theta for task in executor.seen] == [(1.0,), (2.0,)]
