@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from automl_admm.errors import ConfigurationError
 from automl_admm.search import Allowance, SearchProblem
 
 LARGEST_SHARE = 0.25
+LAST = 128
+# Of the evaluations there are: what the first sub-problem has, and what each next one has more.
+SHARE_OF_FIRST, SHARE_OF_STEP = 8, 16
+LEAST_FIRST, LEAST_STEP, MOST = 4, 1, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,22 @@ class Precision:
 
     first: int = 16
     step: int = 16
-    last: int = 128
+    last: int = LAST
+
+    @classmethod
+    def within(
+        cls, budget: int | None, first: int | None, step: int | None, last: int = LAST
+    ) -> Precision:
+        """The papers' n_t = 16 + 16 t, or less where the whole search has few evaluations.
+
+        Then n_0 is an eighth of them and F a sixteenth: with 16 + 16 t a search of 60 would have
+        one sub-problem of each kind, and its multipliers would never move.
+        """
+        if budget is None:
+            budget = SHARE_OF_STEP * MOST
+        some = min(max(math.ceil(budget / SHARE_OF_FIRST), LEAST_FIRST), MOST, last)
+        more = min(max(math.ceil(budget / SHARE_OF_STEP), LEAST_STEP), MOST)
+        return cls(some if first is None else first, more if step is None else step, last)
 
     def __post_init__(self) -> None:
         if not 1 <= self.first <= self.last or self.step < 0:

@@ -148,11 +148,22 @@ class Driver:
 
     @property
     def _is_full(self) -> bool:
-        return len(self._running) >= self._desk.executor.workers
+        return len(self._running) >= max(self._desk.executor.workers, 1)
 
     def _make_room(self) -> list[Evaluation]:
-        """Wait until a worker is free, or the search is to end."""
-        return self._collect(at_least=1 if self._is_full else 0)
+        """Wait until a worker is free, or the search is to end.
+
+        What is tried once more ends without a result, and leaves no room.
+        """
+        results = self._collect(at_least=1 if self._is_full else 0)
+        while self._is_full and not self._is_over:
+            results += self._collect(at_least=1)
+        return results
+
+    @property
+    def _is_over(self) -> bool:
+        left = self._desk.budget.seconds_left(self.log.best)
+        return self._interrupts.came or (left is not None and left < SHORTEST_EVALUATION)
 
     def _answer(self, candidate: Candidate) -> Evaluation | None:
         """What is known of a candidate, or why there is no use in starting it."""
@@ -189,13 +200,10 @@ class Driver:
     def _reason_to_stop(self) -> str | None:
         if self._interrupts.came:
             return name_end(self._interrupts.number)
-        budget = self._desk.budget
-        if budget.max_evaluations is not None and self._spent > budget.max_evaluations - ROUNDING:
+        most = self._desk.budget.max_evaluations
+        if most is not None and self._spent > most - ROUNDING:
             return "evaluations" if not self._running else self._wait_for_last()
-        left = budget.seconds_left(self.log.best)
-        if left is not None and left < SHORTEST_EVALUATION:
-            return "budget"
-        if self._desk.foresight.has_given_up and not self._running:
+        if self._is_over or (self._desk.foresight.has_given_up and not self._running):
             return "budget"
         answers = self._desk.tell(
             "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
@@ -204,10 +212,11 @@ class Driver:
 
     def _wait_for_last(self) -> str:
         """Let what runs come to its end; nothing more is started."""
-        while self._running:
-            if not self._collect(at_least=1):
-                return name_end(self._interrupts.number) if self._interrupts.came else "budget"
-        return "evaluations"
+        while self._running and not self._is_over:
+            self._collect(at_least=1)
+        if not self._running:
+            return "evaluations"
+        return name_end(self._interrupts.number) if self._interrupts.came else "budget"
 
     def _collect(self, at_least: int) -> list[Evaluation]:
         """The evaluations that ended, entered in the log and the store.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.admm.loop import AdmmSettings, admm
-from automl_admm.admm.schedule import Precision
+from automl_admm.admm.schedule import LAST, Precision
 from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.guard import Post, guard_theta, guard_z
 from automl_admm.joint.loop import joint
@@ -31,12 +31,15 @@ from automl_admm.search import Search, SearchProblem
 
 @dataclass(frozen=True, slots=True)
 class AdmmOptions:
-    """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last)."""
+    """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last).
+
+    `first` and `step` are 16, and less where the search has few evaluations.
+    """
 
     rho: float = 1.0
-    first: int = 16
-    step: int = 16
-    last: int = 128
+    first: int | None = None
+    step: int | None = None
+    last: int = LAST
 
     def __post_init__(self) -> None:
         if not (self.rho > 0 and math.isfinite(self.rho)):
@@ -97,9 +100,13 @@ class Plan:
             if self.strategy == "joint":
                 yield from joint(problem, theta_solver, self.view)
                 return
-            precision = Precision(self.options.first, self.options.step, self.options.last)
+            precision = self._precision(problem.evaluations)
             settings = AdmmSettings(rho=self.options.rho, precision=precision)
             yield from admm(problem, theta_solver, z_solver, settings)
+
+    def _precision(self, evaluations: int | None) -> Precision:
+        options = self.options
+        return Precision.within(evaluations, options.first, options.step, options.last)
 
 
 def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
@@ -109,7 +116,7 @@ def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
     options = build_options(strategy, STRATEGIES[strategy], given)
     if strategy == "admm":
-        Precision(options.first, options.step, options.last)
+        Precision.within(config.max_evaluations, options.first, options.step, options.last)
     theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver)
     z_solver = choose_solver(plugins.z_solvers, config.z_solver)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint

@@ -74,7 +74,7 @@ def test_an_interrupt_ends_the_run_with_the_best_so_far(
         below = psutil.Process(run.pid).children(recursive=True)
         run.send_signal(number)
         out, err = run.communicate(timeout=30)
-    seen(f"{signal.Signals(number).name}: exit {run.returncode}, {out.splitlines()[-4]}")
+    seen(f"{signal.Signals(number).name}: exit {run.returncode}, {out.splitlines()[-1]}")
     assert run.returncode == code, err
     assert f"ended by: {'interrupt' if number == signal.SIGINT else 'termination'}" in out
     assert "automl-admm resume out" in out

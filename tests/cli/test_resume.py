@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ start: impute standard_scaler? estimator
 estimator: logistic_regression | gaussian_nb
 """
 LIMIT = "columns <= 3"
+Seen = Callable[[str], None]
 
 
 @pytest.fixture
@@ -94,13 +96,19 @@ def test_what_is_no_run_cannot_go_on(run: Any, tmp_path: Path) -> None:
         assert f"'{name}' holds no run.json" in ended.err
 
 
+@pytest.mark.fault(
+    "F33",
+    injected="other limits on resume",
+    expected="exit 7 with the difference; allowed on request",
+)
 def test_other_limits_are_refused_and_can_be_allowed(
-    run: Any, table: Path, grammar: Path, tmp_path: Path
+    run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
 ) -> None:
     assert start(run, table, grammar, "limits", 4).code == 0
     more = ("resume", "limits", "--max-evaluations", "6", "-q", "--constraint")
     refused = run(*more, "columns <= 2")
     assert refused.code == 7
+    seen(f"exit 7: {refused.err.strip()[7:]}")
     assert "limits: columns <= 3 → columns <= 2" in refused.err
     assert len(rows(tmp_path / "limits")) == 4
     assert run(*more, "columns <= 2", "--allow-changed", "--on-infeasible", "closest").code == 0
@@ -112,8 +120,13 @@ def test_other_limits_are_refused_and_can_be_allowed(
     assert all(e.constraints[0] < 50 for e in rows(tmp_path / "limits") if e.ok)
 
 
+@pytest.mark.fault(
+    "F33",
+    injected="another grammar on resume",
+    expected="exit 7 with the difference; allowed on request",
+)
 def test_another_grammar_keeps_the_pipelines_that_it_still_has(
-    run: Any, table: Path, grammar: Path, tmp_path: Path
+    run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
 ) -> None:
     assert start(run, table, grammar, "shapes", 8).code == 0
     before = rows(tmp_path / "shapes")
@@ -125,6 +138,7 @@ def test_another_grammar_keeps_the_pipelines_that_it_still_has(
     more = ("resume", "shapes", "--max-evaluations", "+1", "-q", "--grammar", other)
     refused = run(*more)
     assert refused.code == 7
+    seen(f"exit 7: {refused.err.strip()[7:]}")
     assert "grammar, line 1:" in refused.err
     ended = run(*more, "--allow-changed")
     assert ended.code == 0, ended.err
@@ -135,8 +149,13 @@ def test_another_grammar_keeps_the_pipelines_that_it_still_has(
     assert (tmp_path / "shapes" / "grammar.lark").read_text() == other.read_text()
 
 
+@pytest.mark.fault(
+    "F33",
+    injected="other data on resume",
+    expected="exit 7 with the difference; allowed on request",
+)
 def test_other_data_are_refused_and_make_everything_new(
-    run: Any, table: Path, grammar: Path, tmp_path: Path
+    run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
 ) -> None:
     assert start(run, table, grammar, "data", 4).code == 0
     frame = pd.read_csv(table)
@@ -144,6 +163,7 @@ def test_other_data_are_refused_and_make_everything_new(
     more = ("resume", "data", tmp_path / "fewer.csv", "--max-evaluations", "5", "-q")
     refused = run(*more)
     assert refused.code == 7
+    seen(f"exit 7: {refused.err.strip()[7:]}")
     assert "data: 128 rows" in refused.err
     ended = run(*more, "--allow-changed")
     assert ended.code == 0, ended.err

@@ -248,6 +248,16 @@ def test_what_is_lost_is_tried_once_more(times: int, status: Status) -> None:
     assert [e.status for e in table.store.read()] == [status]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_tried_again_keeps_its_worker(workers: int) -> None:
+    executor = FakeExecutor(workers=workers, react=losing(1))
+    seen: list[Evaluation] = []
+    budget = Budget(max_evaluations=4)
+    driver = Driver(desk(executor, budget=budget))
+    assert driver.run(proposing(1.0, 2.0, 3.0, 4.0, 5.0, seen=seen)) == "evaluations"
+    assert sorted(e.loss for e in driver.log.evaluations) == [1.0, 2.0, 3.0, 4.0]
+
+
 def test_termination_is_told_from_an_interrupt() -> None:
     def terminate() -> None:
         os.kill(os.getpid(), signal.SIGTERM)

@@ -27,6 +27,8 @@ from automl_admm.store.sqlite import SqliteStore
 OFTEN = Rhythm(heartbeat=0.01, backup=0.0, rest=0.0, pause=0.0)
 PATIENCE = 60.0
 
+Seen = Callable[[str], None]
+
 
 def rows_of(path: Path) -> int:
     with closing(sqlite3.connect(path)) as database:
@@ -186,7 +188,7 @@ print(written)
 @pytest.mark.fault(
     "F24", injected="a full disk below the store", expected="exit 8; readable, goes on with room"
 )
-def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+def test_a_disk_that_is_really_full(tmp_path: Path, seen: Seen) -> None:
     """A disk of 1.2 MB that only this one process sees."""
     mount = f"mount -t tmpfs -o size=1200k tmpfs '{tmp_path}' && exec \"$@\""
     apart = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh"]
@@ -200,6 +202,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     code, written = map(int, done.stdout.split())
     assert code == 8
     assert written > 10
+    seen(f"exit {code} after {written} rows, readable; goes on with room")
 
 
 LIMITED = """

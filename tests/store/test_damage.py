@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from automl_admm.store.repair import Repaired, repair
 from automl_admm.store.sqlite import SqliteStore
 
 Make = Callable[..., Path]
+Seen = Callable[[str], None]
 PLACES = 1200
 WRITTEN_TO = 30
 REPAIRED = 25
@@ -68,27 +70,28 @@ def flips(files: dict[str, bytes], count: int) -> Iterator[tuple[str, bytes]]:
 )
 @pytest.mark.parametrize("state", ["closed", "killed"])
 def test_a_byte_that_is_another_is_found_out_or_does_not_matter(
-    state: str, request: pytest.FixtureRequest, evaluation: Callable[..., Evaluation]
+    state: str, request: pytest.FixtureRequest, evaluation: Callable[..., Evaluation], seen: Seen
 ) -> None:
     path = request.getfixturevalue(state)(ROWS)
     written = [evaluation(number) for number in range(1, ROWS + 1)]
     files = contents(path.parent)
-    outcomes = set()
+    outcomes: Counter[str] = Counter()
     for place, (name, content) in enumerate(flips(files, PLACES)):
         restore(path.parent, files | {name: content})
         try:
             assert read(path) == written
-            outcomes.add("harmless")
+            outcomes["harmless"] += 1
         except StoreError:
-            outcomes.add("found out")
+            outcomes["found out"] += 1
             assert (path.parent / name).read_bytes() == content
         if place < WRITTEN_TO:
             try:
                 go_on(path, evaluation(ROWS + 1))
                 assert read(path) == [*written, evaluation(ROWS + 1)]
             except StoreError:
-                outcomes.add("refused")
-    assert outcomes == {"harmless", "found out", "refused"}
+                outcomes["refused"] += 1
+    assert set(outcomes) == {"harmless", "found out", "refused"}
+    seen(f"{state}: {outcomes['found out']} found out, {outcomes['harmless']} harmless")
 
 
 @pytest.mark.fault(
@@ -96,7 +99,7 @@ def test_a_byte_that_is_another_is_found_out_or_does_not_matter(
 )
 @pytest.mark.parametrize("percent", [0, 10, 50, 99])
 def test_a_store_that_is_cut_short_is_refused_and_repaired(
-    percent: int, closed: Make, evaluation: Callable[..., Evaluation]
+    percent: int, closed: Make, evaluation: Callable[..., Evaluation], seen: Seen
 ) -> None:
     path = closed(ROWS)
     content = path.read_bytes()
@@ -104,6 +107,7 @@ def test_a_store_that_is_cut_short_is_refused_and_repaired(
     refused_untouched(path)
     assert repaired(path) == Repaired(ROWS, 0, (path.with_name("store.damaged-1.sqlite"),))
     assert read(path) == [evaluation(number) for number in range(1, ROWS + 1)]
+    seen(f"{percent} %: exit 7, {len(read(path))} of {ROWS} saved")
 
 
 def refused_untouched(path: Path) -> None:
@@ -134,7 +138,7 @@ def repaired(path: Path) -> Repaired:
 )
 @pytest.mark.parametrize(("percent", "least"), [(50, MANY // 4), (99, MANY // 2)])
 def test_without_a_backup_the_rows_that_are_whole_are_saved(
-    percent: int, least: int, closed: Make, evaluation: Callable[..., Evaluation]
+    percent: int, least: int, closed: Make, evaluation: Callable[..., Evaluation], seen: Seen
 ) -> None:
     path = closed(MANY)
     path.with_suffix(".bak").unlink()
@@ -146,13 +150,16 @@ def test_without_a_backup_the_rows_that_are_whole_are_saved(
     saved = read(path)
     assert len(saved) == result.saved
     assert all(one == evaluation(one.number) for one in saved)
+    seen(f"{percent} %: {result.saved} saved, {result.lost} lost")
 
 
 @pytest.mark.fault(
     "F32", injected="cut to 0, 10 %, no backup", expected="exit 7: nothing can be saved, untouched"
 )
 @pytest.mark.parametrize("percent", [0, 10])
-def test_where_nothing_can_be_saved_nothing_is_changed(percent: int, closed: Make) -> None:
+def test_where_nothing_can_be_saved_nothing_is_changed(
+    percent: int, closed: Make, seen: Seen
+) -> None:
     path = closed(ROWS)
     path.with_suffix(".bak").unlink()
     content = path.read_bytes()
@@ -163,6 +170,7 @@ def test_where_nothing_can_be_saved_nothing_is_changed(percent: int, closed: Mak
     after = contents(path.parent)
     del before["store.lock"], after["store.lock"]
     assert after == before
+    seen(f"{percent} %: not one evaluation can be saved, nothing changed")
 
 
 @pytest.mark.fault(
@@ -170,27 +178,28 @@ def test_where_nothing_can_be_saved_nothing_is_changed(percent: int, closed: Mak
 )
 @pytest.mark.parametrize("state", ["closed", "killed"])
 def test_a_flipped_byte_costs_few_rows_even_without_a_backup(
-    state: str, request: pytest.FixtureRequest, evaluation: Callable[..., Evaluation]
+    state: str, request: pytest.FixtureRequest, evaluation: Callable[..., Evaluation], seen: Seen
 ) -> None:
     path = request.getfixturevalue(state)(ROWS)
     path.with_suffix(".bak").unlink(missing_ok=True)
     files = contents(path.parent)
-    seen = 0
+    damaged = 0
     for name, content in flips(files, REPAIRED):
         restore(path.parent, files | {name: content})
         if not check(path).problems:
             continue
-        seen += 1
+        damaged += 1
         result = repaired(path)
         assert result.saved + (result.lost or 0) == ROWS
         assert all(one == evaluation(one.number) for one in read(path))
         assert result.saved >= ROWS // 2
         go_on(path, evaluation(ROWS + 1))
-    assert seen > REPAIRED // 4
+    assert damaged > REPAIRED // 4
+    seen(f"{state}: {damaged} of {REPAIRED} needed repair, each kept half or more")
 
 
 @pytest.mark.fault("F32", injected="the -wal deleted after kill -9", expected="exit 7, counted")
-def test_a_log_that_is_gone_is_found_out(killed: Make, evaluation) -> None:
+def test_a_log_that_is_gone_is_found_out(killed: Make, evaluation, seen: Seen) -> None:
     path = killed(7)
     assert len(read(path)) == 7
     path.with_name("store.sqlite-wal").unlink()
@@ -200,13 +209,14 @@ def test_a_log_that_is_gone_is_found_out(killed: Make, evaluation) -> None:
     refused_untouched(path)
     with pytest.raises(StoreError, match="not one evaluation of"):
         repair(path)
+    seen("exit 7: it holds 0 evaluations of 7")
 
 
 @pytest.mark.fault(
     "F32", injected="the -wal of a resumed run deleted", expected="repair says how many are lost"
 )
 def test_what_was_only_in_a_lost_log_is_counted_as_lost(
-    closed: Make, writer: Callable[..., object], evaluation: Callable[..., Evaluation]
+    closed: Make, writer: Callable[..., object], evaluation: Callable[..., Evaluation], seen: Seen
 ) -> None:
     path = closed(5)
     writer(path, 9, first=6, mode="write")
@@ -215,20 +225,24 @@ def test_what_was_only_in_a_lost_log_is_counted_as_lost(
     result = repaired(path)
     assert (result.saved, result.lost) == (5, 4)
     assert read(path) == [evaluation(number) for number in range(1, 6)]
+    seen(f"{result.saved} saved, {result.lost} lost")
 
 
 @pytest.mark.fault("F32", injected="a file of any bytes", expected="exit 7; repair uses .bak")
-def test_any_bytes_are_no_store(closed: Make) -> None:
+def test_any_bytes_are_no_store(closed: Make, seen: Seen) -> None:
     path = closed(ROWS)
     path.write_bytes(bytes(range(7, 256)) * 200)
     refused_untouched(path)
     assert repaired(path).saved == ROWS
+    seen(f"exit 7; {len(read(path))} of {ROWS} saved")
 
 
 @pytest.mark.fault(
     "F32", injected="the store of another run", expected="exit 7; repair takes no row of it"
 )
-def test_a_store_of_another_run_is_refused(closed: Make, tmp_path: Path, evaluation) -> None:
+def test_a_store_of_another_run_is_refused(
+    closed: Make, tmp_path: Path, evaluation, seen: Seen
+) -> None:
     path = closed(3)
     other = tmp_path / "store.sqlite"
     with closing(SqliteStore(other, create=True)) as store:
@@ -238,6 +252,7 @@ def test_a_store_of_another_run_is_refused(closed: Make, tmp_path: Path, evaluat
     refused_untouched(path)
     assert repaired(path).saved == 3
     assert read(path) == [evaluation(number) for number in range(1, 4)]
+    seen(f"exit 7; {len(read(path))} of 3 saved, none of the other run")
 
 
 @pytest.mark.faults

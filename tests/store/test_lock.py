@@ -27,6 +27,8 @@ HOLD_WITH_A_CHILD = (
     "print(child.pid, flush=True); sys.stdin.read()"
 )
 
+Seen = Callable[[str], None]
+
 
 @contextmanager
 def holder_of(path: Path, then: str = HOLD) -> Iterator[tuple[subprocess.Popen[str], str]]:
@@ -49,7 +51,7 @@ def holder_of(path: Path, then: str = HOLD) -> Iterator[tuple[subprocess.Popen[s
     "F31", injected="two processes on one run", expected="exit 7 naming the holder's pid and host"
 )
 def test_a_second_process_is_refused_by_the_name_of_the_first(
-    closed: Callable[..., Path],
+    closed: Callable[..., Path], seen: Seen
 ) -> None:
     path = closed(5)
     with holder_of(path) as (process, _):
@@ -72,17 +74,19 @@ def test_a_second_process_is_refused_by_the_name_of_the_first(
     with closing(SqliteStore(path, write=True)) as store:
         assert [begun.pid for begun in store.interrupted()] == [process.pid]
         assert len(store.read()) == 5
+    seen(f"exit {second.returncode}: {second.stderr.strip()[7:]}")
 
 
 @pytest.mark.fault(
     "F31", injected="two different runs at once", expected="neither is in the way of the other"
 )
-def test_two_runs_have_a_lock_each(tmp_path: Path) -> None:
+def test_two_runs_have_a_lock_each(tmp_path: Path, seen: Seen) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     first = SqliteStore(tmp_path / "one" / "store.sqlite", create=True)
     SqliteStore(tmp_path / "two" / "store.sqlite", create=True).close()
     first.close()
+    seen("both opened")
 
 
 @pytest.mark.faults

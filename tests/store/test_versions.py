@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from automl_admm.store.sqlite import SqliteStore
 
 FILES = Path(__file__).parent / "files"
 RELEASED = ["version-1.sqlite", "version-2"]
+
+Seen = Callable[[str], None]
 
 
 def a_copy(name: str, folder: Path) -> Path:
@@ -34,7 +37,9 @@ def a_copy(name: str, folder: Path) -> Path:
     "F35", injected="stores of every version that was", expected="opened, the same leaderboard"
 )
 @pytest.mark.parametrize("name", RELEASED)
-def test_a_store_of_every_version_has_the_same_leaderboard(name: str, tmp_path: Path) -> None:
+def test_a_store_of_every_version_has_the_same_leaderboard(
+    name: str, tmp_path: Path, seen: Seen
+) -> None:
     path = a_copy(name, tmp_path)
     before = path.read_bytes()
     with closing(SqliteStore(path)) as store:
@@ -57,6 +62,7 @@ def test_a_store_of_every_version_has_the_same_leaderboard(name: str, tmp_path: 
     assert evaluations[3].status is Status.TIMEOUT
     assert evaluations[3].message == "it took more than 5 s"
     assert check(path).problems == ()
+    seen(f"{name}: opened, {len(evaluations)} evaluations, the same leaderboard")
 
 
 def test_there_is_a_stored_file_of_every_version() -> None:
@@ -68,7 +74,7 @@ def test_there_is_a_stored_file_of_every_version() -> None:
     "F33", injected="a store of an older version", expected="migrated, a copy is kept"
 )
 def test_an_older_store_is_brought_up_to_date_and_a_copy_is_kept(
-    tmp_path: Path, evaluation
+    tmp_path: Path, evaluation, seen: Seen
 ) -> None:
     path = a_copy("version-1.sqlite", tmp_path)
     with closing(SqliteStore(path)) as store:
@@ -85,6 +91,7 @@ def test_an_older_store_is_brought_up_to_date_and_a_copy_is_kept(
         assert kept.version == 1
         assert repr(kept.read()) == repr(before)
     assert check(path).problems == ()
+    seen("version 1 migrated to 2, store.v1.sqlite kept")
 
 
 @pytest.mark.faults
@@ -100,7 +107,7 @@ def test_a_migration_that_was_killed_is_done_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.fault("F33", injected="a store of a newer version", expected="exit 7, untouched")
-def test_a_newer_store_is_refused(tmp_path: Path) -> None:
+def test_a_newer_store_is_refused(tmp_path: Path, seen: Seen) -> None:
     path = a_copy("version-2", tmp_path)
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"PRAGMA user_version={VERSION + 1}")
@@ -111,3 +118,4 @@ def test_a_newer_store_is_refused(tmp_path: Path) -> None:
         assert caught.value.exit_code == 7
         assert "Use the version of automl-admm that wrote it." in str(caught.value)
     assert path.read_bytes() == before
+    seen(f"exit {caught.value.exit_code}: {caught.value.message.split(chr(39))[-1].strip()}")
