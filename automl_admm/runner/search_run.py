@@ -74,7 +74,30 @@ class Tools:
 def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
     """Search until the budget ends; the caller tells `run_finished` when all is done."""
     check_cheap(subject)
-    problem = SearchProblem(
+    ledger = tools.ledger or Ledger(config.begun)
+    problem, desk = _problem(config, subject, tools), _desk(config, subject, tools, ledger)
+    tools.tell("run_started")
+    driver, begun = Driver(desk), time.monotonic()
+    with ledger.charge("search"):
+        stopped_by = driver.run(tools.plan.search(problem, tools.tell))
+    ended, log = time.monotonic(), driver.log
+    made = log.evaluations[len(tools.past.evaluations) :]
+    return RunResult(
+        best=log.best,
+        feasible=log.best is not None and is_feasible(log.best, subject.limits),
+        evaluations=tuple(sorted(log.evaluations, key=lambda evaluation: evaluation.number)),
+        stopped_by=stopped_by,
+        seconds=ended - config.begun,
+        limits=subject.limits,
+        ledger=ledger.seconds,
+        search_seconds=ended - begun,
+        work=attribute_work(made, tools.executor.workers, ended - begun),
+    )
+
+
+def _problem(config: RunConfig, subject: Subject, tools: Tools) -> SearchProblem:
+    """What the search is told; a run that is made again knows nothing beforehand."""
+    return SearchProblem(
         subject.space,
         subject.key,
         starts=subject.starts or (default_start(subject.space),),
@@ -87,37 +110,25 @@ def run_search(config: RunConfig, subject: Subject, tools: Tools) -> RunResult:
         clock=time.monotonic,
         known=() if tools.past.is_repeatable else tools.past.evaluations,
     )
-    ledger, budget = tools.ledger or Ledger(config.begun), _budget(config, tools)
-    desk = Desk(
-        tools.executor,
-        tools.store,
-        budget,
-        tools.tell,
-        subject.key,
-        subject.text,
-        subject.limits,
-        config.seed,
-        ledger,
-        tools.finish,
-        tools.past.evaluations,
-        Foresight(CostModel(subject.space), budget),
-        tools.interrupts,
-    )
-    tools.tell("run_started")
-    driver, begun = Driver(desk), time.monotonic()
-    with ledger.charge("search"):
-        stopped_by = driver.run(tools.plan.search(problem, tools.tell))
-    ended, made = time.monotonic(), driver.log.evaluations[len(tools.past.evaluations) :]
-    return RunResult(
-        best=driver.log.best,
-        feasible=driver.log.best is not None and is_feasible(driver.log.best, subject.limits),
-        evaluations=tuple(sorted(driver.log.evaluations, key=lambda evaluation: evaluation.number)),
-        stopped_by=stopped_by,
-        seconds=ended - config.begun,
+
+
+def _desk(config: RunConfig, subject: Subject, tools: Tools, ledger: Ledger) -> Desk:
+    """What the driver works with."""
+    budget = _budget(config, tools)
+    return Desk(
+        executor=tools.executor,
+        store=tools.store,
+        budget=budget,
+        tell=tools.tell,
+        key=subject.key,
+        text=subject.text,
         limits=subject.limits,
-        ledger=ledger.seconds,
-        search_seconds=ended - begun,
-        work=attribute_work(made, tools.executor.workers, ended - begun),
+        seed=config.seed,
+        ledger=ledger,
+        finish=tools.finish,
+        known=tools.past.evaluations,
+        foresight=Foresight(CostModel(subject.space), budget),
+        interrupts=tools.interrupts,
     )
 
 

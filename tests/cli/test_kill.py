@@ -233,8 +233,11 @@ def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, se
     assert len(winners) == 1
 
 
-# Whoever runs the tests in the background has interrupts ignored, and so would the run.
-HEARING = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
+# Whoever runs the tests in the background has signals ignored, and so would the run.
+HEARING = (
+    "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+)
 
 
 def command() -> tuple[str, ...]:
