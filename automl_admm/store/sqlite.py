@@ -94,10 +94,14 @@ class SqliteStore:
         known = self._database.execute(query, key).fetchone()
         if known is not None and known[0] not in UNFINISHED:
             return 0
-        self._database.execute("DELETE FROM evaluations WHERE key = ?", key)
+        # One that was cut short has neither key nor number for ever: a later session, to which it
+        # never happened, gives both anew.
+        cut_short = "DELETE FROM evaluations WHERE key = ? OR (number = ? AND status IN (?, ?))"
+        values = (evaluation.key, evaluation.number, *sorted(UNFINISHED))
+        replaced = self._database.execute(cut_short, values).rowcount
         row = to_row(evaluation)
-        self._database.execute(INSERT, (*row, digest(row)))
-        return 1 if known is None else 0
+        added = self._database.execute(INSERT, (*row, digest(row))).rowcount
+        return added - replaced
 
     def read(self) -> Sequence[Evaluation]:
         """All evaluations in the order of their numbers."""

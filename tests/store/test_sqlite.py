@@ -5,7 +5,7 @@ import math
 import os
 import socket
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -233,3 +233,21 @@ def test_json_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     folder.settings.write_text("{")
     with pytest.raises(StoreError, match="cannot be read"):
         folder.read(folder.settings)
+
+
+@pytest.mark.parametrize("status", [Status.CANCELLED, Status.LOST])
+def test_the_number_of_what_was_cut_short_is_given_anew(
+    status: Status, tmp_path: Path, evaluation: Callable[..., Evaluation]
+) -> None:
+    path = tmp_path / "store.sqlite"
+    with closing(SqliteStore(path, create=True)) as store:
+        store.append(evaluation(1))
+        store.append(evaluation(2, status=status))
+    later = evaluation(2, key="another", text="another()")
+    with closing(SqliteStore(path, write=True)) as store:
+        store.append(later)
+    with closing(SqliteStore(path)) as store:
+        assert [(e.number, e.key) for e in store.read()] == [
+            (1, evaluation(1).key),
+            (2, "another"),
+        ]
