@@ -58,7 +58,8 @@ class Helper:
         self._prepare = prepare
         self._requests: _Requests = SimpleQueue()
         self._thread: Thread | None = None
-        self._is_busy = False
+        self._running: _Answer | None = None
+        self._is_late = False
 
     def call(self, function: Callable[[], Any], timeout: float) -> tuple[Any, BaseException | None]:
         """What the function returns, or what it raises; raises `Empty` if the time runs out."""
@@ -67,22 +68,40 @@ class Helper:
             self._thread = Thread(target=_serve, args=arguments, daemon=True, name="solver")
             self._thread.start()
         answer: _Answer = SimpleQueue()
-        self._is_busy = True
+        self._running = answer
         self._requests.put((function, answer))
-        outcome = answer.get(timeout=timeout)
-        self._is_busy = False
+        try:
+            outcome = answer.get(timeout=timeout)
+        except Empty:
+            self._is_late = True
+            raise
+        self._running = None
         return outcome
 
     def stop(self) -> None:
-        """End the thread; a call that still runs is broken off at its next line of Python."""
+        """End the thread; a call that still runs is broken off at its next line of Python.
+
+        One that was only interrupted may first come to its end: an exception from outside can fall
+        into a finaliser, where Python prints it.
+        """
         if self._thread is None:
             return
         self._requests.put(None)
-        if self._is_busy and self._thread.ident is not None:
+        if self._is_under_way() and self._thread.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self._thread.ident), ctypes.py_object(SystemExit)
             )
         self._thread = None
+
+    def _is_under_way(self) -> bool:
+        """Whether the last call still runs, after a moment's grace."""
+        if self._running is None:
+            return False
+        try:
+            self._running.get(timeout=0.0 if self._is_late else GRACE)
+        except Empty:
+            return True
+        return False
 
 
 def _serve(requests: _Requests, prepare: Callable[[], None]) -> None:
