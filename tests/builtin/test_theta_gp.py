@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -167,6 +168,18 @@ def test_the_known_cost_draws_it_even_where_the_function_is_flat() -> None:
             solver.tell([Observation(point, 1.0 + float(known(point)[0]), 1.0)])
     (last,) = solver.ask(1, [])
     assert last == pytest.approx([0.8, 0.2], abs=0.1)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_those_that_are_pending_together_are_apart(seed: int) -> None:
+    points = np.random.default_rng(seed).random((12, 2))
+    losses = np.sin(9 * points[:, 0]) + np.cos(7 * points[:, 1])
+    rows = zip(points, losses, strict=True)
+    solver = GaussianProcessTheta(GpOptions())
+    solver.begin(task(history=tuple(Observation(point, float(loss), 0.0) for point, loss in rows)))
+    proposed = solver.ask(5, [])
+    gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(proposed, 2)]
+    assert min(gaps) > 0.01
 
 
 def test_no_point_is_proposed_twice() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -105,7 +106,11 @@ class GaussianProcessTheta:
     def _acquisition(
         self, training: Training, beliefs: Beliefs, waiting: Array
     ) -> tuple[Acquisition, Array]:
-        """What is to be largest after what is pending, and the best point so far."""
+        """What is to be largest after what is pending, and the best point so far.
+
+        What is pending is believed to be as good as expected: an improvement is one on that, too.
+        Else every worker would be sent to the same place.
+        """
         expected, _ = beliefs.objective.moments(training.points)
         totals = expected + training.known
         after = beliefs.believing(waiting)
@@ -118,9 +123,19 @@ class GaussianProcessTheta:
             return search, training.points[int(scores.argmax())]
         if training.feasible.any():
             totals = np.where(training.feasible, totals, np.inf)
-        improvement = ExpectedImprovement(after.objective, known_cost, unit, float(totals.min()))
+        best = min(float(totals.min()), self._best_expected(after, limits, waiting, unit))
+        improvement = ExpectedImprovement(after.objective, known_cost, unit, best)
         incumbent = training.points[int(totals.argmin())]
         return Together([improvement, *limits]) if limits else improvement, incumbent
+
+    def _best_expected(
+        self, beliefs: Beliefs, limits: Sequence[WithinLimit], points: Array, unit: float
+    ) -> float:
+        """The least expected total of those points that are expected to be within the limits."""
+        expected, _ = beliefs.objective.moments(points)
+        within = [limit.posterior.moments(points)[0] <= limit.bound for limit in limits]
+        totals = expected + self._subproblem.known_cost(points) / unit
+        return float(np.min(totals[np.all(within, axis=0)] if limits else totals, initial=math.inf))
 
     def _candidates(self, incumbent: Array) -> Array:
         """Sobol points, shifted; some of their coordinates in the incumbent; points close to it."""

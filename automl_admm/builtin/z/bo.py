@@ -99,7 +99,10 @@ class RelaxedOptimization(Learner):
         return [candidates[int(place)] for place in order]
 
     def _acquisition(self, waiting: Sequence[Selection]) -> ExpectedImprovement:
-        """Log EI after the sample, with what is pending taken to turn out as expected."""
+        """Log EI after the sample, with what is pending taken to turn out as expected.
+
+        An improvement is then one on that, too, or every worker would be sent to the same place.
+        """
         training = self._sample.training(MODELLED)
         posterior = Posterior.of(
             Kernel.of(self._fit(training.points, training.values)),
@@ -109,7 +112,9 @@ class RelaxedOptimization(Learner):
         expected, _ = posterior.moments(training.points)
         best = float(expected[training.succeeded].min())
         if waiting:
-            posterior = posterior.believing(self._locate(waiting))
+            places = self._locate(waiting)
+            posterior = posterior.believing(places)
+            best = min(best, float(posterior.moments(places)[0].min()))
         return ExpectedImprovement(posterior, self._nothing, training.unit, best)
 
     def _fit(self, points: Array, values: Array) -> Array:
