@@ -186,16 +186,17 @@ def solve(
     solver: AskTell[PointT],
     allowance: Allowance,
     origin: str,
-    is_enough: Callable[[Sequence[Observation[PointT]]], bool] | None = None,
+    is_enough: Callable[[Sequence[Evaluation], Sequence[Observation[PointT]]], bool] | None = None,
     most_refused: int = MOST_REFUSED,
 ) -> Search:
     """Let a solver work on a sub-problem that it has begun.
 
-    It ends when enough results are in, or when they are such that it `is_enough`; what is pending
-    then goes on, and its results reach whichever sub-problem they lie in, so that no worker waits
-    at the seam. It also ends when a long row of proposals brought nothing that is not in the book,
-    or `most_refused` that a limit excludes beforehand. These are not proposed to the driver: the
-    solver is told of a failure at once, and it counts as nothing.
+    It ends when enough results are in, or when they are such that it `is_enough`, which is asked
+    of all that came in and of what the solver learned of it. What is pending then goes on, and its
+    results reach whichever sub-problem they lie in, so that no worker waits at the seam. It also
+    ends when a long row of proposals brought nothing that is not in the book, or `most_refused`
+    that a limit excludes beforehand. These are not proposed to the driver: the solver is told of a
+    failure at once, and it counts as nothing.
     """
     done, stale, refused = 0.0, 0, 0
     asked: dict[str, PointT] = {}
@@ -223,8 +224,8 @@ def solve(
         learned = observe(results, subspace, book, asked)
         if learned:
             solver.tell(learned)
-            if is_enough is not None and is_enough(learned):
-                return
+        if is_enough is not None and is_enough(results, learned):
+            return
         done += sum(observation.fidelity for observation in learned)
         stale = 0 if len(book.keys) > known or not results else stale + 1
 

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.admm.drought import Drought
+from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought
 from automl_admm.admm.pricing import (
     Scales,
     SelectionSubspace,
@@ -88,6 +88,48 @@ class _Iteration:
     project: Callable[[Candidate], Candidate]
 
 
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What z-min came to while some of its evaluations were still to come.
+
+    With several workers these end during the next θ-min. Where one of them is better than what was
+    chosen, by more than counts as nothing, the choice is made again: tuning what has lost by now
+    would be in vain. `state` is that before the choice.
+    """
+
+    work: _Iteration
+    state: AdmmState
+    delta: Array
+    subspace: SelectionSubspace
+    best: Evaluation | None
+    late: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, work: _Iteration, state: AdmmState, delta: Array, subspace: SelectionSubspace
+    ) -> _Choice:
+        """The best evaluation in the space of z-min, with what is pending still to come."""
+        inside = _inside(work.book.evaluations, subspace)
+        best = min(inside, key=subspace.prices.cost, default=None)
+        return cls(work, state, delta, subspace, best, frozenset(work.book.pending))
+
+    def is_overturned_by(self, results: Sequence[Evaluation]) -> bool:
+        """Whether one that came late is better."""
+        late = _inside([e for e in results if e.key in self.late], self.subspace)
+        if self.best is None:
+            return bool(late)
+        enough = self.subspace.prices.cost(self.best) - GAIN_THAT_MATTERS
+        return any(self.subspace.prices.cost(evaluation) < enough for evaluation in late)
+
+    def again(self) -> _Choice:
+        """The choice by what is known now."""
+        return _Choice.of(self.work, self.state, self.delta, self.subspace)
+
+    def outcome(self) -> AdmmState:
+        """The state after it."""
+        return _update_duals(self.work, self.state, self.delta, self.best)
+
+
 def admm(
     problem: SearchProblem,
     theta_solver: ThetaSolver,
@@ -104,6 +146,7 @@ def admm(
     tuned: dict[Selection, int] = {}
     incumbent: Evaluation | None = None
     scales = measure_scales(book.evaluations, problem.limits)
+    choice: _Choice | None = None
     idle = 0
     for iteration in itertools.count():
         if settings.max_iterations is not None and iteration >= settings.max_iterations:
@@ -114,12 +157,13 @@ def admm(
             scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, scales, integers, project)
         state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
-        theta = yield from _minimise_theta(work, state, theta_solver)
+        state, theta = yield from _tune(work, state, theta_solver, choice)
         parameters, integer_rho = problem.space.parameters, state.integer_rho
         delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
         state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
-        chosen = yield from _minimise_selection(work, state, z_solver)
-        before, state = state, _update_duals(work, state, delta, chosen)
+        subspace = yield from _minimise_selection(work, state, z_solver)
+        choice = _Choice.of(work, state, delta, subspace)
+        before, state = state, choice.outcome()
         yield state
         if len(book.keys) == known and book.pending:
             book.receive((yield WAIT))
@@ -162,12 +206,25 @@ def latest_theta(problem: SearchProblem) -> Array:
     return theta
 
 
+def _tune(
+    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
+) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
+    """θ-min of what was chosen; of what is chosen instead, where late results overturn that."""
+    theta = yield from _minimise_theta(work, state, solver, choice)
+    while choice is not None and choice.is_overturned_by(work.book.evaluations):
+        choice = choice.again()
+        state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
+        theta = yield from _minimise_theta(work, state, solver, choice)
+    return state, theta
+
+
 def _minimise_theta(
-    work: _Iteration, state: AdmmState, solver: ThetaSolver
+    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Array]:
     """θ-min over the active parameters; inactive integers are projected.
 
-    It has n_t evaluations, fewer where they are in vain (see `Drought`).
+    It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
+    that another selection should have been chosen.
     """
     problem = work.problem
     active = list(problem.space.active(state.selection))
@@ -197,7 +254,12 @@ def _minimise_theta(
             seed=derive_seed(problem.seed, "theta", state.iteration),
         )
     )
-    yield from solve(work.book, subspace, solver, allowance, "theta", drought.lasts)
+
+    def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
+        is_overturned = choice is not None and choice.is_overturned_by(results)
+        return is_overturned or drought.lasts(learned)
+
+    yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
     inactive = work.integers.copy()
     inactive[active] = 0.0
     theta = projection.project_inactive(state.theta, cost.center, inactive)
@@ -209,8 +271,8 @@ def _minimise_theta(
 
 def _minimise_selection(
     work: _Iteration, state: AdmmState, solver: ZSolver
-) -> Generator[Event, Sequence[Evaluation], Evaluation | None]:
-    """z-min with the parameters of every component fixed; the best evaluation in that space."""
+) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
+    """z-min with the parameters of every component fixed; the space that it searched."""
     problem = work.problem
     prices = prices_of(state, problem.limits, work.scales)
     subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
@@ -232,8 +294,7 @@ def _minimise_selection(
         )
     )
     yield from solve(work.book, subspace, solver, allowance, "z")
-    inside = _inside(work.book.evaluations, subspace)
-    return min(inside, key=prices.cost, default=None)
+    return subspace
 
 
 def _remembered(

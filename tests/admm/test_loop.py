@@ -266,6 +266,38 @@ def test_units_are_measured_on_successes_and_multipliers_wait_for_them() -> None
     assert seen[-1].constraint_duals[0] > 0.0
 
 
+def test_a_late_result_of_z_min_overturns_its_choice() -> None:
+    theta = UniformTheta()
+    search = admm(problem(), theta, UniformZ(), AdmmSettings(precision=PRECISION))
+    held: list[Candidate] = []
+    overturned_at = 0
+
+    def worse_if_round(candidate: Candidate, number: int) -> Evaluation:
+        done = evaluate(candidate, number)
+        return replace(done, loss=done.loss + 5.0 * (SPACE.values(candidate)["kind"] == "round"))
+
+    event = next(search)
+    for number in range(1, 60):
+        results = []
+        if isinstance(event, Proposal):
+            is_square = SPACE.values(event.candidate)["kind"] == "square"
+            if event.origin == "z" and is_square:
+                held.append(event.candidate)
+            else:
+                results = [worse_if_round(event.candidate, number)]
+            if event.origin == "theta" and theta.begun[-1].iteration == 1 and not overturned_at:
+                assert held
+                overturned_at = len(theta.begun)
+                results += [worse_if_round(candidate, 100) for candidate in held]
+        event = search.send(results)
+        if overturned_at and len(theta.begun) > overturned_at:
+            break
+    lost, won = theta.begun[overturned_at - 1 : overturned_at + 1]
+    assert lost.iteration == won.iteration == 1
+    assert lost.parameters[0].name == "radius"
+    assert won.parameters[0].name == "sides"
+
+
 def test_same_seed_same_search() -> None:
     logs = [states(admm(problem(seed=4), UniformTheta(), UniformZ()), 60)[1] for _ in range(2)]
     assert [e.key for e in logs[0]] == [e.key for e in logs[1]]
