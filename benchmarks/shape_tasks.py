@@ -136,16 +136,16 @@ def two_views(rng: np.random.Generator, rows: int) -> tuple[Array, Array]:
     return columns, linear / linear.std() + bent / np.sqrt(2.0)
 
 
-def trend_and_steps(rng: np.random.Generator, rows: int) -> tuple[Array, Array]:
-    """A trend in all columns and steps in three: y = 2 wᵀx / s + sign(x₁) + sign(x₂x₃).
+def trend_and_wave(rng: np.random.Generator, rows: int) -> tuple[Array, Array]:
+    """A trend in all columns and a square wave in one: y = 3 wᵀx / 2s + sign(sin 4x₁).
 
-    20 columns x ~ N(0, 1). A linear model sees the trend alone, and trees take many rows for it;
-    a model that sees the other's predictions beside the columns has both.
+    30 columns x ~ N(0, 1). A linear model sees the trend alone, and trees take many rows for it;
+    a model that sees the other's predictions beside the columns has both. Products of columns,
+    which a row of modules has too, say nothing of the wave.
     """
-    columns = rng.normal(size=(rows, 20))
-    trend = columns @ rng.normal(size=20)
-    steps = np.sign(columns[:, 0]) + np.sign(columns[:, 1] * columns[:, 2])
-    return columns, 2.0 * trend / trend.std() + steps / steps.std()
+    columns = rng.normal(size=(rows, 30))
+    trend = columns @ rng.normal(size=30)
+    return columns, 1.5 * trend / trend.std() + np.sign(np.sin(4.0 * columns[:, 0]))
 
 
 ORDER_TABLES = (skewed_mixtures, heavy_factors, signed_pairs)
@@ -161,9 +161,9 @@ def draw_views_table(seed: int) -> Sample:
     return _sample(two_views, seed, rows=180)
 
 
-def draw_steps_table(seed: int) -> Sample:
+def draw_wave_table(seed: int) -> Sample:
     """One kind of table."""
-    return _sample(trend_and_steps, seed, rows=300)
+    return _sample(trend_and_wave, seed, rows=400)
 
 
 Maker = Callable[[np.random.Generator, int], tuple[Array, Array]]
@@ -247,5 +247,5 @@ def data_tasks() -> tuple[DataTask, ...]:
     return (
         DataTask("order", draw_order_table, order_grammars(), (SEARCH,)),
         DataTask("views", draw_views_table, views_grammars(), (BRANCHED, SEARCH)),
-        DataTask("shipped", draw_steps_table, shipped_grammars(), ("shapes.lark",)),
+        DataTask("shipped", draw_wave_table, shipped_grammars(), ("shapes.lark",)),
     )
