@@ -11,7 +11,6 @@ import contextlib
 import gc
 import json
 import os
-import pickle
 import shutil
 import signal
 import socket
@@ -30,6 +29,7 @@ import psutil
 from automl_admm.evaluation.calls import MESSAGE_LIMIT, report_error, shorten
 from automl_admm.evaluation.channel import Channel, Message, readable
 from automl_admm.evaluation.child import Order, Rules, run_child
+from automl_admm.evaluation.mapping import read_mapped
 from automl_admm.evaluation.processes import (
     MARK,
     adopt_orphans,
@@ -107,8 +107,7 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
 def _load_work(path: Path, channel: Channel) -> Any:
     """Load the work and let it prepare itself; what goes wrong is the parent's to raise."""
     try:
-        with path.open("rb") as file:
-            work = pickle.load(file)  # noqa: S301 - our own parent wrote it
+        work = read_mapped(path)
         prepare = getattr(work, "prepare", None)
         if prepare is not None:
             prepare()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import math
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from automl_admm.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.evaluation.calls import Report, decode_report, describe_exit, shorten
 from automl_admm.evaluation.channel import Message
 from automl_admm.evaluation.child import RESULT, TASK
 from automl_admm.evaluation.folders import Folders
+from automl_admm.evaluation.mapping import remove_mapped, write_mapped
 from automl_admm.evaluation.obstacles import naming_obstacles
 from automl_admm.evaluation.processes import share_of_memory
 from automl_admm.evaluation.server_process import Launch, ServerProcess
@@ -77,7 +77,7 @@ class LocalExecutor:
             setting.memory_bytes,
         )
         try:
-            _store(work, self._launch.work)
+            _store_work(work, self._launch.work)
         except AutomlAdmmError:
             self._folders.close()
             raise
@@ -92,7 +92,8 @@ class LocalExecutor:
         """Hand a task to the server; its time runs from the fork, not from here."""
         with naming_obstacles("the folder of an evaluation cannot be made"):
             folder = self._folders.make(task)
-        _store((task.method, dict(task.arguments)), folder / TASK)
+        with naming_obstacles(f"'{folder / TASK}' cannot be written"):
+            (folder / TASK).write_bytes(_pickled((task.method, dict(task.arguments))))
         order = {
             "order": "run",
             "number": task.number,
@@ -134,7 +135,7 @@ class LocalExecutor:
             self._server = None
         for number in list(self._running):
             self._finish(number, Report(Status.CANCELLED, "the executor was closed"), 0.0)
-        self._launch.work.unlink(missing_ok=True)
+        remove_mapped(self._launch.work)
         self._launch.log.unlink(missing_ok=True)
         self._folders.close()
 
@@ -222,33 +223,28 @@ class LocalExecutor:
 
 def pickle_work(work: Any) -> PickledWork:
     """Pickle a work for a `LocalExecutor` of another machine."""
-    buffer = io.BytesIO()
-    _pickle(work, buffer)
-    return PickledWork(buffer.getvalue())
+    return PickledWork(_pickled(work))
 
 
-def _store(item: Any, path: Path) -> None:
-    with naming_obstacles(f"'{path}' cannot be written"), path.open("wb") as file:
-        if isinstance(item, PickledWork):
-            file.write(item.content)
-        else:
-            _pickle(item, file)
+def _store_work(work: Any, path: Path) -> None:
+    arrays: list[pickle.PickleBuffer] = []
+    content = work.content if isinstance(work, PickledWork) else _pickled(work, arrays.append)
+    with naming_obstacles(f"'{path}' cannot be written"):
+        write_mapped(content, arrays, path)
 
 
-def _pickle(item: Any, file: IO[bytes]) -> None:
+def _pickled(item: Any, take_array: Callable[[pickle.PickleBuffer], object] | None = None) -> bytes:
     """Pickle anything, what is defined in `__main__` or in a function by value."""
-    import joblib
+    import cloudpickle
 
-    wrapped = joblib.wrap_non_picklable_objects(item, keep_wrapper=False)
     try:
-        pickle.dump(wrapped, file, protocol=pickle.HIGHEST_PROTOCOL)
-    except OSError:
-        raise
+        content: bytes = cloudpickle.dumps(item, buffer_callback=take_array)
     except Exception as error:
         raise ConfigurationError(
             f"the work cannot be sent to a child process: {type(error).__name__}: {error}.",
             hint="Leave out locks, open files and connections, or make them in prepare().",
         ) from error
+    return content
 
 
 def _load_error(reason: str) -> ConfigurationError:

@@ -1,0 +1,53 @@
+"""A pickle whose arrays stand in a file beside it, which whoever loads it maps into memory.
+
+However many processes work on them, the arrays are in memory once: they share the pages of a
+mapped file, and the machine may drop these and read them again, which it cannot do with the copy
+that each process would make for itself. Who writes to an array gets pages of its own.
+"""
+
+from __future__ import annotations
+
+import mmap
+import pickle
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+ARRAYS = ".arrays"
+ALIGNMENT = 64
+
+
+def write_mapped(content: bytes, arrays: Iterable[pickle.PickleBuffer], path: Path) -> None:
+    """Write a pickle and the buffers that it leaves out."""
+    with path.with_suffix(ARRAYS).open("wb") as file:
+        places = [_append(array, file) for array in arrays]
+    with path.open("wb") as file:
+        pickle.dump(places, file)
+        file.write(content)
+
+
+def _append(array: pickle.PickleBuffer, file: IO[bytes]) -> tuple[int, int]:
+    file.write(bytes(-file.tell() % ALIGNMENT))
+    start = file.tell()
+    return start, start + file.write(array.raw())
+
+
+def read_mapped(path: Path) -> Any:
+    """Load what was written, its arrays mapped."""
+    with path.open("rb") as file:
+        places = pickle.load(file)  # noqa: S301 - our own parent wrote it
+        return pickle.load(file, buffers=_map(path.with_suffix(ARRAYS), places))  # noqa: S301
+
+
+def remove_mapped(path: Path) -> None:
+    """Remove what was written; who has mapped it keeps it."""
+    path.unlink(missing_ok=True)
+    path.with_suffix(ARRAYS).unlink(missing_ok=True)
+
+
+def _map(path: Path, places: list[tuple[int, int]]) -> list[memoryview]:
+    if not any(end > start for start, end in places):
+        return [memoryview(b"")] * len(places)
+    with path.open("rb") as file:
+        view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+    return [view[start:end] for start, end in places]
