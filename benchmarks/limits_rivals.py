@@ -105,7 +105,7 @@ def unguarded(plan: Plan) -> Any:
         theta_solver, options = plan.theta_solver.solver, plan.options
         if plan.strategy == "joint":
             return joint(problem, theta_solver, plan.view)
-        precision = Precision(options.first, options.step, options.last)
+        precision = Precision.within(problem.evaluations, options.first, options.step, options.last)
         settings = AdmmSettings(rho=options.rho, precision=precision)
         return admm(problem, theta_solver, plan.z_solver.solver, settings)
 
