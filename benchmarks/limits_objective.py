@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
 
 from automl_admm.evaluation.objective import PipelineWork
 from automl_admm.evaluation.outcomes import InvalidOutcome
@@ -34,7 +33,9 @@ from automl_admm.space import Candidate, SearchSpace
 GRAMMAR = Path(__file__).with_name("limits_space.lark")
 LATENCY, GAP = "latency_us", "auc_gap[AGE:30,40,50,60]"
 NO_LIMIT = 1e9
-ROWS, HELD_OUT = 4000, 0.75
+# Most rows are to measure on: people over 60 are few, and on 3 000 rows their AUROC, and with it
+# the gap, was mostly an accident of the rows.
+HELD_OUT = 0.8
 SENSITIVE = "AGE"
 BATCH, FEWEST, MOST, LONGEST = 1000, 5, 15, 0.03
 REFERENCE_US = 0.5
@@ -174,9 +175,6 @@ def prepare_problem(data: Path) -> Preparation:
     """
     facts = json.loads(data.with_suffix(".json").read_text())
     frame = pd.read_csv(data)
-    frame, _ = train_test_split(
-        frame, train_size=ROWS, stratify=frame[facts["target"]], random_state=SPLIT_SEED
-    )
     for name in facts["categorical"]:
         frame[name] = pd.factorize(frame[name], sort=True)[0]
     X = frame.drop(columns=facts["target"]).to_numpy(dtype=float)
