@@ -79,7 +79,7 @@ def kill_in_mid_run(cluster, folder, until):
 
     def kill():
         until(lambda: len(list(folder.iterdir())) >= 4)
-        until(lambda: evaluations_of(cluster.workers[0]))
+        until(lambda: has_just_begun(cluster.workers[0], folder))
         cluster.workers[0].kill()
 
     thread = threading.Thread(target=kill)
@@ -91,6 +91,13 @@ def evaluations_of(worker):
     """The evaluations that run on a worker: they are the children of its fork server."""
     servers = psutil.Process(worker.pid).children()
     return [child for server in servers for child in server.children()]
+
+
+def has_just_begun(worker, folder):
+    """Whether one of them left its mark a moment ago, so that it has most of its time before it."""
+    running = {str(child.pid) for child in evaluations_of(worker)}
+    marks = (path.name.split("-") for path in folder.iterdir())
+    return any(pid in running and time.monotonic_ns() - int(at) < 1e8 for pid, at in marks)
 
 
 @pytest.mark.fault(
