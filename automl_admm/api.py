@@ -55,6 +55,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         strategy: str = "admm",
         cv: Any = None,
         certify: float | None = None,
+        group_thresholds: bool = False,
         on_infeasible: str = "raise",
         executor: str = "local",
         n_jobs: int | None = None,
@@ -77,6 +78,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.strategy = strategy
         self.cv = cv
         self.certify = certify
+        self.group_thresholds = group_thresholds
         self.on_infeasible = on_infeasible
         self.executor = executor
         self.n_jobs = n_jobs
@@ -149,6 +151,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             default_workers=self.n_jobs is None,
             cv=self.cv,
             certify=self.certify,
+            group_thresholds=self.group_thresholds,
             evaluation_seconds=self.eval_time_limit,
             memory_bytes=self.memory_limit,
             min_fidelity=self.min_fidelity,
@@ -219,18 +222,21 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     `Constraint(limit, function)`,
     `starts` are pipelines to begin at, as text, or paths of files with one a line,
     `certify` is the confidence, such as 0.95, at which the limits are to be proven on rows that are
-    set aside from X, `on_infeasible` whether to `raise` where they do not hold or are not proven,
-    or to give the `closest`, `min_fidelity` is the least share of the rows that solvers such as
-    `halving` may train on,
+    set aside from X, `group_thresholds` whether limits that compare the decisions on groups may be
+    met by a threshold for each group (deciding by who somebody is may be unlawful, in lending or
+    hiring for example, so it has to be asked for), `on_infeasible` whether to `raise` where limits
+    do not hold or are not proven, or to give the `closest`, `min_fidelity` is the least share of
+    the rows that solvers such as `halving` may train on,
     solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
     `memory_limit` in bytes. `work_dir` keeps the run; with `warm_start` a run that it holds goes on
     instead of a new one being refused. `callbacks` have methods named like the observer hooks.
 
     After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, and where there are two classes
     and limits on decisions, such as `fpr`, it is one in a `FixedThresholdClassifier` that decides
-    at the threshold which keeps them; `best_score_` is its validation score, `best_text_` what it
-    is, `feasible_` whether it is within the limits, `certificate_` the proof or why there is none,
-    `cv_results_` everything that was tried.
+    at the threshold which keeps them (by group: a `GroupThresholdClassifier` of this package);
+    `best_score_` is its validation score, `best_text_` what it is, `feasible_` whether it is within
+    the limits, `certificate_` the proof or why there is none, `cv_results_` everything that was
+    tried.
     """
 
     _task: Task = "classification"

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.verdicts import Finding
 
-SAME = 1e-6
-# The size of a model that was saved and loaded is some bytes off.
-SAME_FACT = 0.02
+# Numbers are the same within a share of them, or within so much.
+SAME = (1e-6, 1e-9)
+# The size of a model that was saved and loaded is some bytes off: of a small one, more than 2 %.
+SAME_FACT = (0.02, 2e-4)
 WHAT_BREAKS_IT = (
     "It says nothing of data from another time, place or population, of rows that belong to a "
     "person who is also among the rows of the search, or of labels and groups that were recorded "
@@ -59,15 +60,15 @@ def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
             yield f"{claimed.limit}: {cell} were {rows}, and are {rows_now}."
     numbers = {"value": (claimed.value, seen.value), "bound": (claimed.bound, seen.bound)}
     for what, (before, now) in numbers.items():
-        if not _agree(before, now, SAME_FACT if claimed.method == "a fact" else SAME):
+        if not _agree(before, now, *(SAME_FACT if claimed.method == "a fact" else SAME)):
             yield f"{claimed.limit}: the {what} was {before:.6g}, and is {now:.6g}."
 
 
-def _agree(claimed: float, seen: float, tolerance: float) -> bool:
+def _agree(claimed: float, seen: float, share: float, amount: float) -> bool:
     """Whether two numbers are the same but for rounding; no finite number is like any such."""
     if not math.isfinite(claimed) or not math.isfinite(seen):
         return math.isfinite(claimed) == math.isfinite(seen)
-    return math.isclose(claimed, seen, rel_tol=tolerance, abs_tol=1e-9)
+    return math.isclose(claimed, seen, rel_tol=share, abs_tol=amount)
 
 
 def explain(certificate: Certificate) -> str:

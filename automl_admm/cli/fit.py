@@ -94,6 +94,12 @@ MOST_BYTES = 80
     help="How many of the rows to set aside for it. [default: as many as the limits take]",
 )
 @click.option(
+    "--group-thresholds",
+    is_flag=True,
+    help="Let every group of a limit such as fpr_gap[sex] have a decision threshold of its own. "
+    "Deciding by who somebody is may be unlawful, in lending or hiring for example.",
+)
+@click.option(
     "--on-infeasible",
     type=click.Choice(ON_INFEASIBLE),
     default="raise",
@@ -221,6 +227,7 @@ def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunC
         min_fidelity=options["min_fidelity"],
         certify=options["certify"],
         certify_fraction=options["certify_fraction"],
+        group_thresholds=options["group_thresholds"],
         seed=options["seed"],
         title=loaded.name,
         source=loaded.source,

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.evaluation.group_thresholds import name_thresholds
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.search import rank
 from automl_admm.store.folder import RunFolder
@@ -38,7 +39,11 @@ def command(run: Path, count: int) -> None:
     finally:
         store.close()
     console = Console(highlight=False)
-    console.print(_table(evaluations, limits, settings, count))
+    ranked = rank(evaluations, limits)[:count]
+    console.print(_table(ranked, limits, settings))
+    by_group = name_thresholds(ranked[0].details) if ranked else ""
+    if by_group:
+        console.print(f"#{ranked[0].number} decides by group: {by_group}", markup=False)
     if folder.certificate.exists():
         _print_certificate(console, read_certificate(folder.certificate))
     counted = Counter(evaluation.status.value for evaluation in evaluations)
@@ -59,9 +64,7 @@ def _print_certificate(console: Console, certificate: Certificate) -> None:
     console.print(table)
 
 
-def _table(
-    evaluations: list[Evaluation], limits: list[Limit], settings: dict[str, object], count: int
-) -> Table:
+def _table(ranked: list[Evaluation], limits: list[Limit], settings: dict[str, object]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column(str(settings["metric"]), justify="right", no_wrap=True)
@@ -70,7 +73,7 @@ def _table(
     table.add_column("seconds", justify="right", no_wrap=True)
     table.add_column("pipeline", overflow="fold")
     best = float(str(settings["metric_best"]))
-    for evaluation in rank(evaluations, limits)[:count]:
+    for evaluation in ranked:
         values = [
             f"{value:.4g}" + ("" if limit.holds(value) else " !")
             for limit, value in zip(limits, evaluation.constraints, strict=True)

@@ -14,6 +14,7 @@ import click
 from automl_admm.certify.looks import risk_of_look
 from automl_admm.certify.verdicts import Finding
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
+from automl_admm.evaluation.group_thresholds import name_thresholds
 from automl_admm.runner.pipelines import PipelineResult
 from automl_admm.runner.preparation import Preparation
 from automl_admm.runner.prices import binding, price_limits
@@ -30,6 +31,7 @@ def summarise(outcome: PipelineResult) -> Summary:
     return {
         "feasible": result.feasible,
         "pipeline": outcome.best.text,
+        "thresholds": name_thresholds(outcome.best.details),
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
         "held_out_score": refit.held_out_score,
@@ -130,6 +132,8 @@ def print_summary(summary: Summary) -> None:
     lines = [("best pipeline", summary["pipeline"])]
     if not summary["feasible"]:
         lines = [("NOT within the limits; the closest", summary["pipeline"])]
+    if summary["thresholds"]:
+        lines.append(("decides by group", summary["thresholds"]))
     lines.append(("validation", f"{metric} {summary['validation_score']:.4f}"))
     if summary["held_out_score"] is not None:
         rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"

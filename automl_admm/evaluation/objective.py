@@ -13,28 +13,23 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from automl_admm.evaluation.answers import check_predictions, check_probabilities, number_labels
+from automl_admm.evaluation.deciding import Decider, fix
+from automl_admm.evaluation.group_thresholds import GroupRule, Thresholds
 from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.peaks import forget_peak, peak_mb
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.evaluation.rows import share_of_rows
 from automl_admm.evaluation.saving import import_skops
-from automl_admm.evaluation.thresholds import (
-    DEFAULTS,
-    aimed_decisions,
-    choose_threshold,
-    decide,
-    fix_threshold,
-    response_of,
-)
-from automl_admm.evaluation.views import Decided, Numbered, Remembered
+from automl_admm.evaluation.seen import Seen, Table, score_of
+from automl_admm.evaluation.thresholds import aimed_decisions, response_of
+from automl_admm.evaluation.views import Numbered, Remembered
 from automl_admm.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
 from automl_admm.problem import Limit
@@ -49,51 +44,14 @@ EVIDENCE = "evidence.pickle"
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Table:
-    """Rows and their target; class labels are numbered, `classes` says what the numbers mean.
-
-    `sensitive` is a frame of the columns that limits are on.
-    """
-
-    X: Any
-    y: Any
-    classes: Any = None
-    sensitive: Any = None
-
-    def labels(self) -> Any:
-        """The target as the user gave it."""
-        return self.y if self.classes is None else self.classes[self.y]
-
-    def part(self, places: Any) -> Table:
-        """Some of the rows."""
-        X = self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
-        sensitive = None if self.sensitive is None else self.sensitive.iloc[places]
-        return Table(X, self.y[places], self.classes, sensitive)
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A fitted pipeline seen on rows that it was not fitted on.
-
-    `by_decisions` says whether the metric asked for decisions; `answers` has what was predicted.
-    """
-
-    pipeline: Any
-    answers: Remembered
-    rows: Table
-    part: EvaluatedPipeline
-    score: float
-    by_decisions: bool
-
-
 @dataclass
 class PipelineWork:
     """Everything that evaluations of one run share; loaded once by the executor.
 
     `load_components` is called where the work is done, so that plugins need not be pickled. On the
     rows held out limits time at least so many `calls`. Decision thresholds are chosen for the
-    limits in `aims`, one for each constraint; without any these are the constraints' own.
+    limits in `aims`, one for each constraint; without any these are the constraints' own. With a
+    `rule` the groups that it names may each have a threshold of their own.
     """
 
     space: PipelineSpace
@@ -107,6 +65,7 @@ class PipelineWork:
     calls: int = 0
     persist: bool = False
     aims: tuple[Limit, ...] = ()
+    rule: GroupRule | None = None
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -122,15 +81,16 @@ class PipelineWork:
 
         At a fidelity below 1 it learns from that share of its rows, and is measured as ever. What
         a limit excludes that is known beforehand is not trained at all. Where limits hang on
-        decisions, one threshold is chosen for all folds, and what is measured is measured there.
+        decisions, thresholds are chosen for all folds, and what is measured is measured there.
         """
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
             seen = [self._evaluate_split(candidate, seed, split) for split in self.splits]
-            threshold = self._threshold(seen)
-            if threshold is not None:
-                seen = [_at_threshold(self.metric, one, threshold) for one in seen]
+            decider = self._decider()
+            thresholds = decider.choose(seen)
+            if thresholds is not None:
+                seen = decider.decide(seen, thresholds)
             parts = [one.part for one in seen]
             values = np.array(self._values_by_split(parts), dtype=float)
             predictions = np.concatenate([part.predictions for part in parts])
@@ -138,7 +98,6 @@ class PipelineWork:
         rows = np.concatenate([valid for _, valid in self.splits])
         np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
         scores = [one.score for one in seen]
-        chosen = {} if threshold is None else {"threshold": threshold}
         return {
             "loss": self.metric.loss(float(np.mean(scores))),
             "constraints": [float(value) for value in values.mean(axis=0)],
@@ -148,23 +107,29 @@ class PipelineWork:
                 "predict_seconds": float(np.mean([part.predict_seconds for part in parts])),
                 "work_seconds": time.perf_counter() - wall,
                 "slowdown": _slowdown(wall, processor),
-                **chosen,
+                **({} if thresholds is None else thresholds.as_details()),
             },
         }
 
     def refit(
-        self, candidate: Candidate, seed: int, folder: Path, threshold: float | None = None
+        self,
+        candidate: Candidate,
+        seed: int,
+        folder: Path,
+        threshold: float | None = None,
+        group_thresholds: Mapping[str, float] | None = None,
     ) -> Mapping[str, Any]:
         """Fit on all rows of the search, with the user's own labels; measure on rows held out.
 
-        What ships decides at the threshold that its evaluation found.
+        What ships decides at the threshold that its evaluation found, or at those of the groups.
         """
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
         fit_seconds = time.perf_counter() - begun
         if threshold is not None:
-            pipeline = fix_threshold(pipeline, threshold, self.table.classes)
+            thresholds = Thresholds(threshold, group_thresholds or {})
+            pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
         found: dict[str, Any] = {}
         with (folder / "model.pickle").open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -235,20 +200,9 @@ class PipelineWork:
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
 
-    def _threshold(self, seen: Sequence[Seen]) -> float | None:
-        """The decision threshold for all folds, if there is one to choose and it matters."""
+    def _decider(self) -> Decider:
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
-        aimed = aimed_decisions(self.constraints, limits)
-        response = response_of(seen[0].pipeline)
-        if not aimed or not response or not all(map(_has_two_sides, seen)):
-            return None
-
-        def merit(threshold: float) -> float:
-            return float(np.mean([_score_at(self.metric, one, threshold) for one in seen]))
-
-        by_decisions = any(one.by_decisions for one in seen)
-        parts = [one.part for one in seen]
-        return choose_threshold(parts, aimed, DEFAULTS[response], merit if by_decisions else None)
+        return Decider(self.metric, aimed_decisions(self.constraints, limits), self.rule)
 
     def _check_cheap(self, candidate: Candidate) -> None:
         """Refuse a candidate that a limit excludes whose value is known without training."""
@@ -307,35 +261,6 @@ def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
     return value
 
 
-def _score_at(metric: Metric, seen: Seen, threshold: float) -> float:
-    """The score with other decisions; nothing is predicted for it again."""
-    if not seen.by_decisions:
-        return seen.score
-    view = Decided(seen.answers, partial(_labels_at, seen.answers, threshold, seen.rows.classes))
-    return score_of(metric, view, seen.rows)
-
-
-def _at_threshold(metric: Metric, seen: Seen, threshold: float) -> Seen:
-    """What is seen of the pipeline that decides at the threshold, as it would ship."""
-    classes = seen.rows.classes
-    numbered = Numbered(fix_threshold(seen.pipeline, threshold, classes), classes)
-    part = replace(decide(seen.part, threshold), pipeline=numbered)
-    return replace(seen, part=part, score=_score_at(metric, seen, threshold))
-
-
-def _has_two_sides(seen: Seen) -> bool:
-    """Whether its scores tell two classes apart, and no more."""
-    classes = seen.rows.classes
-    shape = seen.part.predictions.shape
-    return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))
-
-
-def _labels_at(pipeline: Any, threshold: float, classes: Any, X: Any) -> Any:
-    scores = np.asarray(predict_scores(pipeline, X))
-    sure = scores if scores.ndim == 1 else scores[:, -1]
-    return classes[(sure >= threshold).astype(np.intp)]
-
-
 def _predictions(pipeline: Any, rows: Table) -> Any:
     """The most that the model can say; of one that only decides, the numbers of its decisions."""
     response = response_of(pipeline)
@@ -364,17 +289,6 @@ def _slowdown(wall: float, processor: float) -> float:
     """
     worked = max(time.process_time() - processor, 1e-3)
     return max((time.perf_counter() - wall) / worked, 1.0)
-
-
-def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
-    """The score of a pipeline that was fitted on labels.
-
-    scikit-learn's own metrics see class numbers, so that those which need a positive class have
-    one: the last of the sorted labels. A scorer of the user's own sees the user's own labels.
-    """
-    if rows.classes is None or metric.sees_labels:
-        return float(metric.scorer(pipeline, rows.X, rows.labels()))
-    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, rows.y))
 
 
 @contextmanager

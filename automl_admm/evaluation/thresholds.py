@@ -3,7 +3,7 @@
 Where limits hang on decisions and a pipeline of two classes says how sure it is, moving the
 threshold may bring it within the limits at no training cost. One threshold is chosen on the
 out-of-fold scores of all folds together, and ships inside the pipeline as scikit-learn's
-`FixedThresholdClassifier`.
+`FixedThresholdClassifier`. `group_thresholds` goes on from it where the user allows one a group.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ def response_of(pipeline: Any) -> str:
     return next((name for name in DEFAULTS if hasattr(pipeline, name)), "")
 
 
-def decide(evaluated: EvaluatedPipeline, threshold: float) -> EvaluatedPipeline:
-    """The same with other decisions: ŷ = 1 where s ≥ t, as `FixedThresholdClassifier` has it."""
+def decide(evaluated: EvaluatedPipeline, threshold: float | Array) -> EvaluatedPipeline:
+    """The same with other decisions: ŷ = 1 where s ≥ t, as `FixedThresholdClassifier` has it.
+
+    There is one t, or one for every row.
+    """
     return replace(evaluated, decisions=(evaluated.scores >= threshold).astype(np.intp))
 
 
@@ -85,7 +88,7 @@ def choose_threshold(
     The default and 17 quantiles of the scores are tried, then twice four more between the
     neighbours of the best; what only lies between others of them is not seen.
     """
-    trial = _Trial(tuple(_Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
+    trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
     trial.look(len(trial.ordered) * np.array(COARSE))
     if not trial.is_moved:
         return None
@@ -116,19 +119,19 @@ def _parted(evaluated: EvaluatedPipeline) -> _Parted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Fold:
+class Fold:
     """The rows of one fold, and what measures each limit on them."""
 
     part: EvaluatedPipeline
     functions: tuple[ConstraintFunction, ...]
 
     @staticmethod
-    def of(evaluated: EvaluatedPipeline, aimed: Sequence[Aimed]) -> _Fold:
+    def of(evaluated: EvaluatedPipeline, aimed: Sequence[Aimed]) -> Fold:
         """Groups of rows are found here, once for all thresholds."""
         part = _parted(evaluated)
-        return _Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
+        return Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
 
-    def values(self, threshold: float) -> list[float]:
+    def values(self, threshold: float | Array) -> list[float]:
         """What the limits come to."""
         decided = decide(self.part, threshold)
         return [_value(function, decided) for function in self.functions]
@@ -142,7 +145,7 @@ def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> Constrain
 class _Trial:
     """Thresholds and what they come to on the folds; `places` are theirs among sorted scores."""
 
-    folds: tuple[_Fold, ...]
+    folds: tuple[Fold, ...]
     aimed: tuple[Aimed, ...]
     default: float
     merit: Merit | None
@@ -165,7 +168,7 @@ class _Trial:
     def look(self, places: Array) -> None:
         """Try the thresholds at these places of the sorted scores; equal decisions but once."""
         for place in np.unique(places.astype(int)):
-            threshold = self._between(int(place))
+            threshold = between(self.ordered, int(place))
             below = int(np.searchsorted(self.ordered, threshold))
             if below not in self.places.values():
                 self._try(threshold, below)
@@ -183,23 +186,15 @@ class _Trial:
         equals = [threshold for threshold, found in violations.items() if found == least]
         return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
 
-    def _between(self, place: int) -> float:
-        """Half-way between two scores, so that other rows fall to one side as these do."""
-        if place == len(self.ordered):
-            return float(np.nextafter(self.ordered[-1], math.inf))
-        return float(self.ordered[max(place - 1, 0)] / 2 + self.ordered[place] / 2)
-
     def _distance(self, threshold: float) -> int:
         return abs(self.places[threshold] - self.places[self.default])
 
     def _try(self, threshold: float, place: int) -> None:
         self.places[threshold] = place
-        rows = [fold.values(threshold) for fold in self.folds]
-        self.values[threshold] = np.array(rows, dtype=float).mean(axis=0)
+        self.values[threshold] = mean_values(self.folds, [threshold] * len(self.folds))
 
     def _violation(self, threshold: float) -> float:
-        pairs = zip(self.aimed, self.values[threshold], strict=True)
-        return sum(_excess(one.limit, float(value)) for one, value in pairs)
+        return violation(self.aimed, self.values[threshold])
 
     def _merit(self, threshold: float) -> float:
         if threshold not in self.merits:
@@ -208,10 +203,39 @@ class _Trial:
         return self.merits[threshold]
 
     def _balanced_accuracy(self, threshold: float) -> float:
-        """½ (TPR + TNR) over the rows of all folds."""
-        y = np.concatenate([fold.part.y for fold in self.folds])
-        yes = np.concatenate([decide(fold.part, threshold).decisions for fold in self.folds])
-        return 0.5 * float(np.mean(yes[y == 1] == 1) + np.mean(yes[y == 0] == 0))
+        return balanced_accuracy(self.folds, [threshold] * len(self.folds))
+
+
+def between(ordered: Array, place: int) -> float:
+    """A threshold with so many sorted scores below.
+
+    It is half-way between two of them, so that other rows fall to one side as these do.
+    """
+    if place == len(ordered):
+        return float(np.nextafter(ordered[-1], math.inf))
+    return float(ordered[max(place - 1, 0)] / 2 + ordered[place] / 2)
+
+
+def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
+    """What each limit comes to on the average fold, decided at a threshold for each fold."""
+    pairs = zip(folds, thresholds, strict=True)
+    rows = [fold.values(threshold) for fold, threshold in pairs]
+    found: Array = np.array(rows, dtype=float).mean(axis=0)
+    return found
+
+
+def balanced_accuracy(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> float:
+    """½ (TPR + TNR) over the rows of all folds."""
+    pairs = zip(folds, thresholds, strict=True)
+    y = np.concatenate([fold.part.y for fold in folds])
+    yes = np.concatenate([decide(fold.part, threshold).decisions for fold, threshold in pairs])
+    return 0.5 * float(np.mean(yes[y == 1] == 1) + np.mean(yes[y == 0] == 0))
+
+
+def violation(aimed: Sequence[Aimed], values: Array) -> float:
+    """Σ_m max(0, g_m − ε_m) / (|ε_m| / 10): 0 within all limits."""
+    pairs = zip(aimed, values, strict=True)
+    return sum(_excess(one.limit, float(value)) for one, value in pairs)
 
 
 def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:

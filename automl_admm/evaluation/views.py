@@ -70,7 +70,8 @@ class Decided:
 class Numbered:
     """A pipeline fitted on labels, seen as one fitted on their numbers: what limits look at.
 
-    Of one that decides at a threshold, a `FixedThresholdClassifier`, the steps are in view too.
+    Of one that decides at thresholds, such as a `FixedThresholdClassifier`, the steps are in view
+    too.
     """
 
     def __init__(self, pipeline: Any, classes: Any) -> None:

@@ -13,6 +13,7 @@ from automl_admm.errors import DataError
 from automl_admm.limits.written import GroupColumn
 
 MOST_GROUPS = 20
+MOST_EXACT = 2.0**53
 Names = NDArray[np.object_]
 
 
@@ -60,7 +61,15 @@ def _words(values: Any) -> Names:
 
 
 def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """A value as a name; a whole number has the same one whether or not it is kept as a float.
+
+    It may be a float in one table and none in another, where no value is missing.
+    """
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    is_exact = number.is_integer() and abs(number) < MOST_EXACT
+    return str(int(number)) if is_exact else f"{number:g}"
 
 
 def _bins(values: Any, column: GroupColumn) -> Names:

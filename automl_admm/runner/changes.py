@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from automl_admm.errors import ConfigurationError, StoreError
@@ -18,6 +19,13 @@ from automl_admm.space import Candidate, SearchSpace
 
 SHOWN_CHARACTERS = 60
 STARTS = 10
+# The settings that what is measured hangs on.
+MEASURED = (
+    *("task", "metric", "target", "sensitive"),
+    *("folds", "test_size", "certify", "group_thresholds"),
+)
+# What runs of older versions do not say, and how it was.
+ADDED: Mapping[str, Any] = MappingProxyType({"group_thresholds": False})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +44,10 @@ class Changes:
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     """Compare two contents of `run.json`: that of the run, and what it would be now."""
     data = _data(before["data"], now["data"])
-    was, is_now = before["settings"], now["settings"]
+    was, is_now = ({**ADDED, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
-        for name in ("task", "metric", "target", "sensitive", "folds", "test_size", "certify")
+        for name in MEASURED
         if was.get(name) != is_now.get(name)
     ]
     limits = _limits(was["limits"], is_now["limits"])

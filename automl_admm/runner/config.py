@@ -30,7 +30,8 @@ class RunConfig:
     of the budget, or five minutes if there is only a number of evaluations. Solvers may ask for
     evaluations on a share of the rows, but none below `min_fidelity`. To `certify` that the limits
     hold at this confidence, `certify_fraction` of the rows is set aside instead of `test_size`
-    (None: as many as the limits take), and looks at them are counted in a file, `looks`. The search
+    (None: as many as the limits take), and looks at them are counted in a file, `looks`. With
+    `group_thresholds` what ships may decide by the group that a row belongs to. The search
     begins at `starts`: texts of pipelines, and files with one a line. A rule of the grammar may
     stand inside of itself `max_depth` times. With `default_workers` nobody asked for that number of
     `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
@@ -58,6 +59,7 @@ class RunConfig:
     certify: float | None = None
     certify_fraction: float | None = None
     looks: Path | None = None
+    group_thresholds: bool = False
     evaluation_seconds: float | None = None
     memory_bytes: int | None = None
     min_fidelity: float = 1.0

@@ -99,6 +99,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "folds": len(prepared.work.splits),
         "test_size": config.test_size,
         "certify": config.certify,
+        "group_thresholds": config.group_thresholds,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),
         "seed": config.seed,
@@ -140,10 +141,17 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         },
         "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
+        **_thresholds(outcome.best),
         "classes": None if table.classes is None else [str(label) for label in table.classes],
         "versions": versions(),
     }
     write_json(folder.model_manifest, manifest)
+
+
+def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
+    """Where the model says yes, if that was chosen."""
+    names = ("threshold", "group_thresholds")
+    return {name: evaluation.details[name] for name in names if name in evaluation.details}
 
 
 def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished: Finished) -> None:

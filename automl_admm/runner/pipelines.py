@@ -13,6 +13,7 @@ from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.errors import InfeasibleError, NoSuccessError, NotCertifiedError
 from automl_admm.evaluation.budget import Ledger
 from automl_admm.evaluation.driver import TERMINATION
+from automl_admm.evaluation.group_thresholds import name_thresholds
 from automl_admm.evaluation.interrupts import deferral_for
 from automl_admm.plugin_types import CheapFunction, Constraint
 from automl_admm.problem import Evaluation, is_feasible
@@ -48,7 +49,8 @@ LAST_SECONDS = 8.0
 class PipelineResult:
     """The outcome of a run over pipelines; `model` is a plain fitted scikit-learn Pipeline.
 
-    Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`.
+    Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where those
+    of groups were, in a `GroupThresholdClassifier` of this package.
     `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
     there was the time to test.
     """
@@ -197,7 +199,13 @@ def _certificate(
     assert examined.finished.folder is not None  # noqa: S101 - `examine` ships nothing without
     name = "model.skops" if prepared.work.persist else "model.pickle"
     model = examined.finished.folder / name
-    return certificate_of(examined, aside, question, evaluation.text, model)
+    return certificate_of(examined, aside, question, _whole_text(evaluation), model)
+
+
+def _whole_text(evaluation: Evaluation) -> str:
+    """A pipeline and, where it decides by group, at which thresholds."""
+    by_group = name_thresholds(evaluation.details)
+    return f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text
 
 
 def _write_certificate(

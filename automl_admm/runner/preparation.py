@@ -14,8 +14,10 @@ from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.errors import ConfigurationError, DataError
 from automl_admm.evaluation.metrics import Metric, resolve_metric
-from automl_admm.evaluation.objective import PipelineWork, Table, score_of, unheard_warnings
+from automl_admm.evaluation.objective import PipelineWork, unheard_warnings
+from automl_admm.evaluation.seen import Table, score_of
 from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.limits.deciding import decide_by_groups
 from automl_admm.limits.imagined import imagine
 from automl_admm.limits.trial import TrialRows, columns_of, meet_data, try_on
 from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task
@@ -85,9 +87,11 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     classes = 0 if whole.classes is None else len(whole.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
     held_out = whole.part(set_aside) if len(set_aside) else None
+    apart = () if sensitive is None else tuple(map(str, sensitive.columns))
     work = replace(
         _work(config, task, grammar, metric, constraints, whole.part(searched)),
         held_out=held_out,
+        rule=decide_by_groups(constraints, apart, classes) if config.group_thresholds else None,
         calls=0 if aside is None else CALLS,
     )
     check_scoring(work)
@@ -108,7 +112,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         rows=len(whole.y),
         set_aside=set_aside,
         target=_name_of(y),
-        sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
+        sensitive=apart,
         aside=aside,
         question=question,
     )

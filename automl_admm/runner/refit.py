@@ -160,12 +160,13 @@ def fit_finally(
 ) -> Finished:
     """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
 
-    It decides at the threshold that the evaluation found, if it found one.
+    It decides at the threshold that the evaluation found, or those of the groups, if it found any.
     """
     arguments = {
         "candidate": evaluation.candidate,
         "seed": derive_seed(config.seed, evaluation.key),
         "threshold": evaluation.details.get("threshold"),
+        "group_thresholds": evaluation.details.get("group_thresholds"),
     }
     executor.submit(Task(number, "refit", arguments, limit, keep=True))
     return _wait_for(executor, number)

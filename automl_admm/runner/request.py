@@ -23,6 +23,7 @@ PLAIN = (
     "test_size",
     "certify",
     "certify_fraction",
+    "group_thresholds",
     "evaluation_seconds",
     "memory_bytes",
     "min_fidelity",
@@ -74,7 +75,8 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
             f"the run in '{folder.path}' was given Python objects: {', '.join(objects)}.",
             hint="Fit again from Python with the same work_dir and warm_start=True.",
         )
-    known = {name: said.get(name) for name in (*PLAIN, *OBJECTS, "budget_seconds")}
+    # What a run of an older version does not say is as it is by default.
+    known = {name: said[name] for name in (*PLAIN, *OBJECTS, "budget_seconds") if name in said}
     settings = known | {
         "constraints": tuple(said["constraints"]),
         "starts": tuple(content["settings"]["starts"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 TRUSTED = frozenset(
     {
         "automl_admm.evaluation.stacking.StackedPredictions",
+        "automl_admm.limits.group_classifier.GroupThresholdClassifier",
         "numpy.dtype",
         "scipy.sparse._csr.csr_matrix",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",

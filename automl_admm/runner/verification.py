@@ -17,8 +17,9 @@ from automl_admm.certify.verification import verify
 from automl_admm.data.columns import check_columns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.errors import DataError, StoreError
-from automl_admm.evaluation.objective import Table, unheard_warnings
+from automl_admm.evaluation.objective import unheard_warnings
 from automl_admm.evaluation.pipeline import predict_scores
+from automl_admm.evaluation.seen import Table
 from automl_admm.evaluation.views import Numbered
 from automl_admm.evidence import Evidence, as_evidence
 from automl_admm.limits.trial import TrialRows, columns_of, meet_data

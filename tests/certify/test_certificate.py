@@ -129,6 +129,14 @@ def test_a_bound_of_another_method_is_told() -> None:
     assert "now is another" in _verify(findings=(FPR, SIZE, CALLS, exact))[0]
 
 
+@pytest.mark.parametrize(("megabytes", "is_same"), [(0.00318, True), (0.0034, False)])
+def test_a_small_model_may_be_some_bytes_off(megabytes: float, is_same: bool) -> None:
+    limit = Limit("size_mb", 10, extreme=0.0)
+    claimed, seen = (judge(Fact(value), limit, 0.025) for value in (0.0031, megabytes))
+    told = _verify(replace(CERTIFICATE, findings=(claimed,)), findings=(seen,))
+    assert (told == ()) is is_same
+
+
 def test_limits_that_are_missing_or_new_are_told() -> None:
     told = "\n".join(_verify(findings=(FPR, SIZE, CALLS, UNKNOWN)))
     assert "roc_auc >= 0.67 is in the certificate and was not tested again" in told

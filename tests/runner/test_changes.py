@@ -45,6 +45,10 @@ def test_nothing_changed() -> None:
     assert not changes.void
 
 
+def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
+    assert find_changes(BEFORE, changed("settings", group_thresholds=False)).lines == ()
+
+
 @pytest.mark.parametrize(
     ("now", "line", "space", "void"),
     [
@@ -52,6 +56,7 @@ def test_nothing_changed() -> None:
         (changed("data", sha256="zz"), "but other values", False, True),
         (changed("data", held_out_sha256="zz"), "but other values", False, True),
         (changed("settings", metric="f1"), "metric: 'roc_auc' → 'f1'", False, True),
+        (changed("settings", group_thresholds=True), "thresholds: False → True", False, True),
         (
             changed("settings", limits=[{"name": "fpr", "bound": 0.1, "at_least": False}]),
             "limits: fpr <= 0.05 → fpr <= 0.1",

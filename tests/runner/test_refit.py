@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from automl_admm.errors import NoSuccessError
-from automl_admm.evaluation.objective import Table
+from automl_admm.evaluation.seen import Table
 from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished, Task
 from automl_admm.run_records import RunResult

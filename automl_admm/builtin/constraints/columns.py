@@ -18,11 +18,20 @@ Sources = list[frozenset[int]]
 
 
 def columns(evaluated: EvaluatedPipeline) -> Fact:
-    """The number of input columns of which something reaches the last step."""
+    """The number of input columns of which something reaches the last step.
+
+    What a pipeline decides by, a threshold for each group, is read as well.
+    """
     sources: Sources = [frozenset([place]) for place in range(evaluated.X.shape[1])]
     for _, step in evaluated.pipeline.steps[:-1]:
         sources = _through(step, sources)
-    return Fact(float(len(_all(sources))))
+    return Fact(float(len(_all(sources) | _decided_by(evaluated))))
+
+
+def _decided_by(evaluated: EvaluatedPipeline) -> frozenset[int]:
+    """The columns that a `GroupThresholdClassifier` makes groups of; none of any other pipeline."""
+    names = [str(name) for name in getattr(evaluated.X, "columns", ())]
+    return frozenset(names.index(name) for name in getattr(evaluated.pipeline, "columns", ()))
 
 
 def _through(step: Any, sources: Sources) -> Sources:

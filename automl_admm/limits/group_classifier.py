@@ -1,0 +1,108 @@
+"""A classifier that decides by the group of a row, because scikit-learn alone has no such thing.
+
+Its own `FixedThresholdClassifier` has one threshold for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from automl_admm.errors import DataError
+from automl_admm.evaluation.group_thresholds import Names, Thresholds
+from automl_admm.limits.groups import Grouping
+from automl_admm.limits.written import GroupColumn
+
+
+def _estimator_has(method: str) -> Any:
+    def check(classifier: GroupThresholdClassifier) -> bool:
+        getattr(getattr(classifier, "estimator_", classifier.estimator), method)
+        return True
+
+    return check
+
+
+class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes that has a decision threshold for each group.
+
+    `columns` are the features that make the groups, each with the points where it is cut, or none:
+    `{"sex": (), "age": (30.0, 40.0)}`. `thresholds` are by the group's name, such as
+    `"f, age < 30"`; where it is unknown the plain `threshold` is taken. A row is of the last class
+    where `response_method` says at least so much.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        columns: Mapping[str, Sequence[float]],
+        thresholds: Mapping[str, float],
+        threshold: float = 0.5,
+        response_method: str = "predict_proba",
+    ) -> None:
+        self.estimator = estimator
+        self.columns = columns
+        self.thresholds = thresholds
+        self.threshold = threshold
+        self.response_method = response_method
+
+    def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
+        """Fit the estimator; the thresholds stay what they are."""
+        if len(np.unique(y)) != 2:
+            raise DataError(f"thresholds part two classes, and y has {len(np.unique(y))}.")
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Decide each row at the threshold of its group."""
+        check_is_fitted(self, "estimator_")
+        scores = np.asarray(getattr(self.estimator_, self.response_method)(X))
+        sure = scores if scores.ndim == 1 else scores[:, -1]
+        bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
+        return self.classes_[(sure >= bar).astype(np.intp)]
+
+    def groups_of(self, X: Any) -> Names:
+        """The name of the group of every row."""
+        return name_groups(X, self.columns)
+
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities by class; the thresholds do not change them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Scores; the thresholds do not change them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def name_groups(X: Any, columns: Mapping[str, Sequence[float]]) -> Names:
+    """The name of the group of every row, given a frame that has these columns among others."""
+    import pandas as pd
+
+    known = {str(name): name for name in getattr(X, "columns", ())}
+    for name in columns:
+        if name not in known:
+            hint = "Give a frame that has it, as the one it was fitted on."
+            raise DataError(f"decisions are by the column '{name}', which X has not.", hint=hint)
+    frame = pd.DataFrame({name: X[known[name]] for name in columns})
+    groups = Grouping(tuple(GroupColumn(name, tuple(cuts)) for name, cuts in columns.items()))
+    return groups(frame)
