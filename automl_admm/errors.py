@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
+
 
 class AutomlAdmmError(Exception):
     """The root of the tree; `exit_code` is what the command line ends with."""

@@ -22,7 +22,7 @@ from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from automl_admm.admission import BoxGround, Fault, Ground, TableGround, Trail, shortened
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import SHELL_HINT, AutomlAdmmError, ConfigurationError
 from automl_admm.problem import AtFidelity, Observation
 from automl_admm.protocols import ThetaSolver, ZSolver
 from automl_admm.space import Array, Selection
@@ -65,8 +65,13 @@ class Helper:
         """What the function returns, or what it raises; raises `Empty` if the time runs out."""
         if self._thread is None:
             arguments = (self._requests, self._prepare)
-            self._thread = Thread(target=_serve, args=arguments, daemon=True, name="solver")
-            self._thread.start()
+            thread = Thread(target=_serve, args=arguments, daemon=True, name="solver")
+            try:
+                thread.start()
+            except RuntimeError as error:
+                reason = f"the thread of a solver cannot be started: {error}."
+                raise AutomlAdmmError(reason, hint=SHELL_HINT) from error
+            self._thread = thread
         answer: _Answer = SimpleQueue()
         self._running = answer
         self._requests.put((function, answer))

@@ -16,7 +16,7 @@ import pytest
 
 from automl_admm import guard
 from automl_admm.admission import Trail
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.guard import Guard, Helper, Post, guard_theta, guard_z
 from automl_admm.hookspecs import hookimpl
 from automl_admm.plugin_types import ThetaSolverPlugin, ZSolverPlugin
@@ -522,6 +522,15 @@ def test_a_call_that_the_deadline_ends_is_nobodys_fault(
     seen("a random proposal in its place, nothing reported")
 
 
+@pytest.fixture
+def hears_interrupts() -> Iterator[None]:
+    """What starts the tests in the background may have them ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hears_interrupts")
 def test_an_interrupt_passes_through_a_call_at_once() -> None:
     helper = Helper(lambda: None)
     solver = Hanging("ask")
@@ -530,6 +539,33 @@ def test_an_interrupt_passes_through_a_call_at_once() -> None:
         helper.call(lambda: solver.ask(1, []), timeout=60.0)
     helper.stop()
     assert solver.was_stopped.wait(10)
+
+
+@pytest.mark.usefixtures("hears_interrupts")
+def test_an_interrupted_call_that_ends_by_itself_is_not_broken_off() -> None:
+    helper, broken_off = Helper(lambda: None), threading.Event()
+
+    def finish_soon() -> None:
+        try:
+            for _ in range(20):
+                time.sleep(0.01)
+        except SystemExit:
+            broken_off.set()
+
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        helper.call(finish_soon, timeout=60.0)
+    helper.stop()
+    assert not broken_off.is_set()
+
+
+def test_no_thread_to_be_had_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(AutomlAdmmError, match="the thread of a solver cannot be started"):
+        Helper(lambda: None).call(int, timeout=1.0)
 
 
 @pytest.mark.fault(

@@ -6,11 +6,10 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from automl_admm.errors import AutomlAdmmError, DiskFullError
+from automl_admm.errors import SHELL_HINT, AutomlAdmmError, DiskFullError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SHELL_LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
 
 
 @contextmanager

@@ -187,7 +187,8 @@ def test_few_processes(fit, seen):
         folder.chmod(0o777)
         ended = fit(folder, HEALTHY, prefix=prefix, environment={"OMP_NUM_THREADS": "1"})
     assert ended.code in (1, 4)
-    assert "the process that evaluates" in ended.err
+    # Which of them finds no room hangs on which is quicker.
+    assert "the process that evaluates" in ended.err or "the thread of a solver" in ended.err
     assert "ulimit -a" in ended.err or "RLIMIT_NPROC" in ended.err
     assert "Traceback" not in ended.err
     assert ended.left == []
