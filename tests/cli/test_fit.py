@@ -253,10 +253,10 @@ def test_a_budget_too_short_for_anything_ends_with_4(spawn: Any, table: Path) ->
 def test_the_budget_does_not_pay_for_what_a_shell_did_before_it_became_the_program(
     tmp_path: Path,
 ) -> None:
-    few = "--grammar tiny --max-evaluations 3 --budget 10s --out out -q"
+    few = "--grammar tiny --max-evaluations 2 --budget 12s --out out -q"
     fit = f"{sys.executable} -m automl_admm fit {few}"
     done = subprocess.run(
-        ["/bin/sh", "-c", f"sleep 10; exec {fit}"],
+        ["/bin/sh", "-c", f"sleep 12; exec {fit}"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
