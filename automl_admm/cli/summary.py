@@ -94,6 +94,7 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
             "validation": value,
             "held_out": other,
             "holds": limit.holds(value),
+            "holds_held_out": None if other is None else limit.holds(other),
             **({} if finding is None else _finding(finding)),
         }
         for limit, aim, value, other, finding in rows
@@ -181,6 +182,10 @@ def resume_command(folder: str) -> str:
 def _limit_line(item: dict[str, Any]) -> str:
     held_out = "" if item["held_out"] is None else f", {item['held_out']:.4g} on held-out rows"
     verdict = "holds" if item["holds"] else "BROKEN"
+    if item["holds"] and item["holds_held_out"] is False:
+        verdict = (
+            "BROKEN on rows that it was not chosen by; --certify searches for one that is proven"
+        )
     if "verdict" in item:
         approximate = " (approximate)" if item["approximate"] else ""
         verdict = f"{item['verdict']}{approximate}, {item['reason']}"

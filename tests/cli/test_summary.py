@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from automl_admm.cli.summary import _limit_line
+
 QUICK = (
     *("--target", "buys", "--grammar", "tiny", "--max-evaluations", "4"),
     *("--theta-solver", "random", "--executor", "inline", "--out", "out", "-q"),
@@ -56,3 +58,21 @@ def test_what_the_workers_did_is_printed_in_shares(run: Any, table: Path) -> Non
     line = next(line for line in done.out.splitlines() if line.startswith("workers "))
     shares = [int(share) for share in re.findall(r"(\d+) %", line)]
     assert sum(shares) == pytest.approx(100, abs=len(shares))
+
+
+@pytest.mark.parametrize(
+    ("holds", "elsewhere", "verdict"),
+    [
+        (True, True, "holds"),
+        (True, None, "holds"),
+        (True, False, "BROKEN on rows that it was not chosen by"),
+        (False, False, "BROKEN"),
+        (False, True, "BROKEN"),
+    ],
+)
+def test_a_limit_that_held_out_rows_break_is_not_said_to_hold(
+    holds: bool, elsewhere: bool | None, verdict: str
+) -> None:
+    values = {"limit": "fpr <= 0.05", "validation": 0.04, "held_out": None}
+    line = _limit_line({**values, "holds": holds, "holds_held_out": elsewhere})
+    assert line.rpartition(": ")[2].partition(";")[0] == verdict
