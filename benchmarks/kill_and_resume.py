@@ -1,7 +1,7 @@
 """What is lost when a run is killed (-9) at random moments, again and again, and resumed.
 
-One run with two workers is killed `--kills` times, at a moment between its start and one and a half
-times the time that its first evaluation took to come, and resumed. What it told of (`-v`) was acknowledged: it has
+One run with two workers is killed `--kills` times, at a moment between its start and twice the time
+that its first evaluation took to come, and resumed. What it told of (`-v`) was acknowledged: it has
 to be in the store, once, whatever happened since. Children that outlive their run are counted, too.
 Prints a line now and then and the table; exits with 1 if anything was lost, made twice or left.
 
@@ -118,7 +118,7 @@ def kill_again_and_again(folder: Path, kills: int, seed: int) -> Outcome:
     usual = run.await_first()
     told, left = [], 0
     for kill in range(1, kills + 1):
-        left += len(run.kill_at(0.0 if kill == 1 else rng.uniform(0.0, 1.5 * usual)))
+        left += len(run.kill_at(0.0 if kill == 1 else rng.uniform(0.0, 2.0 * usual)))
         told += run.told
         if kill % 10 == 0:
             print(f"{kill} kills, {len(told)} evaluations acknowledged", flush=True)

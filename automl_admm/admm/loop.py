@@ -221,7 +221,7 @@ def _tune(
 def _minimise_theta(
     work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Array]:
-    """θ-min over the active parameters; inactive integers are projected.
+    """θ-min over the active parameters.
 
     It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
     that another selection should have been chosen.
@@ -260,9 +260,17 @@ def _minimise_theta(
         return is_overturned or drought.lasts(learned)
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
+    return _best_theta(work, state, subspace, cost.center)
+
+
+def _best_theta(
+    work: _Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array
+) -> Array:
+    """The active parameters of the best evaluation, where there is one; the others projected."""
+    active = list(work.problem.space.active(state.selection))
     inactive = work.integers.copy()
     inactive[active] = 0.0
-    theta = projection.project_inactive(state.theta, cost.center, inactive)
+    theta = projection.project_inactive(state.theta, center, inactive)
     priced = [o for o in observe(work.book.evaluations, subspace, work.book) if not o.failed]
     if priced:
         theta[active] = min(priced, key=lambda observation: observation.loss).point

@@ -17,7 +17,7 @@ from automl_admm.evaluation.metrics import Metric, resolve_metric
 from automl_admm.evaluation.objective import PipelineWork, unheard_warnings
 from automl_admm.evaluation.seen import Table, score_of
 from automl_admm.grammar import CompiledGrammar, load_grammar
-from automl_admm.limits.deciding import decide_by_groups
+from automl_admm.limits.feature_groups import decide_by_groups
 from automl_admm.limits.imagined import imagine
 from automl_admm.limits.trial import TrialRows, columns_of, meet_data, try_on
 from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Constraint, Task

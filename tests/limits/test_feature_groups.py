@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.errors import ConfigurationError
-from automl_admm.limits.deciding import FeatureGroups
+from automl_admm.limits.feature_groups import FeatureGroups
 from automl_admm.plugin_types import Task
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.preparation import Preparation, prepare
