@@ -7,7 +7,7 @@ told is its loss. A joint method has one solver for the whole conditional space.
 
 Prints how many evaluations each method needs to reach the value that the joint reference has after
 all of its own, the values and the test accuracies at the end, and the share of the evaluations
-that went to each algorithm; draws the last two.
+that went to each algorithm; draws the last two. With --long it also prints the paper's measure.
 
     python benchmarks/rising_bandits.py --data ../shared/data --cache /tmp/rising --seeds 3
 """
@@ -23,39 +23,45 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from rising_runs import ALGORITHMS, EQUAL, Setting, Trace, make_setting, run
+from rising_runs import ALGORITHMS, EQUAL, Trace, make_setting, run
 from threadpoolctl import threadpool_limits
 
-BANDITS = ("rising-bandits", "cmab", "ucb", "softmax")
+METHODS = ("rising-bandits", "cmab", "ucb", "softmax", EQUAL)
 PLOT = Path(__file__).parent / "plots" / "rising_bandits.png"
 WIDEST = 16
+AT_LENGTH = "the reference at length"
 
 
 def runs_of(arguments: argparse.Namespace, name: str, seed: int) -> dict[str, Trace]:
-    """All methods on one data set and seed; a run that is on file is not repeated."""
-    setting: Setting | None = None
-    traces: dict[str, Trace] = {}
-    for method in methods_of(arguments):
-        slug = f"run-{name}-{seed}-{arguments.budget}-{method}-{arguments.arm}"
-        file = arguments.cache / (slug.replace(" ", "_").replace(":", "_") + ".json")
-        if not file.exists():
-            with threadpool_limits(1):
-                setting = setting or make_setting(
-                    arguments.data / f"{name}.csv",
-                    arguments.cache,
-                    seed,
-                    arguments.budget,
-                    arguments.limit,
-                )
-                trace = run(setting, method, arguments.arm)
-            file.write_text(json.dumps(asdict(trace)))
-        traces[method] = Trace(**json.loads(file.read_text()))
+    """All methods on one data set and seed, and the reference at length if that is asked for."""
+    traces = {
+        method: trace_of(arguments, name, seed, method, arguments.budget)
+        for method in methods_of(arguments)
+    }
+    if arguments.long:
+        reference = next(iter(traces))
+        traces[AT_LENGTH] = trace_of(arguments, name, seed, reference, arguments.long)
     return traces
+
+
+def trace_of(
+    arguments: argparse.Namespace, name: str, seed: int, method: str, budget: int
+) -> Trace:
+    """One run; what is on file is not run again."""
+    slug = f"run-{name}-{seed}-{budget}-{method}-{arguments.arm}"
+    file = arguments.cache / (slug.replace(" ", "_").replace(":", "_") + ".json")
+    if not file.exists():
+        with threadpool_limits(1):
+            data = arguments.data / f"{name}.csv"
+            setting = make_setting(data, arguments.cache, seed, budget, arguments.limit)
+            trace = run(setting, method, arguments.arm)
+        file.write_text(json.dumps(asdict(trace)))
+    return Trace(**json.loads(file.read_text()))
 
 
 def methods_of(arguments: argparse.Namespace) -> list[str]:
     """All methods, the reference first."""
-    return [*(f"joint {solver}" for solver in arguments.joint), *BANDITS, EQUAL]
+    return [*(f"joint {solver}" for solver in arguments.joint), *arguments.methods]
 
 
 Found = dict[tuple[str, str], list[Trace]]
@@ -81,6 +87,30 @@ def table_of_speed(found: Found, names: Sequence[str], methods: Sequence[str], b
                 f"{method:<30}{middle:>8.0f}{budget / middle:>7.1f}x{accuracy:>9.2f}{test:>8.2f}"
                 f"   {' '.join(f'{count:.0f}' for count in reached)}"
             )
+
+
+def table_at_length(found: Found, names: Sequence[str], methods: Sequence[str], long: int) -> None:
+    """The paper's measure (its table 3): evaluations until an accuracy that both runs reach.
+
+    That is the worse one of the reference's after so many and the method's at the end.
+    """
+    for name in names:
+        references = found[name, AT_LENGTH]
+        print(f"\n{name}: evaluations until what '{methods[0]}' ({long}) and a method reach")
+        print(f"{'':<30}{'reference':>10}{'method':>8}{'ratio':>8}   by seed")
+        for method in methods[1:]:
+            pairs = list(zip(references, found[name, method], strict=True))
+            goals = [max(long_run.best()[-1], trace.best()[-1]) for long_run, trace in pairs]
+            counts = [
+                (long_run.reached(goal), trace.reached(goal))
+                for (long_run, trace), goal in zip(pairs, goals, strict=True)
+            ]
+            slow, quick = np.median(counts, axis=0)
+            ratio = float(np.median([one / other for one, other in counts]))
+            each = "  ".join(f"{one:.0f}/{other:.0f}" for one, other in counts)
+            print(f"{method:<30}{slow:>10.0f}{quick:>8.0f}{ratio:>7.1f}x   {each}")
+        ends = " ".join(f"{100.0 * (1.0 - trace.best()[-1]):.2f}" for trace in references)
+        print(f"the reference's validation accuracy after {long}: {ends}")
 
 
 def shares(traces: Sequence[Trace]) -> dict[str, float]:
@@ -152,8 +182,10 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="a folder for what was run")
     parser.add_argument("--sets", nargs="+", default=["pc4", "vehicle"])
     parser.add_argument("--joint", nargs="+", default=["smac", "tpe"], help="the reference first")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), help="beside the reference")
     parser.add_argument("--arm", default="gp", help="the θ-solver of each algorithm")
     parser.add_argument("--budget", type=int, default=500)
+    parser.add_argument("--long", type=int, help="the reference gets so many too: the paper's way")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=20.0, help="CPU seconds of one evaluation")
     parser.add_argument("--processes", type=int, default=1)
@@ -167,6 +199,8 @@ def main() -> None:
             found.setdefault((name, method), []).append(trace)
     methods = methods_of(arguments)
     table_of_speed(found, arguments.sets, methods, arguments.budget)
+    if arguments.long:
+        table_at_length(found, arguments.sets, methods, arguments.long)
     table_of_shares(found, arguments.sets, methods)
     draw(found, arguments.sets, methods)
 

@@ -5,19 +5,23 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from automl_admm.builtin.theta import GpOptions, build_gp
 from automl_admm.builtin.theta.acquisition import log_improvement
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.regression import (
+    Fit,
     Kernel,
     Posterior,
     fit_kernel,
+    negative_log_posterior,
     prior_mean,
 )
-from automl_admm.builtin.theta.sample import Sample, tame
+from automl_admm.builtin.theta.sample import Sample
+from automl_admm.builtin.theta.surrogate import Surrogate
+from automl_admm.builtin.theta.taming import Bend, taming, told_two_ways
 from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.space import Array, Parameter
 
@@ -32,7 +36,7 @@ GRID = (Parameter("a", 0, 3, kind="int"), Parameter("b", 1, 2, kind="int"))
 
 
 def posterior() -> Posterior:
-    logs = fit_kernel(POINTS, VALUES, prior_mean(3), 30)
+    logs = fit_kernel(POINTS, VALUES, prior_mean(3), 30).logs
     return Posterior.of(Kernel.of(logs), POINTS, VALUES)
 
 
@@ -95,7 +99,7 @@ def test_what_is_pending_narrows_the_variance_and_leaves_the_mean() -> None:
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30))
 def test_taming_keeps_the_order_and_the_better_half(values: list[float]) -> None:
     given_values = np.array(values)
-    tamed = tame(given_values)
+    tamed = taming(given_values)(given_values)
     better = given_values <= np.median(given_values)
     assert np.array_equal(tamed[better], given_values[better])
     order = np.argsort(given_values, kind="stable")
@@ -103,11 +107,53 @@ def test_taming_keeps_the_order_and_the_better_half(values: list[float]) -> None
 
 
 def test_taming_pulls_in_what_is_far_off_and_puts_failures_last() -> None:
-    tamed = tame(np.array([0.0, 1.0, 2.0, 1e9, np.inf]))
+    values = np.array([0.0, 1.0, 2.0, 1e9, np.inf])
+    tamed = taming(values)(values)
     assert tamed[3] < 100.0
     assert np.isfinite(tamed[4])
     assert tamed[4] > tamed[3]
-    assert not tame(np.array([np.inf, np.inf])).any()
+    assert not taming(np.full(2, np.inf))(np.full(2, np.inf)).any()
+
+
+@given(st.floats(-50.0, 50.0))
+def test_the_log_slope_of_a_bend_is_that_of_its_values(value: float) -> None:
+    bend, step = Bend(-1.0, 2.0, 0.5), 1e-5
+    assume(min(abs(value + 1.0), abs(value - 2.0)) > step)
+    near = bend(np.array([value - step, value + step]))
+    slope = float(near[1] - near[0]) / (2.0 * step)
+    assert bend.log_slopes(np.array([value, np.inf])) == pytest.approx(math.log(slope), abs=1e-3)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
+def test_the_second_shape_is_what_was_told(values: list[float]) -> None:
+    told = np.array(values)
+    _, plain = told_two_ways(told)
+    assert np.array_equal(plain(told), told)
+    assert plain.log_slopes(told) == 0.0
+
+
+def test_values_are_taken_in_the_shape_that_the_process_explains_best() -> None:
+    """A plane is left as it is told, its exponential is tamed."""
+    points = np.random.default_rng(5).random((40, 3))
+    plane = points @ np.array([1.0, 2.0, 4.0])
+    for values, chosen in ((plane, 1), (np.exp(2.0 * plane), 0)):
+        sample = Sample(Box.of(AXES), FLAT)
+        sample.add([Observation(p, float(value)) for p, value in zip(points, values, strict=True)])
+        surrogate = Surrogate()
+        surrogate.begin(("x",))
+        shapes = sample.trainings(100)
+        assert surrogate.condition(shapes, len(sample))[0] is shapes[chosen]
+
+
+def test_the_prior_lets_all_lengths_move_together() -> None:
+    """A common step of all lengths costs less than the same step of every other one."""
+    middle, points, nothing = prior_mean(6), np.zeros((1, 6)), np.zeros(1)
+    together, apart = middle.copy(), middle.copy()
+    together[:6] += 0.5
+    apart[:6] += 0.5 * np.array([1, -1, 1, -1, 1, -1])
+    surprises = [negative_log_posterior(logs, points, nothing)[0] for logs in (together, apart)]
+    least, _ = negative_log_posterior(middle, points, nothing)
+    assert surprises[0] - least < 0.5 * (surprises[1] - least)
 
 
 def test_of_two_observations_of_one_point_the_cheaper_counts() -> None:
@@ -150,10 +196,11 @@ def test_a_fit_starts_from_the_last_one_of_the_same_parameters(
     starts: list[Array] = []
     ends: list[Array] = []
 
-    def spy(points: Array, values: Array, start: Array, steps: int) -> Array:
+    def spy(points: Array, values: Array, start: Array, steps: int) -> Fit:
+        found = fit_kernel(points, values, start, steps)
         starts.append(start)
-        ends.append(fit_kernel(points, values, start, steps))
-        return ends[-1]
+        ends.append(found.logs)
+        return found
 
     monkeypatch.setattr("automl_admm.builtin.theta.surrogate.fit_kernel", spy)
     solver = build_gp(GpOptions())
@@ -161,9 +208,11 @@ def test_a_fit_starts_from_the_last_one_of_the_same_parameters(
         solver.begin(box_of(parameters))
         solver.tell([Observation(p, float(p.sum())) for p in RNG.random((8, len(parameters)))])
         solver.ask(1, ())
-    assert np.array_equal(starts[0], prior_mean(3))
-    assert np.array_equal(starts[1], prior_mean(2))
-    assert np.array_equal(starts[2], ends[0])
+    # Two shapes of the values are fitted each time: tamed, and as they were told.
+    assert [len(start) for start in starts] == [5, 5, 4, 4, 5, 5]
+    assert all(np.array_equal(starts[n], prior_mean(3)) for n in (0, 1))
+    assert all(np.array_equal(starts[n], prior_mean(2)) for n in (2, 3))
+    assert all(np.array_equal(starts[n + 4], ends[n]) for n in (0, 1))
 
 
 def test_the_model_is_bounded() -> None:

@@ -88,8 +88,8 @@ class GaussianProcessTheta:
 
     def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
         """The untried candidate of the largest acquisition."""
-        training = self._sample.training(self._options.points)
-        beliefs = self._surrogate.condition(training, len(self._sample))
+        shapes = self._sample.trainings(self._options.points)
+        training, beliefs = self._surrogate.condition(shapes, len(self._sample))
         acquisition, incumbent = self._acquisition(training, beliefs, waiting)
         candidates = self._candidates(incumbent)
         scores = acquisition(candidates, self._box.project(candidates))

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from automl_admm.space import Array
 
 ROOT5 = math.sqrt(5.0)
-LENGTH_MEAN, LENGTH_SPREAD = math.log(0.3), 0.5
+LENGTH_MEAN, LENGTH_SPREAD, SHARED_SPREAD = math.log(0.3), 0.5, 0.5
 NOISE_MEAN, NOISE_SPREAD = math.log(1e-4), 2.0
 AMPLITUDE_SPREAD = 1.0
 LENGTH_BOUNDS = (math.log(0.03), math.log(30.0))
@@ -58,8 +58,16 @@ def prior_mean(dimension: int) -> Array:
     return np.array([length] * dimension + [0.0, NOISE_MEAN])
 
 
-def fit_kernel(points: Array, values: Array, start: Array, steps: int) -> Array:
-    """The logarithms of the kernel's parameters that are likeliest a posteriori."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The logarithms of a kernel's parameters, and −log of their posterior density."""
+
+    logs: Array
+    surprise: float
+
+
+def fit_kernel(points: Array, values: Array, start: Array, steps: int) -> Fit:
+    """The parameters that are likeliest a posteriori."""
     dimension = points.shape[1]
     bounds = [LENGTH_BOUNDS] * dimension + [AMPLITUDE_BOUNDS, NOISE_BOUNDS]
     found = minimize(
@@ -71,7 +79,8 @@ def fit_kernel(points: Array, values: Array, start: Array, steps: int) -> Array:
         bounds=bounds,
         options={"maxiter": steps, "ftol": 1e-4},
     )
-    return np.asarray(found.x if found.fun < WORST else prior_mean(dimension), dtype=float)
+    logs = found.x if found.fun < WORST else prior_mean(dimension)
+    return Fit(np.asarray(logs, dtype=float), float(found.fun))
 
 
 def negative_log_posterior(logs: Array, points: Array, values: Array) -> tuple[float, Array]:
@@ -101,10 +110,19 @@ def negative_log_posterior(logs: Array, points: Array, values: Array) -> tuple[f
 
 
 def _prior(logs: Array) -> tuple[float, Array]:
-    """Normal priors on the logarithms: −log p(φ) and its gradient."""
-    spreads = np.array([LENGTH_SPREAD] * (len(logs) - 2) + [AMPLITUDE_SPREAD, NOISE_SPREAD])
-    gaps = (logs - prior_mean(len(logs) - 2)) / spreads
-    return 0.5 * float(gaps @ gaps), gaps / spreads
+    """Normal priors on the logarithms: −log p(φ) and its gradient.
+
+    The lengths have a part in common: log ℓ_i = m + c + u_i with c ~ N(0, σ_c²), u_i ~ N(0, σ_u²),
+    so Σ⁻¹ g = (g − 1 Σ_i g_i / (d + σ_u²/σ_c²)) / σ_u² for the gaps g = log ℓ − m. How rough a
+    function is on the whole a few values tell; which axes matter takes many.
+    """
+    gaps = logs - prior_mean(len(logs) - 2)
+    slopes = (
+        gaps / np.array([LENGTH_SPREAD] * (len(logs) - 2) + [AMPLITUDE_SPREAD, NOISE_SPREAD]) ** 2
+    )
+    count = len(logs) - 2 + (LENGTH_SPREAD / SHARED_SPREAD) ** 2
+    slopes[:-2] -= slopes[:-2].sum() / count
+    return 0.5 * float(gaps @ slopes), slopes
 
 
 def factorise(covariance: Array, noise: float) -> tuple[Array, Array | None]:

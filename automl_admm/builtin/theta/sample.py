@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.box import Box
+from automl_admm.builtin.theta.taming import FAILURE, Bend, taming, told_two_ways
 from automl_admm.problem import Limit, Observation, Quadratic
 from automl_admm.space import Array
 
-FAILURE = 0.5
 NEGLIGIBLE = 1e-12
 Mask = NDArray[np.bool_]
 
@@ -33,6 +33,8 @@ class Training:
 
     `known` is the known cost of each point in these units; `succeeded` says which did not fail,
     `feasible` which of these are within all limits; `measured` has the limits one by one.
+    `log_scale` is Σ log dv/dz over the successes, z the values as they stand here and v as they
+    were told: −log p(v) = −log p(z) + log_scale.
     """
 
     points: Array
@@ -42,6 +44,7 @@ class Training:
     unit: float
     feasible: Array
     measured: tuple[Measured, ...] = ()
+    log_scale: float = 0.0
 
 
 class _Row(NamedTuple):
@@ -102,28 +105,35 @@ class Sample:
 
     def training(self, limit: int) -> Training:
         """At most `limit` points, their values tamed and standardised."""
+        return self.trainings(limit)[0]
+
+    def trainings(self, limit: int) -> tuple[Training, ...]:
+        """The same points with their values tamed, and as they were told if there are no limits."""
         rows = list(self._rows.values())
         values = np.array([row.value for row in rows])
         known = np.array([row.cost for row in rows])
         excess = np.array([row.excess for row in rows], dtype=float)
         excess = excess.reshape(len(rows), len(self._limits))
         kept = choose(values + known + _penalty(values, excess), limit)
+        points = np.array([rows[place].place for place in kept])
         values, known, excess = values[kept], known[kept], excess[kept]
-        succeeded = np.isfinite(values)
-        feasible = succeeded & np.asarray((excess <= 0.0).all(axis=1))
-        tamed = tame(values, feasible) if self._limits else tame(values)
-        middle, unit = float(tamed.mean()), float(tamed.std())
-        if not unit > NEGLIGIBLE * max(abs(middle), NEGLIGIBLE):
-            unit = 1.0
-        return Training(
-            np.array([rows[place].place for place in kept]),
-            (tamed - middle) / unit,
-            known / unit,
-            succeeded,
-            unit,
-            feasible,
-            tuple(measured(column) for column in excess.T),
-        )
+        feasible = np.isfinite(values) & np.asarray((excess <= 0.0).all(axis=1))
+        limits = tuple(measured(column) for column in excess.T)
+        told = Training(points, values, known, np.isfinite(values), 1.0, feasible, limits)
+        bends = (taming(values, feasible),) if self._limits else told_two_ways(values)
+        return tuple(standardised(told, bend) for bend in bends)
+
+
+def standardised(told: Training, bend: Bend) -> Training:
+    """The sample with its values bent, less their mean, over their standard deviation."""
+    bent = bend(told.values)
+    middle, unit = float(bent.mean()), float(bent.std())
+    if not unit > NEGLIGIBLE * max(abs(middle), NEGLIGIBLE):
+        unit = 1.0
+    log_scale = int(told.succeeded.sum()) * math.log(unit) - bend.log_slopes(told.values)
+    return replace(
+        told, values=(bent - middle) / unit, known=told.known / unit, unit=unit, log_scale=log_scale
+    )
 
 
 def excess_at(limit: Limit, value: float) -> float:
@@ -158,31 +168,6 @@ def _typical(excess: Array) -> float:
     return float(np.median(seen)) or float(seen.mean()) or 1.0 if seen.size else 1.0
 
 
-def tame(values: Array, within: Mask | None = None) -> Array:
-    """Squeeze what is far above the median, and give failures a value beyond the worst success.
-
-    v for v ≤ c and c + w log(1 + (v − c) / w) above, with c the median and w its distance to the
-    best: the part below c, where the optimum is, stays as it is. If only what is `within` limits
-    counts, c is not below its median, and what is better than the best of it is squeezed, too:
-    the optimum is not there, and outside the limits there may be giants.
-    """
-    finite = np.isfinite(values)
-    if not finite.any():
-        return np.zeros_like(values)
-    seen = values[finite]
-    middle, best = float(np.median(seen)), float(seen.min())
-    if within is not None and within.any():
-        spread = middle - float(np.percentile(seen, 25))
-        middle = max(middle, float(np.median(values[within])))
-        best = min(float(values[within].min()), middle - spread)
-    width = middle - best if middle > best else float(seen.std()) or 1.0
-    inner = np.clip(np.where(finite, values, middle), best, middle)
-    away = np.where(finite, values, middle) - inner
-    tamed = inner + np.sign(away) * width * np.log1p(np.abs(away) / width)
-    worst = float(tamed[finite].max())
-    return np.where(finite, tamed, worst + FAILURE * max(float(tamed[finite].std()), 1e-3 * width))
-
-
 def measured(excess: Array) -> Measured:
     """A constraint as it is modelled: straight near its limit, squeezed far from it, standardised.
 
@@ -190,9 +175,7 @@ def measured(excess: Array) -> Measured:
     w) / w)) beyond. What failed lies beyond the worst, and outside.
     """
     finite, width = np.isfinite(excess), _typical(excess)
-    inner = np.clip(np.where(finite, excess, 0.0), -width, width)
-    away = np.where(finite, excess, 0.0) - inner
-    tamed = inner + np.sign(away) * width * np.log1p(np.abs(away) / width)
+    tamed = Bend(-width, width, width)(np.where(finite, excess, 0.0))
     worst = max(float(tamed[finite].max()), 0.0) if finite.any() else 0.0
     beyond = float(tamed[finite].std()) if finite.any() else 0.0
     tamed = np.where(finite, tamed, worst + FAILURE * (beyond or width))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.sample import Training
@@ -31,36 +34,49 @@ class Beliefs:
 
 
 class Surrogate:
-    """Fits kernels from those of the ask before, or of the last box of the same parameters."""
+    """Fits kernels from those of the ask before, or of the last box of the same parameters.
+
+    Of the shapes that the values of the objective may have it takes the one that the likeliest
+    process explains best: where their density −log p(v | X, φ) − log p(φ) is least.
+    """
 
     def __init__(self) -> None:
         self._kernels: dict[tuple[str, ...], list[Array]] = {}
         self._names: tuple[str, ...] = ()
         self._fitted_at = 0
+        self._shape = 0
 
     def begin(self, names: tuple[str, ...]) -> None:
         """Start on a box of these parameters."""
         self._names = names
         self._fitted_at = 0
 
-    def condition(self, training: Training, seen: int) -> Beliefs:
+    def condition(self, shapes: Sequence[Training], seen: int) -> tuple[Training, Beliefs]:
         """Fit the kernels if enough is new of what was `seen`, and condition on the sample."""
-        outputs = [training.values, *(measured.values for measured in training.measured)]
         every = 1 if seen <= ALWAYS_FIT else seen // REFITS
-        kernels = self._kernels.get(self._names, [])
-        if len(kernels) != len(outputs) or not self._fitted_at or seen - self._fitted_at >= every:
-            kernels = self._fit(training.points, outputs, kernels)
-            self._kernels[self._names] = kernels
+        if not self._fitted_at or seen - self._fitted_at >= every:
+            self._fit(shapes)
             self._fitted_at = seen
+        training, kernels = shapes[self._shape], self._kernels[self._names]
+        outputs = [training.values, *(measured.values for measured in training.measured)]
         objective, *constraints = (
             Posterior.of(Kernel.of(logs), training.points, values)
-            for logs, values in zip(kernels, outputs, strict=True)
+            for logs, values in zip(
+                [kernels[self._shape], *kernels[len(shapes) :]], outputs, strict=True
+            )
         )
-        return Beliefs(objective, tuple(constraints))
+        return training, Beliefs(objective, tuple(constraints))
 
-    def _fit(self, points: Array, outputs: list[Array], kernels: list[Array]) -> list[Array]:
-        if len(kernels) == len(outputs):
-            pairs = zip(outputs, kernels, strict=True)
-            return [fit_kernel(points, values, start, NEXT_FIT) for values, start in pairs]
-        start = prior_mean(points.shape[1])
-        return [fit_kernel(points, values, start, FIRST_FIT) for values in outputs]
+    def _fit(self, shapes: Sequence[Training]) -> None:
+        """A kernel for each shape, then for each constraint."""
+        points = shapes[0].points
+        outputs = [shape.values for shape in shapes]
+        outputs += [measured.values for measured in shapes[0].measured]
+        starts, steps = self._kernels.get(self._names, []), NEXT_FIT
+        if len(starts) != len(outputs):
+            starts, steps = [prior_mean(points.shape[1])] * len(outputs), FIRST_FIT
+        pairs = zip(outputs, starts, strict=True)
+        fits = [fit_kernel(points, values, start, steps) for values, start in pairs]
+        self._kernels[self._names] = [fit.logs for fit in fits]
+        found = zip(fits[: len(shapes)], shapes, strict=True)
+        self._shape = int(np.argmin([fit.surprise + shape.log_scale for fit, shape in found]))

@@ -123,7 +123,7 @@ class RelaxedOptimization(Learner):
         if self._logs is None or seen - self._fitted_at >= max(seen // ALWAYS_FIT, 1):
             start = prior_mean(points.shape[1]) if self._logs is None else self._logs
             steps = FIRST_FIT if self._logs is None else NEXT_FIT
-            self._logs = fit_kernel(points, values, start, steps)
+            self._logs = fit_kernel(points, values, start, steps).logs
             self._fitted_at = seen
         return self._logs
 
