@@ -201,14 +201,20 @@ def claims(found: dict[tuple[str, int], Cost | str]) -> None:
 def main() -> None:
     """Print the tables and the claims."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--solvers", nargs="+", help="all of them, unless some are named")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.job:
         do_job(arguments.job)
         return
     plugins = load_plugins()
-    found = table("theta", [record.name for record in plugins.theta_solvers])
-    table("z", [record.name for record in plugins.z_solvers])
+    named = arguments.solvers
+    thetas, zs = (
+        [record.name for record in records if not named or record.name in named]
+        for records in (plugins.theta_solvers, plugins.z_solvers)
+    )
+    found = table("theta", thetas)
+    table("z", zs)
     claims(found)
 
 
