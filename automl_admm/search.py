@@ -34,8 +34,6 @@ from automl_admm.space import Candidate, SearchSpace
 
 PointT = TypeVar("PointT")
 ENOUGH_TO_MEASURE = 8
-MOST_REPEATS = 256
-MOST_REFUSED = 64
 BREATH = 16
 TRIES = 4
 
@@ -180,6 +178,20 @@ class Allowance:
         return done > 0 and self.until is not None and self.clock() >= self.until
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a row of proposals may be that brings nothing.
+
+    `repeats` counts those that are in the book already, `refused` those that a limit excludes.
+    """
+
+    repeats: int = 256
+    refused: int = 64
+
+
+PATIENT = Patience()
+
+
 def solve(
     book: Book,
     subspace: Subspace[PointT],
@@ -187,20 +199,20 @@ def solve(
     allowance: Allowance,
     origin: str,
     is_enough: Callable[[Sequence[Evaluation], Sequence[Observation[PointT]]], bool] | None = None,
-    most_refused: int = MOST_REFUSED,
+    patience: Patience = PATIENT,
 ) -> Search:
     """Let a solver work on a sub-problem that it has begun.
 
     It ends when enough results are in, or when they are such that it `is_enough`, which is asked
     of all that came in and of what the solver learned of it. What is pending then goes on, and its
     results reach whichever sub-problem they lie in, so that no worker waits at the seam. It also
-    ends when a long row of proposals brought nothing that is not in the book, or `most_refused`
-    that a limit excludes beforehand. These are not proposed to the driver: the solver is told of a
+    ends when its `patience` is: with a row of proposals that are in the book already, or that a
+    limit excludes beforehand. These are not proposed to the driver: the solver is told of a
     failure at once, and it counts as nothing.
     """
     done, stale, refused = 0.0, 0, 0
     asked: dict[str, PointT] = {}
-    while not allowance.is_spent(done) and stale < MOST_REPEATS and refused < most_refused:
+    while not allowance.is_spent(done) and stale < patience.repeats and refused < patience.refused:
         found = _next_point(book, subspace, solver)
         if found is not None:
             candidate, point = found
@@ -342,6 +354,12 @@ def _price_of_failure(subspace: Subspace[PointT], book: Book) -> float:
 def default_start(space: SearchSpace) -> Candidate:
     """The first alternative of every decision with every parameter at its default."""
     return space.candidate(space.complete({}), space.default_theta())
+
+
+def draw_candidate(space: SearchSpace, rng: np.random.Generator) -> Candidate:
+    """A candidate drawn at random, its integers on their grids."""
+    theta = rng.random(len(space.parameters))
+    return space.projected(space.candidate(space.sample(rng), theta))
 
 
 def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Evaluation]:

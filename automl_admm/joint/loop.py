@@ -13,52 +13,82 @@ from automl_admm.protocols import ThetaSolver
 from automl_admm.search import (
     Allowance,
     Book,
+    Patience,
+    Proposal,
     Search,
     SearchProblem,
     await_pending,
     beginning,
     cheap_at,
     derive_seed,
+    draw_candidate,
     evaluate_starts,
     observe,
     solve,
     spread,
 )
+from automl_admm.space import Candidate
 
-# There is no other sub-problem to turn to, so it is looked further than in one of many.
-MOST_REFUSED = 512
+# Where it is stuck a draw helps, so repetition is soon seen through; but there is no other
+# sub-problem to turn to when limits exclude what it proposes.
+PATIENCE = Patience(repeats=32, refused=512)
+MOST_MISSED = 512
 
 
 def joint(
     problem: SearchProblem, solver: ThetaSolver, view: Literal["one-hot", "conditional"] = "one-hot"
 ) -> Search:
-    """Hand the whole space to one solver; it ends when the solver finds nothing new any more.
+    """Hand the whole space to one solver; it ends when nothing is left to try.
 
-    A solver that models distances is shown the one-hot relaxation, one that knows categories and
-    conditions the space as it is.
+    A model of real axes may go round in what it knows of a small space: when the solver finds
+    nothing new, it is shown what a draw finds. A solver that models distances sees the one-hot
+    relaxation, one that knows categories and conditions the space as it is.
     """
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     unit = spread([evaluation.loss for evaluation in book.evaluations])
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
     relaxed = make(problem.space, problem.limits, unit)
+    solver.begin(_whole_box(problem, book, relaxed, unit))
+    endless = Allowance(None, None, problem.clock)
+    rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
+    while True:
+        yield from solve(book, relaxed, solver, endless, "joint", patience=PATIENCE)
+        candidate = _draw_untried(problem, book, rng)
+        if candidate is None:
+            break
+        book.ask_for(candidate)
+        results = yield Proposal(candidate, "draw")
+        book.receive(results)
+        solver.tell(observe(results, relaxed, book))
+    yield from await_pending(book)
+
+
+def _whole_box(
+    problem: SearchProblem, book: Book, relaxed: RelaxedSpace | ConditionalSpace, unit: float
+) -> ThetaSubproblem:
     axes = relaxed.axes()
     allowance = Allowance(problem.evaluations, problem.deadline, problem.clock)
-    solver.begin(
-        ThetaSubproblem(
-            parameters=axes,
-            start=relaxed.locate(beginning(problem, book)),
-            known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
-            history=tuple(observe(book.evaluations, relaxed, book)),
-            limits=problem.limits,
-            cheap=cheap_at(problem, relaxed),
-            objective_unit=unit,
-            evaluations=allowance.evaluations,
-            seconds=allowance.seconds,
-            lowest_fidelity=problem.lowest_fidelity,
-            seed=derive_seed(problem.seed, "joint"),
-        )
+    return ThetaSubproblem(
+        parameters=axes,
+        start=relaxed.locate(beginning(problem, book)),
+        known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
+        history=tuple(observe(book.evaluations, relaxed, book)),
+        limits=problem.limits,
+        cheap=cheap_at(problem, relaxed),
+        objective_unit=unit,
+        evaluations=allowance.evaluations,
+        seconds=allowance.seconds,
+        lowest_fidelity=problem.lowest_fidelity,
+        seed=derive_seed(problem.seed, "joint"),
     )
-    endless = Allowance(None, None, problem.clock)
-    yield from solve(book, relaxed, solver, endless, "joint", most_refused=MOST_REFUSED)
-    yield from await_pending(book)
+
+
+def _draw_untried(problem: SearchProblem, book: Book, rng: np.random.Generator) -> Candidate | None:
+    """A candidate that is new and not excluded; None if a long row of draws has none."""
+    for _ in range(MOST_MISSED):
+        candidate = draw_candidate(problem.space, rng)
+        key = problem.key(candidate)
+        if key not in book.keys and key not in book.pending and book.refuse(candidate) is None:
+            return candidate
+    return None

@@ -17,6 +17,8 @@ from types import FrameType
 
 import pytest
 
+from automl_admm.options import split_request
+
 RESULTS = "promises.json"
 SECONDS_A_PROMISE = 300
 MODULE = """\
@@ -27,6 +29,7 @@ from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 
 class TestSolver({contract}):
     learns = {learns}
+    view = getattr(load_plugins().{registry}.get({name!r}), "joint", None)
 
     def make(self):
         return build_solver(load_plugins().{registry}, {request!r})
@@ -92,13 +95,20 @@ def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> 
     modules = []
     for kind in kinds:
         contract, registry = SUITES[kind]
-        text = MODULE.format(contract=contract, registry=registry, learns=learns, request=request)
+        text = MODULE.format(
+            contract=contract,
+            registry=registry,
+            name=split_request(request)[0],
+            learns=learns,
+            request=request,
+        )
         modules.append(folder / f"test_{kind}.py")
         modules[-1].write_text(text, encoding="utf-8")
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     recorder = Recorder()
-    pytest.register_assert_rewrite("automl_admm.testing.theta", "automl_admm.testing.z")
+    modules_of_promises = [f"automl_admm.testing.{kind}" for kind in ("theta", "whole", "z")]
+    pytest.register_assert_rewrite(*modules_of_promises)
     options = ["-q", "-p", "no:cacheprovider", "-c", str(settings), "--rootdir", str(folder)]
     code = pytest.main([*options, "--import-mode=importlib", *map(str, modules)], [recorder])
     content = json.dumps([asdict(promise) for promise in recorder.promises])

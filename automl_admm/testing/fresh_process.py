@@ -20,7 +20,7 @@ def in_another_process(contract: type, expression: str) -> Any:
         "module = importlib.util.module_from_spec(spec)\n"
         "sys.modules['contract_module'] = module\n"
         "spec.loader.exec_module(module)\n"
-        "from automl_admm.testing.problems import MIXED\n"
+        "from automl_admm.testing.problems import MIXED, TREE\n"
         f"c = getattr(module, {contract.__name__!r})()\n"
         f"print(json.dumps({expression}))\n"
     )

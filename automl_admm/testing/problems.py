@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,27 @@ BOUND = SearchSpace(
         Order("steps", ("a", "b", "c", "d"), Condition("model", ("line",)), ((1, 0), (1, 2))),
         Choice("last", ("yes", "no")),
     )
+)
+FURNITURE = SearchSpace(
+    decisions=(
+        Choice("shape", ("round", "square", "flat")),
+        Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
+        Order("steps", ("cut", "sand", "glue")),
+    ),
+    parameters=(
+        Parameter("width", 1, 10),
+        Parameter("depth", 0.01, 1, log=True, when=Condition("shape", ("round",))),
+        Parameter("layers", 1, 6, kind="int", when=Condition("shape", ("flat",))),
+        Parameter("grit", 8, 800, kind="int", log=True),
+    ),
+)
+# Two of ash, oiled or not, and one of oak: with a number of legs each.
+STOOLS = SearchSpace(
+    decisions=(
+        Choice("wood", ("ash", "oak")),
+        Choice("oiled", ("yes", "no"), when=Condition("wood", ("ash",))),
+    ),
+    parameters=(Parameter("legs", 3, 4, kind="int"),),
 )
 WEIGHTS = {"standard": 0.1, "robust": 0.3, "quantile": 0.4, "none": 0.5, "line": 0.0, "tree": 0.3}
 
@@ -161,3 +183,11 @@ def seen(selection: Selection, *, fidelity: float = 1.0) -> Observation[Selectio
 def seen_with_limits(selection: Selection) -> Observation[Selection]:
     """The same with the raw values of the two limits."""
     return replace(seen(selection), constraints=table_constraints(selection))
+
+
+def furniture_loss(values: Mapping[str, Any]) -> float:
+    """Best, at 0.2, when flat, oiled, sanded before glued, 6 wide, of grit 80, in one layer."""
+    loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
+    loss += float(values["shape"] != "flat") + float(values.get("finish") != "oiled")
+    loss += abs(math.log(values["grit"] / 80.0)) / 5.0
+    return float(loss + float(values["steps"].index("glue") < values["steps"].index("sand")))

@@ -27,6 +27,7 @@ from automl_admm.testing.problems import (
     observed,
     points_of,
 )
+from automl_admm.testing.whole import WholeSpacePromises
 
 BETTER_BY = 0.6
 
@@ -112,8 +113,8 @@ class BoxPromises:
                 solver.tell([observed(point, 0.5)])
 
 
-class ThetaSolverContract(BoxPromises):
-    """What the core relies on from a θ-solver.
+class ThetaSolverContract(BoxPromises, WholeSpacePromises):
+    """What the core relies on from a θ-solver, in a box and in the strategy `joint`.
 
     `learns` is False for one that never does, and `seeds` is how often progress is looked at: a
     solver that is slow lowers it.
@@ -130,11 +131,10 @@ class ThetaSolverContract(BoxPromises):
 
     def test_same_proposals_in_another_process(self) -> None:
         """Nothing hangs on hash seeds or on what ran before."""
-        here = [[float(x) for x in point] for point in self.propose(MIXED, 3)]
-        there = in_another_process(
-            type(self), "[[float(x) for x in p] for p in c.propose(MIXED, 3)]"
-        )
-        assert np.allclose(here, there, atol=1e-9)
+        asked = "[[float(x) for x in p] for box in (MIXED, TREE) for p in c.propose(box, 3)]"
+        here = [self.propose(box, 3) for box in (MIXED, TREE)]
+        there = in_another_process(type(self), asked)
+        assert np.allclose(np.concatenate(here), there, atol=1e-9)
 
     def test_told_nothing(self) -> None:
         """`tell([])` is harmless, before anything was asked for and after."""

@@ -22,11 +22,14 @@ def z_solver(request: str) -> ZSolver:
 
 
 class TestGp(ThetaSolverContract):
+    roams = True
+
     def make(self) -> ThetaSolver:
         return theta_solver("gp")
 
 
 class TestRandomTheta(ThetaSolverContract):
+    view = "conditional"
     learns = False
 
     def make(self) -> ThetaSolver:

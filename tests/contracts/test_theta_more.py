@@ -13,20 +13,32 @@ def theta_solver(request: str) -> ThetaSolver:
 
 
 class TestTpe(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return theta_solver("tpe")
 
 
 class TestCtpe(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return theta_solver("ctpe")
 
 
 class TestCtpeNaive(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return theta_solver("ctpe:naive=true")
 
 
 class TestTrustRegion(ThetaSolverContract):
+    roams = True
+    whole_seeds = 2
+
     def make(self) -> ThetaSolver:
         return theta_solver("trust-region")

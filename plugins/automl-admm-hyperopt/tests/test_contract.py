@@ -10,10 +10,16 @@ from automl_admm.testing.contracts import ThetaSolverContract
 
 
 class TestParzen(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return build_parzen(ParzenOptions())
 
 
 class TestAnnealing(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return build_annealing(NoOptions())

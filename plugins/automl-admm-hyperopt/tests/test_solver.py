@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
-from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
+from automl_admm import Condition, Parameter
 from automl_admm.plugin_types import NoOptions
 from automl_admm.protocols import ThetaSolver
 from automl_admm.space import Array
 from automl_admm.testing.contracts import box_problem, observed
-from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import points_of
 
 KINDS = ("hyperopt", "hyperopt-anneal")
-TOY = SearchSpace(
-    decisions=(
-        Choice("shape", ("round", "square", "flat")),
-        Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
-        Order("steps", ("cut", "sand", "glue")),
-    ),
-    parameters=(
-        Parameter("width", 1, 10),
-        Parameter("depth", 0.01, 1, log=True, when=Condition("shape", ("round",))),
-        Parameter("layers", 1, 6, kind="int", when=Condition("shape", ("flat",))),
-        Parameter("grit", 8, 800, kind="int", log=True),
-    ),
-)
 MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
 DEPTH = Parameter("depth", 1, 5, kind="int", when=Condition("model", ("tree", "line")))
 SLOPE = Parameter("slope", 0.1, 10, log=True, when=Condition("model", ("line",)))
@@ -40,14 +25,6 @@ AXES = (MODEL, DEPTH, SLOPE)
 
 def make(name: str) -> ThetaSolver:
     return build_parzen(ParzenOptions()) if name == "hyperopt" else build_annealing(NoOptions())
-
-
-def build(values: dict[str, Any]) -> float:
-    """Best, at about 0.2, when flat, oiled, sanded before glued, 6 wide, in one layer."""
-    loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
-    loss += float(values["shape"] != "flat") + float(values.get("finish") != "oiled")
-    loss += abs(np.log(values["grit"] / 80.0)) / 5.0
-    return float(loss + float(values["steps"].index("glue") < values["steps"].index("sand")))
 
 
 def loss_at(point: Array) -> float:
@@ -65,42 +42,6 @@ def search(solver: ThetaSolver, rounds: int, seed: int = 0) -> list[Array]:
     return found
 
 
-class Parzen:
-    """What another process is asked for."""
-
-    name = "hyperopt"
-
-    def proposals(self) -> list[list[float]]:
-        return [[float(x) for x in point] for point in search(make(self.name), 14, 5)]
-
-
-class Annealing(Parzen):
-    name = "hyperopt-anneal"
-
-
-@pytest.mark.parametrize("asked", [Parzen, Annealing])
-def test_conditional_proposals_are_the_same_in_another_process(asked: type[Parzen]) -> None:
-    assert np.allclose(in_another_process(asked, "c.proposals()"), asked().proposals(), atol=1e-9)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_whole_space_is_searched_better_than_at_random(name: str) -> None:
-    def found(solver: str, seed: int) -> float:
-        return minimize(
-            build,
-            TOY,
-            strategy="joint",
-            theta_solver=solver,
-            max_evaluations=60,
-            random_state=seed,
-        ).loss
-
-    ours = [found(name, seed) for seed in range(5)]
-    random = [found("random", seed) for seed in range(5)]
-    assert np.median(ours) < 0.8 * np.median(random)
-    assert found(name, 0) == ours[0]
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_what_does_not_count_stands_at_its_default(name: str) -> None:
     for point in search(make(name), 30)[1:]:
@@ -108,17 +49,6 @@ def test_what_does_not_count_stands_at_its_default(name: str) -> None:
             assert point[1] == DEPTH.default_unit()
         if MODEL.value(point[0]) != "line":
             assert point[2] == SLOPE.default_unit()
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_small_space_is_tried_out_and_no_point_twice(name: str) -> None:
-    solver = make(name)
-    solver.begin(box_problem(AXES[:2], evaluations=30))
-    tried = []
-    while points := points_of(solver.ask(1, [])):
-        solver.tell([observed(points[0], float(points[0].sum()))])
-        tried.append((MODEL.value(points[0][0]), DEPTH.value(points[0][1])))
-    assert len(tried) == len(set(tried)) == 5 + 5 + 1
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -12,12 +12,16 @@ from automl_admm.testing.contracts import ThetaSolverContract
 
 
 class TestParzen(ThetaSolverContract):
+    roams = True
+    view = "conditional"
+
     def make(self) -> ThetaSolver:
         return build_parzen(ParzenOptions())
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="optuna-gp needs torch")
 class TestProcess(ThetaSolverContract):
+    whole_budget = 12
     rounds = 4
     budget = 12
     seeds = 3

@@ -23,7 +23,6 @@ from automl_admm import (
     Condition,
     Limit,
     Observation,
-    Order,
     Parameter,
     SearchSpace,
     minimize,
@@ -32,24 +31,10 @@ from automl_admm.problem import Quadratic
 from automl_admm.protocols import ThetaSolver
 from automl_admm.space import Array
 from automl_admm.testing.contracts import box_problem, observed
-from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import points_of
 
 NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="optuna-gp needs torch")
 KINDS = ("optuna", pytest.param("optuna-gp", marks=NEEDS_TORCH))
-TOY = SearchSpace(
-    decisions=(
-        Choice("shape", ("round", "square", "flat")),
-        Choice("finish", ("raw", "oiled"), when=Condition("shape", ("square", "flat"))),
-        Order("steps", ("cut", "sand", "glue")),
-    ),
-    parameters=(
-        Parameter("width", 1, 10),
-        Parameter("depth", 0.01, 1, log=True, when=Condition("shape", ("round",))),
-        Parameter("layers", 1, 6, kind="int", when=Condition("shape", ("flat",))),
-        Parameter("grit", 8, 800, kind="int", log=True),
-    ),
-)
 MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
 DEPTH = Parameter("depth", 1, 5, kind="int", when=Condition("model", ("tree", "line")))
 SLOPE = Parameter("slope", 0.1, 10, log=True, when=Condition("model", ("line",)))
@@ -60,14 +45,6 @@ def make(name: str) -> ThetaSolver:
     if name == "optuna":
         return build_parzen(ParzenOptions())
     return build_process(ProcessOptions(initial=4))
-
-
-def build(values: dict[str, Any]) -> float:
-    """Best, at about 0.2, when flat, oiled, sanded before glued, 6 wide, in one layer."""
-    loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
-    loss += float(values["shape"] != "flat") + float(values.get("finish") != "oiled")
-    loss += abs(np.log(values["grit"] / 80.0)) / 5.0
-    return float(loss + float(values["steps"].index("glue") < values["steps"].index("sand")))
 
 
 def loss_at(point: Array) -> float:
@@ -83,34 +60,6 @@ def search(solver: ThetaSolver, rounds: int, seed: int = 0) -> list[Array]:
             solver.tell([observed(point, loss_at(point))])
             found.append(point)
     return found
-
-
-class Parzen:
-    """What another process is asked for."""
-
-    def proposals(self) -> list[list[float]]:
-        return [[float(x) for x in point] for point in search(make("optuna"), 14, 5)]
-
-
-def test_conditional_proposals_are_the_same_in_another_process() -> None:
-    assert np.allclose(in_another_process(Parzen, "c.proposals()"), Parzen().proposals(), atol=1e-9)
-
-
-def test_a_whole_space_is_searched_better_than_at_random() -> None:
-    def found(solver: str, seed: int) -> float:
-        return minimize(
-            build,
-            TOY,
-            strategy="joint",
-            theta_solver=solver,
-            max_evaluations=60,
-            random_state=seed,
-        ).loss
-
-    ours = [found("optuna", seed) for seed in range(5)]
-    random = [found("random", seed) for seed in range(5)]
-    assert np.median(ours) < 0.8 * np.median(random)
-    assert found("optuna", 0) == ours[0]
 
 
 @NEEDS_TORCH
@@ -138,17 +87,6 @@ def test_what_does_not_count_stands_at_its_default() -> None:
             assert point[1] == DEPTH.default_unit()
         if MODEL.value(point[0]) != "line":
             assert point[2] == SLOPE.default_unit()
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_small_space_is_tried_out_and_no_point_twice(name: str) -> None:
-    solver = make(name)
-    solver.begin(box_problem(AXES[:2], evaluations=30))
-    tried = []
-    while points := points_of(solver.ask(1, [])):
-        solver.tell([observed(points[0], float(points[0].sum()))])
-        tried.append((MODEL.value(points[0][0]), DEPTH.value(points[0][1])))
-    assert len(tried) == len(set(tried)) == 5 + 5 + 1
 
 
 def limited(point: Array) -> Observation[Array]:

@@ -9,6 +9,8 @@ from automl_admm.testing.contracts import ThetaSolverContract
 
 
 class TestForest(ThetaSolverContract):
+    view = "conditional"
+    whole_budget = 24
     rounds = 7
     budget = 14
     seeds = 1
@@ -18,6 +20,7 @@ class TestForest(ThetaSolverContract):
 
 
 class TestProcess(ThetaSolverContract):
+    whole_budget = 12
     rounds = 7
     budget = 14
     seeds = 1
