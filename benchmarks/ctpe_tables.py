@@ -31,8 +31,9 @@ from threadpoolctl import threadpool_limits
 from automl_admm.joint.conditional import ConditionalSpace
 from automl_admm.plugins import load_plugins
 from automl_admm.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.ranking import violation
 from automl_admm.runner.assembly import build_solver
-from automl_admm.search import derive_seed, violation
+from automl_admm.search import derive_seed
 from automl_admm.space import Array, Candidate
 from automl_admm.testing.tables import Measurement, Table, packaged_table, read_table
 

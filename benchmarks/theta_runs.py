@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 from automl_admm.admm.lagrangian import constraint_cost, constraint_residuals
 from automl_admm.plugins import load_plugins
 from automl_admm.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.ranking import spread
 from automl_admm.runner.assembly import build_solver
-from automl_admm.search import spread
 from automl_admm.space import Array, Parameter
 
 RHO = 4.0

@@ -32,6 +32,7 @@ from automl_admm.problem import (
     ThetaSubproblem,
 )
 from automl_admm.protocols import ThetaSolver, ZSolver
+from automl_admm.ranking import best_of, rank
 from automl_admm.search import (
     WAIT,
     Book,
@@ -40,12 +41,10 @@ from automl_admm.search import (
     SearchProblem,
     await_pending,
     beginning,
-    best_of,
     cheap_at,
     derive_seed,
     evaluate_starts,
     observe,
-    rank,
     solve,
 )
 from automl_admm.space import Array, Candidate, Selection

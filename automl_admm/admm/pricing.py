@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.admm import lagrangian
 from automl_admm.problem import AdmmState, Evaluation, Limit, Quadratic
-from automl_admm.search import ENOUGH_TO_MEASURE, spread
+from automl_admm.ranking import ENOUGH_TO_MEASURE, spread
 from automl_admm.space import Array, Candidate, SearchSpace, Selection
 
 TOLERANCE = 0.1

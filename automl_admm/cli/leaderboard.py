@@ -12,7 +12,7 @@ from rich.table import Table
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.evaluation.group_thresholds import name_thresholds
 from automl_admm.problem import Evaluation, Limit
-from automl_admm.search import rank
+from automl_admm.ranking import rank
 from automl_admm.store.folder import RunFolder
 from automl_admm.store.sqlite import SqliteStore
 

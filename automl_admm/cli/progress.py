@@ -13,8 +13,8 @@ from rich.text import Text
 
 from automl_admm.cli.quantities import in_words
 from automl_admm.problem import AdmmState, Evaluation, is_feasible
+from automl_admm.ranking import best_of
 from automl_admm.run_records import RunInfo
-from automl_admm.search import best_of
 
 SECONDS_BETWEEN_LINES = 10.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from automl_admm.problem import Evaluation, Limit
-from automl_admm.search import best_of
+from automl_admm.ranking import best_of
 
 
 class Logbook:

@@ -10,6 +10,7 @@ from automl_admm.joint.conditional import ConditionalSpace
 from automl_admm.joint.relaxation import RelaxedSpace
 from automl_admm.problem import Quadratic, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
+from automl_admm.ranking import spread
 from automl_admm.search import (
     Allowance,
     Book,
@@ -25,7 +26,6 @@ from automl_admm.search import (
     evaluate_starts,
     observe,
     solve,
-    spread,
 )
 from automl_admm.space import Candidate
 

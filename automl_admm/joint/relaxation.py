@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from automl_admm.problem import Evaluation, Limit
-from automl_admm.search import violation
+from automl_admm.ranking import violation
 from automl_admm.space import (
     Array,
     Candidate,

@@ -25,8 +25,8 @@ from automl_admm.evidence import Evidence
 from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.protocols import Finished
+from automl_admm.ranking import rank
 from automl_admm.runner.files import versions
-from automl_admm.search import rank
 
 LEAST_FRACTION = 0.2
 # How much a cost varies from one fit to the next: nobody knows it beforehand.

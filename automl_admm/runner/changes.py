@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.errors import ConfigurationError, StoreError
 from automl_admm.grammar.text import parse
 from automl_admm.problem import Evaluation, Limit
-from automl_admm.search import rank
+from automl_admm.ranking import rank
 from automl_admm.shape import PipelineSpace
 from automl_admm.space import Candidate, SearchSpace
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from automl_admm.problem import Evaluation, Limit, is_feasible
-from automl_admm.search import spread
+from automl_admm.ranking import spread
 
 STEP = 0.1
 

@@ -12,10 +12,11 @@ from automl_admm.errors import NoSuccessError
 from automl_admm.evaluation.objective import PipelineWork
 from automl_admm.problem import Evaluation, Status
 from automl_admm.protocols import Executor, Finished, Task
+from automl_admm.ranking import rank
 from automl_admm.run_records import RunResult
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.search_run import Subject
-from automl_admm.search import derive_seed, rank
+from automl_admm.search import derive_seed
 
 MARGIN = 1.5
 OVERHEAD = 0.8

@@ -11,7 +11,8 @@ from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.errors import ConfigurationError
 from automl_admm.problem import AdmmState, Evaluation, Limit, Observation, Status, ThetaSubproblem
-from automl_admm.search import Proposal, SearchProblem, Wait, best_of, default_start
+from automl_admm.ranking import best_of
+from automl_admm.search import Proposal, SearchProblem, Wait, default_start
 from automl_admm.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace, Selection
 
 SPACE = SearchSpace(

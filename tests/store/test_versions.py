@@ -12,7 +12,7 @@ import pytest
 
 from automl_admm.errors import StoreError
 from automl_admm.problem import Limit, Status
-from automl_admm.search import rank
+from automl_admm.ranking import rank
 from automl_admm.store.checking import check
 from automl_admm.store.schema import VERSION
 from automl_admm.store.sqlite import SqliteStore

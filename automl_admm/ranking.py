@@ -1,0 +1,55 @@
+"""What is better: the order of evaluations, how far outside limits they are, the unit of losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from automl_admm.problem import Evaluation, Limit, is_feasible
+
+ENOUGH_TO_MEASURE = 8
+
+
+def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Evaluation]:
+    """The successes, best first: those within the limits by loss, then the others by violation.
+
+    An evaluation that was not whole has no place among them.
+    """
+    succeeded = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
+
+    def place(evaluation: Evaluation) -> tuple[float, float]:
+        feasible = is_feasible(evaluation, limits)
+        return (0.0 if feasible else violation(evaluation.constraints, limits), evaluation.loss)
+
+    return sorted(succeeded, key=lambda e: (not is_feasible(e, limits), *place(e)))
+
+
+def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evaluation | None:
+    """The best evaluation within the limits; with none, the one with the least violation."""
+    return next(iter(rank(evaluations, limits)), None)
+
+
+def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
+    """Σ_m max(0, g_m − ε_m) / scale_m with scale ε_m where it is positive, else 1."""
+    excess = 0.0
+    for limit, value in zip(limits, constraints, strict=True):
+        over = limit.turned(value) - limit.turned(limit.bound)
+        share = max(over, 0.0) / (abs(limit.bound) or 1.0)
+        excess += math.inf if math.isnan(share) else share
+    return excess
+
+
+def spread(values: Iterable[float]) -> float:
+    """The unit of measured values: their interquartile range.
+
+    Of fewer than eight values it would be an accident; then it is a tenth of their size.
+    """
+    finite = np.array([value for value in values if math.isfinite(value)], dtype=float)
+    if finite.size >= ENOUGH_TO_MEASURE:
+        low, high = np.percentile(finite, [25, 75])
+        width = float(high - low) or float(finite.std())
+        if width > 0:
+            return width
+    return (0.1 * float(np.abs(np.median(finite))) if finite.size else 1.0) or 1.0
