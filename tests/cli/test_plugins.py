@@ -100,7 +100,7 @@ def test_a_good_solver_keeps_all_promises_of_both_kinds(run: Run) -> None:
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1].endswith("promises kept, 0 broken")
     rows = [line.split() for line in ended.out.splitlines()[1:-1]]
-    assert {row[0] for row in rows} == {"theta", "z"}
+    assert {row[0] for row in rows} == {"theta", "whole", "z"}
     assert {row[-1] for row in rows} == {"kept"}
 
 

@@ -23,6 +23,7 @@ def z_solver(request: str) -> ZSolver:
 
 class TestGp(ThetaSolverContract):
     roams = True
+    whole_seeds = 3
 
     def make(self) -> ThetaSolver:
         return theta_solver("gp")
