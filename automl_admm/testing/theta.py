@@ -136,6 +136,18 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         there = in_another_process(type(self), asked)
         assert np.allclose(np.concatenate(here), there, atol=1e-9)
 
+    def test_whoever_knows_conditions_repeats_nothing(self) -> None:
+        """Two points that differ only where nothing counts are one, and it is proposed once."""
+        if self.view != "conditional":
+            return
+        tree, solver, keys = AxisTree(GRIDS), self.make(), list[bytes]()
+        solver.begin(box_problem(GRIDS))
+        while asked := points_of(solver.ask(1, [])):
+            keys.extend(map(tree.key, asked))
+            solver.tell([observed(point, float(np.sum(point))) for point in asked])
+            assert len(keys) <= tree.size
+        assert len(set(keys)) == len(keys) == tree.size
+
     def test_told_nothing(self) -> None:
         """`tell([])` is harmless, before anything was asked for and after."""
         solver = self.make()

@@ -36,10 +36,10 @@ class GaussianProcessTheta:
 
     The model learns f̃ = loss − known_cost on points with their integers on the grid, as it was told
     or with what is far above the median squeezed, whichever is likelier; the known cost is added
-    exactly when points are compared. With limits it learns the objective and each
-    constraint as they were measured, so that no multiplier makes an observation stale, and
-    maximises log EI + Σ_m log P(g_m ≤ ε_m); until something is feasible, Σ_m log P(g_m ≤ ε_m) with
-    a small pull towards better objectives. Told to model what is `priced`, it learns f̃ always.
+    exactly when points are compared. With limits it learns the objective and each constraint as
+    they were measured, so that no multiplier makes an observation stale, and maximises
+    log EI + Σ_m log P(g_m ≤ ε_m); until something is feasible, Σ_m log P(g_m ≤ ε_m) with a small
+    pull towards better objectives. Told to model what is `priced`, it learns f̃ always.
     """
 
     def __init__(self, options: GpOptions) -> None:

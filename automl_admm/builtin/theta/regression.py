@@ -117,9 +117,8 @@ def _prior(logs: Array) -> tuple[float, Array]:
     function is on the whole a few values tell; which axes matter takes many.
     """
     gaps = logs - prior_mean(len(logs) - 2)
-    slopes = (
-        gaps / np.array([LENGTH_SPREAD] * (len(logs) - 2) + [AMPLITUDE_SPREAD, NOISE_SPREAD]) ** 2
-    )
+    spreads = np.array([LENGTH_SPREAD] * (len(logs) - 2) + [AMPLITUDE_SPREAD, NOISE_SPREAD])
+    slopes = gaps / spreads**2
     count = len(logs) - 2 + (LENGTH_SPREAD / SHARED_SPREAD) ** 2
     slopes[:-2] -= slopes[:-2].sum() / count
     return 0.5 * float(gaps @ slopes), slopes

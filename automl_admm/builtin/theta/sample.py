@@ -16,7 +16,6 @@ from automl_admm.problem import Limit, Observation, Quadratic
 from automl_admm.space import Array
 
 NEGLIGIBLE = 1e-12
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,9 +116,10 @@ class Sample:
         kept = choose(values + known + _penalty(values, excess), limit)
         points = np.array([rows[place].place for place in kept])
         values, known, excess = values[kept], known[kept], excess[kept]
-        feasible = np.isfinite(values) & np.asarray((excess <= 0.0).all(axis=1))
+        succeeded = np.isfinite(values)
+        feasible = succeeded & np.asarray((excess <= 0.0).all(axis=1))
         limits = tuple(measured(column) for column in excess.T)
-        told = Training(points, values, known, np.isfinite(values), 1.0, feasible, limits)
+        told = Training(points, values, known, succeeded, 1.0, feasible, limits)
         bends = (taming(values, feasible),) if self._limits else told_two_ways(values)
         return tuple(standardised(told, bend) for bend in bends)
 

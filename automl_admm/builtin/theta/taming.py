@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from automl_admm.builtin.theta.activity import Mask
 from automl_admm.space import Array
 
 FAILURE = 0.5
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from automl_admm.testing.contracts import ThetaSolverContract
 
 class TestForest(ThetaSolverContract):
     view = "conditional"
-    whole_budget = 24
+    whole_budget = 32
+    whole_seeds = 1
     rounds = 7
     budget = 14
     seeds = 1
