@@ -251,11 +251,18 @@ class Trace:
         return float(found[0]) + 1.0 if found.size else np.inf
 
 
-def run_joint(setting: Setting, solver: str) -> list[Evaluation]:
-    """One solver on the whole space."""
+def run_joint(setting: Setting, solver: str, goal: float) -> list[Evaluation]:
+    """One solver on the whole space, until it has a loss as small as the goal."""
     search = setting.search(solver, setting.space, "joint")
-    steps = (search.step() for _ in range(setting.budget))
-    return [evaluation for evaluation in steps if evaluation is not None]
+    found: list[Evaluation] = []
+    for _ in range(setting.budget):
+        evaluation = search.step()
+        if evaluation is None:
+            break
+        found.append(evaluation)
+        if _loss(evaluation) <= goal:
+            break
+    return found
 
 
 def run_arms(setting: Setting, per_arm: str, choose: Callable[..., Any]) -> list[Evaluation]:
@@ -316,12 +323,12 @@ def bandit(setting: Setting, choice: Choice, solver: str) -> Iterator[str]:
         built.tell([Observation(selection, loss, told.loss, (), told.seconds, failed=not told.ok)])
 
 
-def run(setting: Setting, method: str, per_arm: str) -> Trace:
-    """One method on one setting."""
+def run(setting: Setting, method: str, per_arm: str, goal: float = -np.inf) -> Trace:
+    """One method on one setting; a joint one ends at the goal."""
     begun = time.process_time()
     kind, _, solver = method.partition(" ")
     if kind == "joint":
-        found = run_joint(setting, solver)
+        found = run_joint(setting, solver, goal)
     else:
         choose = in_turn if method == EQUAL else partial(bandit, solver=method)
         found = run_arms(setting, per_arm, choose)

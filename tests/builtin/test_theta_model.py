@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from automl_admm.builtin.theta import GpOptions, build_gp
+from automl_admm.builtin.theta import GpOptions, build_gp, surrogate
 from automl_admm.builtin.theta.acquisition import log_improvement
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.regression import (
@@ -139,10 +140,31 @@ def test_values_are_taken_in_the_shape_that_the_process_explains_best() -> None:
     for values, chosen in ((plane, 1), (np.exp(2.0 * plane), 0)):
         sample = Sample(Box.of(AXES), FLAT)
         sample.add([Observation(p, float(value)) for p, value in zip(points, values, strict=True)])
-        surrogate = Surrogate()
-        surrogate.begin(("x",))
+        beliefs = Surrogate()
+        beliefs.begin(("x",))
         shapes = sample.trainings(100)
-        assert surrogate.condition(shapes, len(sample))[0] is shapes[chosen]
+        assert beliefs.condition(shapes, len(sample))[0] is shapes[chosen]
+
+
+def test_shapes_are_compared_again_when_a_tenth_more_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The kernel of the shape that was taken is fitted at every ask, the other one's seldom."""
+    fits: list[int] = []
+
+    def counting(points: Array, *rest: Any) -> Fit:
+        fits.append(len(points))
+        return fit_kernel(points, *rest)
+
+    monkeypatch.setattr(surrogate, "fit_kernel", counting)
+    points = np.random.default_rng(7).random((24, 3))
+    beliefs, sample = Surrogate(), Sample(Box.of(AXES), FLAT)
+    beliefs.begin(("x",))
+    for place, point in enumerate(points):
+        sample.add([Observation(point, float(np.exp(point.sum())))])
+        if place >= 19:
+            beliefs.condition(sample.trainings(100), len(sample))
+    assert fits == [20, 20, 21, 22, 22, 23, 24]
 
 
 def test_the_prior_lets_all_lengths_move_together() -> None:

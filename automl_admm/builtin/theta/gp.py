@@ -27,7 +27,7 @@ from automl_admm.space import Array
 SOBOL_LOG2 = 9
 NEAR = 256
 STARTS = 4
-CLIMB_STEPS = 40
+CLIMB_STEPS = 10
 PULL = 0.1
 
 
