@@ -34,6 +34,7 @@ class TestSolver({contract}):
     def make(self):
         return build_solver(load_plugins().{registry}, {request!r})
 """
+WITH_PROMISES = ("silence", "theta", "whole", "z")
 SUITES = {
     "theta": ("ThetaSolverContract", "theta_solvers"),
     "z": ("ZSolverContract", "z_solvers"),
@@ -107,7 +108,9 @@ def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> 
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     recorder = Recorder()
-    modules_of_promises = [f"automl_admm.testing.{kind}" for kind in ("theta", "whole", "z")]
+    modules_of_promises = [
+        f"automl_admm.testing.{kind}" for kind in ("silence", "theta", "whole", "z")
+    ]
     pytest.register_assert_rewrite(*modules_of_promises)
     options = ["-q", "-p", "no:cacheprovider", "-c", str(settings), "--rootdir", str(folder)]
     code = pytest.main([*options, "--import-mode=importlib", *map(str, modules)], [recorder])

@@ -27,6 +27,7 @@ from automl_admm.testing.problems import (
     observed,
     points_of,
 )
+from automl_admm.testing.silence import silence
 from automl_admm.testing.whole import WholeSpacePromises
 
 BETTER_BY = 0.6
@@ -135,6 +136,17 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         here = [self.propose(box, 3) for box in (MIXED, TREE)]
         there = in_another_process(type(self), asked)
         assert np.allclose(np.concatenate(here), there, atol=1e-9)
+
+    def test_says_nothing_and_leaves_nothing(self) -> None:
+        """No print, no warning in the log, no file in the working folder."""
+        points = np.random.default_rng(5).random((20, 4))
+        history = [observed(point, float(np.sum(point))) for point in points]
+        with silence():
+            solver = self.make()
+            solver.begin(box_problem(MIXED, history))
+            for _ in range(3):
+                asked = points_of(solver.ask(1, []))
+                solver.tell([observed(point, float(np.sum(point))) for point in asked])
 
     def test_whoever_knows_conditions_repeats_nothing(self) -> None:
         """Two points that differ only where nothing counts are one, and it is proposed once."""

@@ -27,6 +27,7 @@ from automl_admm.testing.problems import (
     table_loss,
     table_problem,
 )
+from automl_admm.testing.silence import silence
 
 LATE = 20
 BETTER_BY = 0.85
@@ -69,6 +70,11 @@ class ZSolverContract:
         """Nothing hangs on hash seeds or on what ran before."""
         here = json.loads(json.dumps([list(point.picks) for point in self.propose(3)]))
         assert here == in_another_process(type(self), "[list(p.picks) for p in c.propose(3)]")
+
+    def test_says_nothing_and_leaves_nothing(self) -> None:
+        """No print, no warning in the log, no file in the working folder."""
+        with silence():
+            self.propose(5)
 
     def test_proposals_are_complete_selections(self) -> None:
         """Active decisions and no others, each with one of its alternatives."""

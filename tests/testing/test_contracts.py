@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,6 +110,29 @@ class Forgetful(RandomTheta):
         return [] if self.only else super().ask(count, pending)
 
 
+class Talking(RandomTheta):
+    def tell(self, observations: Sequence[Any]) -> None:
+        sys.stdout.write("one more")
+
+
+class Alarmed(RandomTheta):
+    def tell(self, observations: Sequence[Any]) -> None:
+        logging.getLogger("somebody.else").warning("only %d", len(observations))
+
+
+class Littering(RandomTheta):
+    def tell(self, observations: Sequence[Any]) -> None:
+        Path("history.csv").write_text(str(len(observations)), encoding="utf-8")
+
+
+class Overbearing(RandomTheta):
+    """Sets the level of everybody's log."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        logging.getLogger().setLevel(logging.CRITICAL)
+
+
 @pytest.mark.parametrize(
     ("solver", "broken"),
     [
@@ -127,6 +153,10 @@ class Forgetful(RandomTheta):
         (Timeless, "test_seconds_instead_of_evaluations"),
         (Late, "test_budget_of_one"),
         (Forgetful, "test_long_history"),
+        (Talking, "test_says_nothing_and_leaves_nothing"),
+        (Alarmed, "test_says_nothing_and_leaves_nothing"),
+        (Littering, "test_says_nothing_and_leaves_nothing"),
+        (Overbearing, "test_says_nothing_and_leaves_nothing"),
         (RandomTheta, "test_progress"),
     ],
 )
@@ -161,6 +191,11 @@ class StackingZ(UniformSelections):
         np.stack([told.loss for told in observations])
 
 
+class TalkingZ(UniformSelections):
+    def tell(self, observations: Sequence[Any]) -> None:
+        sys.stdout.write("one more")
+
+
 class LiteralZ(UniformSelections):
     def tell(self, observations: Sequence[Any]) -> None:
         for told in observations:
@@ -174,6 +209,7 @@ class LiteralZ(UniformSelections):
         (Incomplete, "test_proposals_are_complete_selections"),
         (LateZ, "test_budget_of_one"),
         (StackingZ, "test_told_nothing"),
+        (TalkingZ, "test_says_nothing_and_leaves_nothing"),
         (LiteralZ, "test_unasked_failed_and_out_of_order"),
         (LiteralZ, "test_limits_with_raw_values"),
         (LiteralZ, "test_limits_that_nothing_keeps"),

@@ -1,9 +1,6 @@
-"""What is particular to Hyperopt: conditions, grids, pending points, and its silence."""
+"""What is particular to Hyperopt: conditions, grids and pending points."""
 
 from __future__ import annotations
-
-import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,22 +67,6 @@ def test_pending_points_are_kept_away_from() -> None:
     crowd = [np.array([x]) for x in np.linspace(alone - 0.05, alone + 0.05, 30)]
     solver.begin(box_problem([Parameter("x", 0, 1)], known))
     assert abs(points_of(solver.ask(1, crowd))[0][0] - alone) > 0.01
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_it_leaves_nothing_behind_and_says_nothing(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with caplog.at_level(logging.INFO):
-        search(make(name), 12)
-    assert list(tmp_path.iterdir()) == []
-    assert caplog.records == []
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("wrong", [{"initial": 0}, {"candidates": 0}])

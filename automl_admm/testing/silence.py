@@ -1,0 +1,43 @@
+"""Whether a solver keeps quiet: it is a guest in somebody else's program and folder."""
+
+from __future__ import annotations
+
+import io
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+
+class _Ear(logging.Handler):
+    """Takes down what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take down one message."""
+        self.heard.append(record.getMessage())
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Assert that nothing is printed, logged as a warning, or left in the working folder."""
+    root, ear, said = logging.getLogger(), _Ear(), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        level, handlers = root.level, list(root.handlers)
+        root.addHandler(ear)
+        try:
+            with redirect_stdout(said), redirect_stderr(said):
+                yield
+            is_as_before = root.level == level and root.handlers == [*handlers, ear]
+        finally:
+            root.setLevel(level)
+            root.handlers[:] = handlers
+        left = [path.name for path in Path().iterdir()]
+    assert said.getvalue() == "", f"it printed {said.getvalue()[:80]!r}"
+    assert ear.heard == [], f"it logged {ear.heard[0]!r}"
+    assert is_as_before, "it changed the root logger"
+    assert left == [], f"it left {left} in the working folder"
