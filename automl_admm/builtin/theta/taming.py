@@ -11,11 +11,16 @@ from automl_admm.builtin.theta.activity import Mask
 from automl_admm.space import Array
 
 FAILURE = 0.5
+GIANT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bend:
-    """v where low ≤ v ≤ high; beyond, at a distance a, only w log(1 + a / w) further."""
+    """v where low ≤ v ≤ high; beyond, at a distance a, only w log(1 + a / w) further.
+
+    Where that logarithm t is above 3, it is 3 + log(1 + t − 3): the penalty that somebody gives for
+    a failure, of 10⁹ perhaps, would else be all that a process explains.
+    """
 
     low: float
     high: float
@@ -28,16 +33,22 @@ class Bend:
             return np.zeros_like(values)
         seen = values[finite]
         away = self._away(seen)
-        bent = seen - away + np.sign(away) * self.width * np.log1p(np.abs(away) / self.width)
+        far, giant = self._distances(away)
+        bent = seen - away + np.sign(away) * self.width * (far - giant + np.log1p(giant))
         beyond = max(float(bent.std()), 1e-3 * self.width)
         found = np.full_like(values, float(bent.max()) + FAILURE * beyond)
         found[finite] = bent
         return found
 
     def log_slopes(self, values: Array) -> float:
-        """Σ log of the slope, 1 / (1 + a / w), over what did not fail."""
-        away = self._away(values[np.isfinite(values)])
-        return -float(np.log1p(np.abs(away) / self.width).sum())
+        """Σ log of the slope, 1 / (1 + a / w) / (1 + max(t − 3, 0)), over what did not fail."""
+        far, giant = self._distances(self._away(values[np.isfinite(values)]))
+        return -float(far.sum() + np.log1p(giant).sum())
+
+    def _distances(self, away: Array) -> tuple[Array, Array]:
+        """t = log(1 + a / w), and how much of it is above 3."""
+        far = np.log1p(np.abs(away) / self.width)
+        return far, np.maximum(far - GIANT, 0.0)
 
     def _away(self, values: Array) -> Array:
         return np.asarray(values - np.clip(values, self.low, self.high))
