@@ -31,6 +31,7 @@ from automl_admm.testing.silence import silence
 from automl_admm.testing.whole import WholeSpacePromises
 
 BETTER_BY = 0.6
+PLAIN = (Parameter("x", 0, 1), Parameter("y", 0, 1))
 
 
 class BoxPromises:
@@ -202,6 +203,25 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
             asked = points_of(solver.ask(1, []))
             solver.tell([observed(point, 1.0, failed=True) for point in asked])
         assert len(solver.ask(1, [])) == 1
+
+    def test_a_failure_is_none_to_be_near_to(self) -> None:
+        """Whatever it costs: before anything succeeded nobody knows what a failure should cost."""
+        if not self.learns:
+            return
+
+        def told(point: Array) -> Observation[Array]:
+            failed = bool(point[0] < 0.5)
+            return observed(point, -9.0 if failed else 9.0 - float(point[0]), failed=failed)
+
+        points = np.random.default_rng(1).random((20, 2))
+        solver, proposed = self.make(), list[Array]()
+        solver.begin(box_problem(PLAIN, [told(point) for point in points]))
+        for _ in range(self.rounds):
+            asked = points_of(solver.ask(1, []))
+            solver.tell([told(point) for point in asked])
+            proposed.extend(asked)
+        failed = sum(point[0] < 0.5 for point in proposed)
+        assert failed <= len(proposed) / 2, f"{failed} of {len(proposed)} were where all fails"
 
     def test_constant_losses(self) -> None:
         """A flat function is no reason to stop."""

@@ -51,7 +51,7 @@ def test_what_does_not_count_stands_at_its_default(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_failures_and_what_is_no_number_are_searched_away_from(name: str) -> None:
     solver, rng = make(name), np.random.default_rng(1)
-    bad = [observed(np.array([x]), 9.0, failed=True) for x in rng.uniform(0.0, 0.5, 20)]
+    bad = [observed(np.array([x]), -9.0, failed=True) for x in rng.uniform(0.0, 0.5, 20)]
     bad += [observed(np.array([x]), np.nan) for x in rng.uniform(0.0, 0.5, 20)]
     good = [observed(np.array([x]), 1.0 - x) for x in rng.uniform(0.5, 1.0, 20)]
     solver.begin(box_problem([Parameter("x", 0, 1)], [*bad, *good]))

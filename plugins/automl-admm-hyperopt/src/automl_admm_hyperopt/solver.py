@@ -76,9 +76,8 @@ class HyperoptTheta:
     """Proposes the start, then what Hyperopt suggests and has not been tried.
 
     The loss that Hyperopt minimises is `Observation.loss`, which has the limits in it already:
-    Hyperopt knows no constraints. A failure is a high loss there; one that is no number is the
-    worst there can be. Until something succeeds, points are uniform: the best failures are none
-    to be near to.
+    Hyperopt knows no constraints. A failure is the worst there can be, as is a loss that is no
+    number. Until something succeeds, points are uniform.
     """
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -106,9 +105,8 @@ class HyperoptTheta:
         """Learn; less than whole evaluations, which this solver never asks for, are passed over."""
         for told in observations:
             if told.fidelity == 1.0:
-                is_number = math.isfinite(told.loss)
-                loss = float(told.loss) if is_number else math.inf
-                self._documents.tell(told.point, loss, ok=is_number and not told.failed)
+                ok = math.isfinite(told.loss) and not told.failed
+                self._documents.tell(told.point, float(told.loss) if ok else math.inf, ok=ok)
 
     def _propose(self, waiting: Sequence[Array]) -> Array | None:
         taken = self._documents.keys | {self._tree.key(point) for point in waiting}

@@ -29,7 +29,8 @@ class SmacTheta:
     """Proposes the start, a Sobol design, and then what SMAC expects most of.
 
     The loss that SMAC minimises is `Observation.loss`, which has the limits in it already: SMAC
-    knows no constraints.
+    knows no constraints. A failure costs more than the worst success by the range of all; what
+    failed before anything succeeded is told when that is known, except to Hyperband, which waits.
     """
 
     def __init__(self, options: SmacOptions, model: Model, *, hyperband: bool) -> None:
@@ -43,7 +44,8 @@ class SmacTheta:
         self._terrain = Terrain(subproblem.parameters)
         self._size = self._terrain.size()
         self._known: dict[bytes, Observation[Array]] = {}
-        self._worst = 1.0
+        self._losses: list[float] = []
+        self._withheld: list[Observation[Array]] = []
         for observation in subproblem.history:
             self._note(observation)
         # A box of one point has nothing that SMAC could search.
@@ -89,18 +91,27 @@ class SmacTheta:
     def _note(self, observation: Observation[Array]) -> None:
         if observation.fidelity == 1.0:
             self._known[self._terrain.key(observation.point)] = observation
-        if math.isfinite(observation.loss):
-            self._worst = max(self._worst, observation.loss)
+        if not is_lost(observation):
+            self._losses.append(observation.loss)
 
     def _pass_on(self, observation: Observation[Array]) -> None:
-        """Tell SMAC; what has no loss is as bad as the worst that was seen."""
+        """Tell SMAC, and with the first success what was withheld."""
+        is_waited_for = self._trials is not None and self._trials.is_staged
+        if is_lost(observation) and not self._losses and not is_waited_for:
+            self._withheld.append(observation)
+            return
+        withheld, self._withheld = self._withheld, []
+        for told in (observation, *withheld):
+            self._tell_smac(told)
+
+    def _tell_smac(self, observation: Observation[Array]) -> None:
         if self._trials is not None:
-            is_valid = math.isfinite(observation.loss)
+            failed = is_lost(observation)
             self._trials.tell(
                 observation.point,
-                observation.loss if is_valid else self._worst,
+                price_of_failure(self._losses) if failed else observation.loss,
                 fidelity=observation.fidelity,
-                failed=observation.failed or not is_valid,
+                failed=failed,
             )
 
     def _propose(self, waiting: set[bytes]) -> tuple[Array, float] | None:
@@ -131,6 +142,17 @@ class SmacTheta:
         return None
 
 
+def is_lost(observation: Observation[Array]) -> bool:
+    """Whether there is no loss that counts."""
+    return observation.failed or not math.isfinite(observation.loss)
+
+
+def price_of_failure(losses: Sequence[float]) -> float:
+    """The worst loss and the range of all."""
+    worst, best = max(losses, default=1.0), min(losses, default=1.0)
+    return worst + max(worst - best, 1e-3 * (1.0 + abs(worst)))
+
+
 def instructive(observations: Sequence[Observation[Array]], count: int) -> list[Observation[Array]]:
     """The best half and the latest of what is known, in the order in which it came.
 
@@ -139,7 +161,7 @@ def instructive(observations: Sequence[Observation[Array]], count: int) -> list[
     """
     if len(observations) <= count:
         return list(observations)
-    losses = np.array([o.loss if math.isfinite(o.loss) else math.inf for o in observations])
+    losses = np.array([math.inf if is_lost(o) else o.loss for o in observations])
     best = np.argsort(losses, kind="stable")[: count // 2].tolist()
     others = [place for place in range(len(observations)) if place not in set(best)]
     kept = sorted([*best, *others[len(others) - (count - len(best)) :]])

@@ -81,6 +81,11 @@ class Trials:
         if self._stages:
             self._begin_brackets()
 
+    @property
+    def is_staged(self) -> bool:
+        """Whether Hyperband asks, and waits for what it asked for."""
+        return bool(self._stages)
+
     def next(self) -> tuple[Array, float] | None:
         """The next point and its fidelity; None where SMAC has no more."""
         with quiet():
