@@ -32,7 +32,7 @@ def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evalu
 
 
 def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
-    """Σ_m max(0, g_m − ε_m) / scale_m with scale ε_m where it is positive, else 1."""
+    """Σ_m max(0, g_m − ε_m) / scale_m with scale |ε_m|, or 1 where that is 0."""
     excess = 0.0
     for limit, value in zip(limits, constraints, strict=True):
         over = limit.turned(value) - limit.turned(limit.bound)

@@ -14,7 +14,7 @@ class ConditionalSpace(RelaxedSpace):
     """A box with a category for each choice, priorities for each order, and the parameters.
 
     For solvers that know categories. The axes keep the conditions under which they count, by the
-    names of the choices; an axis that does not count stands at its default in every observation.
+    names of the choices; one that does not count stands at the same place in every observation.
     """
 
     def axes_of(self, decision: Decision) -> list[Parameter]:

@@ -26,7 +26,7 @@ class RelaxedSpace:
     """A box with an axis for each alternative, each order item and each parameter.
 
     A choice takes the alternative whose axis is largest; an order sorts its items by their axes.
-    The encoding of a candidate puts inactive axes at their defaults, so that two points of one
+    The encoding of a candidate puts inactive axes at one fixed place, so that two points of one
     pipeline that differ only in what is inactive are one observation.
     """
 

@@ -37,7 +37,7 @@ class GpOptions:
 class TpeOptions:
     """Options of `tpe`: N_init and N_s.
 
-    N_init is by default 5 % of the budget, ten at least, and never more than a quarter of it.
+    N_init is by default 5 % of the budget, ten at least, but at most a quarter of it, or two.
     """
 
     initial: int | None = None
@@ -69,7 +69,10 @@ class CtpeOptions(TpeOptions):
 
 @dataclass(frozen=True, slots=True)
 class TrustRegionOptions:
-    """Options of `trust-region`: a run starts at the best of `design` points with this `radius`."""
+    """Options of `trust-region`: a run starts at the best of `design` points with this `radius`.
+
+    Where a quarter of the budget is less than `design`, it is so many points.
+    """
 
     design: int = 8
     radius: float = 0.2

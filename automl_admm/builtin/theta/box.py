@@ -52,7 +52,7 @@ class Box:
         return size
 
     def project(self, points: Array) -> Array:
-        """Each row at its nearest allowed place, as `Parameter.project` has it."""
+        """Each row at its nearest allowed place: `Parameter.project`; a single number lies at 0."""
         inside = np.clip(np.where(np.isfinite(points), points, 0.5), 0.0, 1.0)
         axes = np.flatnonzero(self.grids)
         if axes.size:
@@ -61,7 +61,11 @@ class Box:
 
     def keys(self, points: Array) -> list[bytes]:
         """What two points share if they are one thing to evaluate."""
-        rounded = np.round(self.project(points), DIGITS) + 0.0
+        projected = self.project(points)
+        rounded = np.round(projected, DIGITS) + 0.0
+        axes = np.flatnonzero(self.grids)
+        if axes.size:  # places of a wide grid are nearer to each other than the digits tell
+            rounded[:, axes] = np.round(self.to_number(projected[:, axes], axes))
         return [row.tobytes() for row in rounded]
 
     def is_used_up(self, known: Collection[bytes]) -> bool:

@@ -81,6 +81,13 @@ class Sample:
         """The points that are known."""
         return set(self._rows)
 
+    def retell(self, observations: Sequence[Observation[Array]]) -> None:
+        """Learn; what was known of the same points before counts no more."""
+        points = np.array([told.point for told in observations], dtype=float)
+        for key in self._box.keys(points.reshape(len(observations), self._box.dimension)):
+            self._rows.pop(key, None)
+        self.add(observations)
+
     def add(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn; of two observations of one point the cheaper one is kept."""
         if not observations:
