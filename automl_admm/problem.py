@@ -109,8 +109,8 @@ def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
 class Observation(Generic[PointT]):
     """What a solver learns of one point: the loss it is to minimise, and the raw measurements.
 
-    `loss` includes everything the solver is to minimise; a failed point has a loss worse than
-    the worst success, so a solver need not know of failures.
+    `loss` includes everything the solver is to minimise. That of a failed point is worse than the
+    worst success known by then, and 1 where there is none: what models losses looks at `failed`.
     """
 
     point: PointT
@@ -178,7 +178,10 @@ class ThetaSubproblem:
 class SelectionSubproblem:
     """A table of decisions to search, with the parameters of every alternative fixed.
 
-    Budget and fidelity are as in `ThetaSubproblem`.
+    `history` is what is known with these parameters, and would be answered from the log.
+    `elsewhere` has, of every selection that was evaluated with others, the latest: to learn from,
+    at the same prices, and perhaps worth evaluating again. Budget and fidelity are as in
+    `ThetaSubproblem`.
     """
 
     space: SearchSpace
@@ -190,6 +193,7 @@ class SelectionSubproblem:
     lowest_fidelity: float = 1.0
     iteration: int = 0
     seed: int = 0
+    elsewhere: tuple[Observation[Selection], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

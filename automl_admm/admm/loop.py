@@ -16,6 +16,7 @@ import numpy as np
 from automl_admm.admm import lagrangian, projection
 from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought
 from automl_admm.admm.pricing import (
+    OtherParameters,
     Scales,
     SelectionSubspace,
     ThetaSubspace,
@@ -288,10 +289,8 @@ def _minimise_selection(
         SelectionSubproblem(
             space=problem.space,
             start=state.selection,
-            history=(
-                *(_remembered(problem, subspace) if state.iteration == 0 else ()),
-                *observe(work.book.evaluations, subspace, work.book),
-            ),
+            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            elsewhere=tuple(_elsewhere(work.book, subspace)),
             limits=problem.limits,
             evaluations=allowance.evaluations,
             seconds=allowance.seconds,
@@ -304,25 +303,12 @@ def _minimise_selection(
     return subspace
 
 
-def _remembered(
-    problem: SearchProblem, subspace: SelectionSubspace
-) -> list[Observation[Selection]]:
-    """What a solver of selections would know by now, had it seen what was known before.
-
-    It learns over all sub-problems, and so of selections with other parameters than today's.
-    """
-    whole = (e for e in problem.known if e.ok and e.is_whole)
-    others = (e for e in whole if subspace.locate(e.candidate) is None)
-    return [
-        Observation(
-            evaluation.candidate.selection,
-            subspace.prices.cost(evaluation),
-            evaluation.loss,
-            evaluation.constraints,
-            evaluation.seconds,
-        )
-        for evaluation in others
-    ]
+def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
+    """The latest evaluation of each selection among those with other parameters, at this price."""
+    others = OtherParameters(subspace)
+    located = ((others.locate(evaluation.candidate), evaluation) for evaluation in book.evaluations)
+    latest = {selection: evaluation for selection, evaluation in located if selection is not None}
+    return observe(latest.values(), others, book)
 
 
 def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:

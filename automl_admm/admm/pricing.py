@@ -145,6 +145,25 @@ class SelectionSubspace:
         return self.prices.cost(evaluation)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherParameters:
+    """All selections with any parameters but the fixed ones."""
+
+    fixed: SelectionSubspace
+
+    def candidate(self, point: Selection) -> Candidate:
+        """The selection with the fixed parameters."""
+        return self.fixed.candidate(point)
+
+    def locate(self, candidate: Candidate) -> Selection | None:
+        """The selection, if the candidate's parameters are others."""
+        return None if self.fixed.locate(candidate) is not None else candidate.selection
+
+    def price(self, evaluation: Evaluation, point: Selection) -> float:
+        """The same as with the fixed ones."""
+        return self.fixed.price(evaluation, point)
+
+
 def prices_of(state: AdmmState, limits: tuple[Limit, ...], scales: Scales) -> Prices:
     """Today's prices."""
     return Prices(limits, scales, state.constraint_duals, state.rho)

@@ -108,10 +108,7 @@ def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> 
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     recorder = Recorder()
-    modules_of_promises = [
-        f"automl_admm.testing.{kind}" for kind in ("silence", "theta", "whole", "z")
-    ]
-    pytest.register_assert_rewrite(*modules_of_promises)
+    pytest.register_assert_rewrite(*(f"automl_admm.testing.{name}" for name in WITH_PROMISES))
     options = ["-q", "-p", "no:cacheprovider", "-c", str(settings), "--rootdir", str(folder)]
     code = pytest.main([*options, "--import-mode=importlib", *map(str, modules)], [recorder])
     content = json.dumps([asdict(promise) for promise in recorder.promises])

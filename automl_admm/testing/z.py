@@ -30,6 +30,7 @@ from automl_admm.testing.problems import (
 from automl_admm.testing.silence import silence
 
 LATE = 20
+SELECTIONS = 144
 BETTER_BY = 0.85
 MOST_KNOWN = 0.25
 
@@ -101,6 +102,21 @@ class ZSolverContract:
         runs = [self.propose(seed, self.rounds) for seed in range(self.seeds)]
         known = float(np.mean([1.0 - len(set(points)) / len(points) for points in runs]))
         assert known <= MOST_KNOWN, f"{known:.0%} of its proposals were known already"
+
+    def test_what_is_known_elsewhere_may_be_proposed(self) -> None:
+        """With other parameters a selection is another pipeline: what is best there is tried here.
+
+        All 144 selections are known elsewhere, and nothing here.
+        """
+        known = {seen(TABLE.sample(rng)).point for rng in map(np.random.default_rng, range(4000))}
+        solver, proposed = self.make(), set[Selection]()
+        solver.begin(replace(table_problem(), elsewhere=tuple(map(seen, known))))
+        for _ in range(12):
+            asked = points_of(solver.ask(1, []))
+            solver.tell([seen(point) for point in asked])
+            proposed.update(asked)
+        assert len(known) == SELECTIONS
+        assert len(proposed) > 8
 
     def test_told_nothing(self) -> None:
         """`tell([])` is harmless, before anything was asked for and after."""

@@ -144,6 +144,22 @@ def test_precision_grows_and_history_is_handed_over_repriced() -> None:
     assert len(same) > 0
 
 
+def test_a_z_solver_is_told_of_all_that_is_known_at_the_prices_of_today() -> None:
+    z = UniformZ()
+    _, log = states(admm(problem(), UniformTheta(), z, AdmmSettings(precision=PRECISION)), 120)
+    for task in z.begun[1:]:
+        told = [*task.history, *task.elsewhere]
+        units = [o.loss / o.objective for o in told if o.objective > 0]
+        assert units == pytest.approx([units[0]] * len(units))
+        others = [o.point for o in task.elsewhere]
+        assert len(others) == len(set(others))
+    known = {e.candidate.selection for e in log}
+    assert {o.point for o in (*z.begun[-1].history, *z.begun[-1].elsewhere)} == known
+    assert any(
+        {o.point for o in task.elsewhere} - {o.point for o in task.history} for task in z.begun
+    )
+
+
 def test_solvers_never_hear_of_parameters_that_are_not_active() -> None:
     theta = UniformTheta()
     states(admm(problem(), theta, UniformZ(), AdmmSettings(precision=PRECISION)), 100)

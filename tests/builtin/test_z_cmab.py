@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -131,36 +132,55 @@ def test_with_f_hat_it_is_the_algorithm_of_the_paper() -> None:
     for seed in range(400):
         solver = CombinatorialBandit(upper=0.7, prior=10.0)
         solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), seed=seed))
-        rewards.append(solver._reward(seen(0.35, model="tree")))
+        rewards.append(solver._toss(seen(0.35, model="tree"), 0.7))
     assert set(rewards) == {0.0, 1.0}
     assert 0.4 < np.mean(rewards) < 0.6
     solver = begun(upper=0.7, prior=10.0)
-    assert solver._reward(seen(0.9, model="tree")) == 0.0
-    assert solver._reward(seen(-1.0, model="tree")) == 1.0
+    assert solver._toss(seen(0.9, model="tree"), 0.7) == 0.0
+    assert solver._toss(seen(-1.0, model="tree"), 0.7) == 1.0
+    assert solver._toss(Observation(SPACE.complete({}), 9.0, failed=True), 0.7) == 0.0
 
 
-def test_a_failure_earns_nothing() -> None:
-    solver = begun()
-    solver.tell([seen(1.0, model="tree"), seen(2.0, model="line")])
-    assert solver._reward(Observation(SPACE.complete({}), 9.0, failed=True)) == 0.0
+def test_rewards_are_of_the_prices_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unit of losses changes once it is measured; a failure's price is no measure at all."""
+    tree, line = (SPACE.complete({"model": model}) for model in ("tree", "line"))
+    failed = Observation(SPACE.complete({"steps": ("c", "b", "a")}), 1.0, failed=True)
+    solver = begun((Observation(tree, 100.0, 1.0), Observation(line, 200.0, 2.0), failed))
+    today = [Observation(tree, 1e4, 1.0), Observation(line, 1.1e4, 2.0), replace(failed, loss=3e4)]
+    start = SPACE.complete({})
+    solver.begin(SelectionSubproblem(SPACE, start, (today[0],), elsewhere=tuple(today[1:])))
+    found: list[Tallies] = []
+    play = solver._play
+    monkeypatch.setattr(solver, "_play", lambda tallies: [found.append(tallies), play(tallies)][1])
+    solver.ask(1, [])
+    earned = [found[0].rewards["model", model, 0] for model in ("tree", "line")]
+    assert earned[0] > 0.9
+    assert earned[1] < 0.1
+
+
+def test_a_repeated_pull_teaches_nothing() -> None:
+    solver = begun(upper=0.7)
+    for _ in range(5):
+        solver.tell([seen(0.3, model="tree")])
+    assert solver._tossed.pulls["model", "tree", 0] == 1.0
 
 
 def test_what_it_knows_is_counted_once_whatever_the_multipliers_say() -> None:
     told = seen(0.3, model="line", kernel="poly")
     repriced = Observation(told.point, 5.0, told.objective)
-    solver = begun((told,))
-    before = dict(solver._tallies.pulls)
+    solver = begun((told,), upper=0.7)
+    before = dict(solver._tossed.pulls)
     solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), (repriced,), seed=2))
-    assert solver._tallies.pulls == before
+    assert solver._tossed.pulls == before
 
 
 def test_a_failure_is_counted_once_too() -> None:
     point = SPACE.complete({"model": "line"})
-    solver = begun((Observation(point, 1.0, float("nan"), failed=True),))
-    before = dict(solver._tallies.pulls)
+    solver = begun((Observation(point, 1.0, float("nan"), failed=True),), upper=0.7)
+    before = dict(solver._tossed.pulls)
     again = (Observation(point, 2.0, float("nan"), failed=True),)
     solver.begin(SelectionSubproblem(SPACE, SPACE.complete({}), again, seed=2))
-    assert solver._tallies.pulls == before
+    assert solver._tossed.pulls == before
 
 
 @pytest.mark.parametrize("wrong", [{"prior": 0.0}, {"upper": -1.0}])

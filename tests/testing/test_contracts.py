@@ -133,6 +133,22 @@ class Overbearing(RandomTheta):
         logging.getLogger().setLevel(logging.CRITICAL)
 
 
+class Credulous(RandomTheta):
+    """Goes where the loss is least, whether or not that is a failure's."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.tell(subproblem.history)
+
+    def tell(self, observations: Sequence[Any]) -> None:
+        self.best = min(observations, key=lambda told: told.loss).point
+
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [
+            np.clip(self.best + 0.01 * point, 0.0, 1.0) for point in super().ask(count, pending)
+        ]
+
+
 @pytest.mark.parametrize(
     ("solver", "broken"),
     [
@@ -157,6 +173,7 @@ class Overbearing(RandomTheta):
         (Alarmed, "test_says_nothing_and_leaves_nothing"),
         (Littering, "test_says_nothing_and_leaves_nothing"),
         (Overbearing, "test_says_nothing_and_leaves_nothing"),
+        (Credulous, "test_a_failure_is_none_to_be_near_to"),
         (RandomTheta, "test_progress"),
     ],
 )
@@ -168,9 +185,18 @@ def test_a_broken_promise_is_found(solver: type[RandomTheta], broken: str) -> No
 
 def test_random_points_keep_all_the_others() -> None:
     contract = suite(ThetaSolverContract, RandomTheta)
-    for name in promises(ThetaSolverContract) - {"test_progress"}:
+    needs_learning = {"test_progress", "test_a_failure_is_none_to_be_near_to"}
+    for name in promises(ThetaSolverContract) - needs_learning:
         if name != "test_same_proposals_in_another_process":
             getattr(contract, name)()
+
+
+class Content(ExhaustiveSelections):
+    """Takes what is known with other parameters for known."""
+
+    def begin(self, subproblem: Any) -> None:
+        super().begin(subproblem)
+        self.tell(subproblem.elsewhere)
 
 
 class Incomplete(UniformSelections):
@@ -207,6 +233,7 @@ class LiteralZ(UniformSelections):
     ("solver", "broken"),
     [
         (Incomplete, "test_proposals_are_complete_selections"),
+        (Content, "test_what_is_known_elsewhere_may_be_proposed"),
         (LateZ, "test_budget_of_one"),
         (StackingZ, "test_told_nothing"),
         (TalkingZ, "test_says_nothing_and_leaves_nothing"),

@@ -60,7 +60,7 @@ class RelaxedOptimization(Learner):
     def _teach(self, selections: Collection[Selection]) -> None:
         losses = [self._record.losses[selection] for selection in selections]
         rows = zip(self._locate(selections), losses, strict=True)
-        self._sample.add([Observation(point, loss) for point, loss in rows])
+        self._sample.retell([Observation(point, loss) for point, loss in rows])
 
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]

@@ -106,8 +106,7 @@ class ClimbingRungs:
             self._record = Record()
         self._space = subproblem.space
         self._rng = np.random.default_rng(subproblem.seed)
-        self._record.here = set()
-        self._record.enter(subproblem.history)
+        self._record.start_on(subproblem)
         self._rungs = [Rung(fidelity) for fidelity in rungs_between(subproblem.lowest_fidelity)]
         self._entered = set(self._record.here)
         self._first = [] if subproblem.start in self._entered else [subproblem.start]

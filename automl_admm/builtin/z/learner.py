@@ -17,7 +17,7 @@ DRAWS = 64
 
 @dataclass
 class Record:
-    """The latest loss and seconds of every selection; a failure's loss is infinite.
+    """The latest loss of every selection; a failure's loss is infinite.
 
     Losses are re-priced from sub-problem to sub-problem, so solvers keep this and work out anew
     what follows from it: nothing is counted twice. `here` are the selections that are known with
@@ -25,17 +25,26 @@ class Record:
     """
 
     losses: dict[Selection, float] = field(default_factory=dict)
-    seconds: dict[Selection, float] = field(default_factory=dict)
     here: set[Selection] = field(default_factory=set)
 
+    def start_on(self, subproblem: SelectionSubproblem) -> None:
+        """Take all that is known at today's prices; `here` is what is known with its parameters."""
+        self._take(subproblem.elsewhere)
+        self.here = set()
+        self.enter(subproblem.history)
+
     def enter(self, observations: Iterable[Observation[Selection]]) -> None:
-        """Take the latest loss of each selection."""
+        """Take what was observed with the parameters of the present sub-problem."""
+        self.here.update(self._take(observations))
+
+    def _take(self, observations: Iterable[Observation[Selection]]) -> list[Selection]:
+        """The latest loss of each selection."""
+        taken = []
         for observation in observations:
-            point = observation.point
             lost = observation.failed or not np.isfinite(observation.loss)
-            self.losses[point] = np.inf if lost else float(observation.loss)
-            self.seconds[point] = observation.seconds
-            self.here.add(point)
+            self.losses[observation.point] = np.inf if lost else float(observation.loss)
+            taken.append(observation.point)
+        return taken
 
     def succeeded(self) -> dict[Selection, float]:
         """The losses of those that did not fail."""
@@ -60,13 +69,12 @@ class Learner(ABC):
         self._first: list[Selection] = []
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a table of decisions; what was told before stays, at its latest price."""
+        """Start on a table of decisions; what was told before stays, at the price of today."""
         if subproblem.space is not self._space and subproblem.space != self._space:
             self._record = Record()
         self._space = subproblem.space
         self._rng = np.random.default_rng(subproblem.seed)
-        self._record.here = set()
-        self._record.enter(subproblem.history)
+        self._record.start_on(subproblem)
         self._first = [] if subproblem.start in self._record.here else [subproblem.start]
 
     def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:

@@ -168,6 +168,8 @@ class RisingBandits(Learner):
         self._budget = Budget(subproblem.evaluations, subproblem.seconds)
         self._judged = -1
         self._priced = bool(subproblem.limits)
+        if not self._pulls.losses:
+            self._pulls.enter(subproblem.elsewhere, priced=self._priced)
         self._pulls.enter(subproblem.history, priced=self._priced)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
