@@ -42,10 +42,14 @@ class ThetaSolver(Protocol):
 
 
 class ZSolver(Protocol):
-    """Minimises over a table of decisions. What it learns persists over the sub-problems."""
+    """Minimises over a table of decisions. What it learns may persist over the sub-problems.
+
+    What it was told before has the prices of that day: each sub-problem says what all of it is
+    worth today.
+    """
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a sub-problem; its history holds the points that lie in its space."""
+        """Start on a sub-problem: `history` is known in it, `elsewhere` with other parameters."""
 
     def ask(
         self, count: int, pending: Sequence[Selection]
