@@ -6,7 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
+
+# A search runs in one thread (evaluation/driver.py), and so do its parts here: beside other work,
+# small products take many times as long in as many threads as there are cores.
+threadpool_limits(1)
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("thorough", deadline=None, max_examples=10_000)
