@@ -121,6 +121,11 @@ class Observation(Generic[PointT]):
     failed: bool = False
     fidelity: float = 1.0
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether no loss counts: the point failed, or its loss is no finite number."""
+        return self.failed or not math.isfinite(self.loss)
+
 
 @dataclass(frozen=True, slots=True)
 class AtFidelity(Generic[PointT]):

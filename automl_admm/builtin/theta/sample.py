@@ -102,7 +102,7 @@ class Sample:
                 self._rows[key] = _Row(place, value, float(cost), excess_of(told, self._limits))
 
     def _value(self, told: Observation[Array], cost: float) -> float:
-        if told.failed or not np.isfinite(told.loss):
+        if told.is_lost:
             return np.inf
         if not self._limits:
             return float(told.loss) - cost

@@ -97,7 +97,7 @@ class Memory:
         """Learn; of two observations of one point the cheaper one is kept."""
         rows = zip(*self._sites.locate([o.point for o in observations]), strict=True)
         for (place, key), told in zip(rows, observations, strict=True):
-            loss = math.inf if told.failed or not math.isfinite(told.loss) else float(told.loss)
+            loss = math.inf if told.is_lost else float(told.loss)
             if key not in self._rows or loss <= self._rows[key][1]:
                 cost = float(self._known_cost(told.point)[0])
                 objective = told.objective if math.isfinite(loss) else math.inf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -50,7 +49,7 @@ class Answers:
             (key,) = self.box.keys(point[None])
             if key in self.values:
                 continue
-            if told.failed or not math.isfinite(told.loss):
+            if told.is_lost:
                 self.values[key] = self._beyond()
                 self.lost.add(key)
             else:

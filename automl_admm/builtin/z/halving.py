@@ -124,11 +124,11 @@ class ClimbingRungs:
         """Enter losses at their rungs; whole ones are what is known for good."""
         self._record.enter(o for o in observations if o.fidelity == 1.0)
         for observation in observations:
-            lost = observation.failed or not np.isfinite(observation.loss)
             self._entered.add(observation.point)
             for rung in self._rungs:
                 if math.isclose(rung.fidelity, observation.fidelity):
-                    rung.losses[observation.point] = np.inf if lost else float(observation.loss)
+                    loss = np.inf if observation.is_lost else float(observation.loss)
+                    rung.losses[observation.point] = loss
 
     def _promoted(self) -> Proposed | None:
         """A survivor of the highest rung that has one, at the fidelity above it."""

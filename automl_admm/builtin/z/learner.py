@@ -41,8 +41,8 @@ class Record:
         """The latest loss of each selection."""
         taken = []
         for observation in observations:
-            lost = observation.failed or not np.isfinite(observation.loss)
-            self.losses[observation.point] = np.inf if lost else float(observation.loss)
+            loss = np.inf if observation.is_lost else float(observation.loss)
+            self.losses[observation.point] = loss
             taken.append(observation.point)
         return taken
 

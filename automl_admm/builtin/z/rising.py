@@ -168,7 +168,7 @@ class RisingBandits(Learner):
         self._budget = Budget(subproblem.evaluations, subproblem.seconds)
         self._judged = -1
         self._priced = bool(subproblem.limits)
-        if not self._pulls.losses:
+        if not self._pulls.losses:  # of a run that goes on, the pulls were made before
             self._pulls.enter(subproblem.elsewhere, priced=self._priced)
         self._pulls.enter(subproblem.history, priced=self._priced)
 

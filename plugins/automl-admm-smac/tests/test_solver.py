@@ -14,6 +14,7 @@ import pytest
 from automl_admm_smac import ForestOptions, SmacOptions, build_forest, build_process
 from automl_admm_smac.solver import instructive
 from automl_admm_smac.terrain import Terrain
+from automl_admm_smac.trials import Trials
 
 from automl_admm.problem import AtFidelity, Observation
 from automl_admm.protocols import ThetaSolver
@@ -100,6 +101,26 @@ def test_a_finite_box_is_tried_out_and_no_point_twice(lowest: float, failed: boo
                 whole.append(Terrain(FINITE).key(point))
     assert len(whole) == len(set(whole)) == 4
     assert solver.ask(1, []) == []
+
+
+def test_what_failed_before_any_success_is_told_with_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A failure then costs 1, which is the best there is where losses are 50."""
+    solver, costs = build_forest(ForestOptions()), list[tuple[float, bool]]()
+    solver.begin(box_problem(FINITE))
+
+    def noting(self: Trials, point: Array, cost: float, *, fidelity: float, failed: bool) -> None:
+        costs.append((cost, failed))
+
+    monkeypatch.setattr(Trials, "tell", noting)
+    first, second, third = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    solver.tell([observed(first, 1.0, failed=True)])
+    assert costs == []
+    solver.tell([observed(second, 50.0)])
+    solver.tell([observed(third, 1.0, failed=True)])
+    assert [failed for _, failed in costs] == [False, True, True]
+    assert all(cost > 50.0 for cost, failed in costs if failed)
 
 
 def test_what_is_pending_is_not_proposed_again() -> None:

@@ -105,8 +105,8 @@ class HyperoptTheta:
         """Learn; less than whole evaluations, which this solver never asks for, are passed over."""
         for told in observations:
             if told.fidelity == 1.0:
-                ok = math.isfinite(told.loss) and not told.failed
-                self._documents.tell(told.point, float(told.loss) if ok else math.inf, ok=ok)
+                loss = math.inf if told.is_lost else float(told.loss)
+                self._documents.tell(told.point, loss, ok=not told.is_lost)
 
     def _propose(self, waiting: Sequence[Array]) -> Array | None:
         taken = self._documents.keys | {self._tree.key(point) for point in waiting}

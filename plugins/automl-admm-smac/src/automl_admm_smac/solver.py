@@ -91,13 +91,13 @@ class SmacTheta:
     def _note(self, observation: Observation[Array]) -> None:
         if observation.fidelity == 1.0:
             self._known[self._terrain.key(observation.point)] = observation
-        if not is_lost(observation):
+        if not observation.is_lost:
             self._losses.append(observation.loss)
 
     def _pass_on(self, observation: Observation[Array]) -> None:
         """Tell SMAC, and with the first success what was withheld."""
         is_waited_for = self._trials is not None and self._trials.is_staged
-        if is_lost(observation) and not self._losses and not is_waited_for:
+        if observation.is_lost and not self._losses and not is_waited_for:
             self._withheld.append(observation)
             return
         withheld, self._withheld = self._withheld, []
@@ -106,7 +106,7 @@ class SmacTheta:
 
     def _tell_smac(self, observation: Observation[Array]) -> None:
         if self._trials is not None:
-            failed = is_lost(observation)
+            failed = observation.is_lost
             self._trials.tell(
                 observation.point,
                 price_of_failure(self._losses) if failed else observation.loss,
@@ -142,11 +142,6 @@ class SmacTheta:
         return None
 
 
-def is_lost(observation: Observation[Array]) -> bool:
-    """Whether there is no loss that counts."""
-    return observation.failed or not math.isfinite(observation.loss)
-
-
 def price_of_failure(losses: Sequence[float]) -> float:
     """The worst loss and the range of all."""
     worst, best = max(losses, default=1.0), min(losses, default=1.0)
@@ -161,7 +156,7 @@ def instructive(observations: Sequence[Observation[Array]], count: int) -> list[
     """
     if len(observations) <= count:
         return list(observations)
-    losses = np.array([math.inf if is_lost(o) else o.loss for o in observations])
+    losses = np.array([math.inf if o.is_lost else o.loss for o in observations])
     best = np.argsort(losses, kind="stable")[: count // 2].tolist()
     others = [place for place in range(len(observations)) if place not in set(best)]
     kept = sorted([*best, *others[len(others) - (count - len(best)) :]])
