@@ -18,10 +18,10 @@ from automl_admm.space import Array, Candidate, SearchSpace, Selection
 
 INITIAL = 8
 MODELLED = 256
-PARENTS = 4
-NEAR, FAR = 96, 160
+PARENTS, NEAR = 4, 24
+FAR, FRESH = 160, 16
 FIRST_FIT, NEXT_FIT = 40, 10
-ALWAYS_FIT = 64
+ALWAYS_FIT = 16
 
 
 class RelaxedOptimization(Learner):
@@ -39,6 +39,9 @@ class RelaxedOptimization(Learner):
         self._sample = Sample(Box.of(()), self._nothing)
         self._logs: Array | None = None
         self._fitted_at = 0
+        self._codes: dict[Selection, Array] = {}
+        self._near: dict[Selection, list[Selection]] = {}
+        self._far: list[Selection] = []
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a table of decisions; the model's sample is all that is on record."""
@@ -50,6 +53,7 @@ class RelaxedOptimization(Learner):
             self._logs = None
         self._fitted_at = 0
         self._sample = Sample(box, self._nothing)
+        self._codes, self._near, self._far = {}, {}, []
         self._teach(self._record.losses)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
@@ -70,17 +74,27 @@ class RelaxedOptimization(Learner):
             return self._space.sample(self._rng)
         acquisition = self._acquisition(waiting)
         parents = sorted(found, key=found.__getitem__)[:PARENTS]
-        candidates = self._new(lambda: self._space.sample(self._rng), FAR, taken)
-        candidates += self._neighbours(parents, taken)
-        candidates += self._neighbours(self._ranked(candidates, acquisition)[:PARENTS], taken)
-        return next(iter(self._ranked(candidates, acquisition)), None)
+        scores = self._scores(self._draws(taken) + self._neighbours(parents, taken), acquisition)
+        promising = sorted(scores, key=scores.__getitem__, reverse=True)[:PARENTS]
+        scores |= self._scores(self._neighbours(promising, taken), acquisition)
+        return max(scores, key=scores.__getitem__, default=None)
+
+    def _draws(self, taken: Collection[Selection]) -> list[Selection]:
+        """Draws of this sub-problem, some of them new: to draw and encode all takes longer."""
+        kept = [selection for selection in self._far if selection not in taken][FRESH - FAR :]
+        self._far = kept + self._new(partial(self._space.sample, self._rng), FAR - len(kept), taken)
+        return self._far
 
     def _neighbours(
         self, parents: Sequence[Selection], taken: Collection[Selection]
     ) -> list[Selection]:
-        each = NEAR // max(len(parents), 1)
-        makers = [partial(neighbour, self._space, parent, self._rng) for parent in parents]
-        return [near for make in makers for near in self._new(make, each, taken)]
+        """Some of each, the same ones as before until half of them are known."""
+        for parent in parents:
+            left = [near for near in self._near.get(parent, []) if near not in taken]
+            if 2 * len(left) < NEAR:
+                left = self._new(partial(neighbour, self._space, parent, self._rng), NEAR, taken)
+            self._near[parent] = left
+        return [near for parent in parents for near in self._near[parent]]
 
     def _new(
         self, make: Callable[[], Selection], count: int, taken: Collection[Selection]
@@ -88,15 +102,12 @@ class RelaxedOptimization(Learner):
         made = dict.fromkeys(make() for _ in range(count))
         return [selection for selection in made if selection not in taken]
 
-    def _ranked(
+    def _scores(
         self, candidates: Sequence[Selection], acquisition: ExpectedImprovement
-    ) -> list[Selection]:
-        """By falling expected improvement."""
-        if not candidates:
-            return []
+    ) -> dict[Selection, float]:
+        """The logarithm of the expected improvement of each."""
         points = self._locate(candidates)
-        order = np.argsort(-acquisition(points, points), kind="stable")
-        return [candidates[int(place)] for place in order]
+        return dict(zip(candidates, acquisition(points, points).tolist(), strict=True))
 
     def _acquisition(self, waiting: Sequence[Selection]) -> ExpectedImprovement:
         """Log EI after the sample, with what is pending taken to turn out as expected.
@@ -128,5 +139,8 @@ class RelaxedOptimization(Learner):
         return self._logs
 
     def _locate(self, selections: Collection[Selection]) -> Array:
-        points = [self._relaxed.locate(Candidate(selection, ())) for selection in selections]
+        for selection in selections:
+            if selection not in self._codes:
+                self._codes[selection] = self._relaxed.locate(Candidate(selection, ()))
+        points = [self._codes[selection] for selection in selections]
         return np.array(points, dtype=float).reshape(len(points), len(self._nothing.center))
