@@ -1,4 +1,4 @@
-"""When a θ-min has nothing left to gain: the rest of its evaluations go to other selections."""
+"""When a sub-problem has nothing left to gain: the rest of its evaluations go to other ones."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ SHORTEST = 4
 class Drought:
     """Whether the last k = max(4, n_t / 2) evaluations of a sub-problem brought no gain.
 
-    The papers give every θ-min n_t evaluations. A selection that was tuned before may have nothing
-    left: it takes its n_t again and again as long as z-min returns to it, and z-min does, because
-    it judges the others by parameters tuned for this one. With half as many in vain z-min has its
-    turn earlier, and the selections change more often. As n_t grows, so does k: what looks
-    converged at first is looked at more closely later. `lowest` is the least loss known before.
+    The papers give every sub-problem n_t evaluations. A selection that was tuned before may have
+    nothing left: it takes its n_t again and again as long as z-min returns to it, and z-min does,
+    because it judges the others by parameters tuned for this one. With half as many in vain the
+    other block has its turn earlier, and the selections change more often. As n_t grows, so does k:
+    what looks converged at first is looked at more closely later. `lowest` is the least loss known
+    before.
     """
 
     patience: int
     lowest: float = math.inf
-    _in_vain: int = 0
+    _in_vain: float = 0.0
 
     @classmethod
     def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
@@ -38,11 +39,13 @@ class Drought:
     def lasts(self, learned: Sequence[Observation[Any]]) -> bool:
         """Take in results; whether it is time to end.
 
-        Small gains add up: what counts is the gain on the last one that mattered.
+        Small gains add up: what counts is the gain on the last one that mattered. Evaluations on a
+        part of the rows tell of none, and count as the part that they are.
         """
         for observation in learned:
-            if not observation.failed and observation.loss < self.lowest - GAIN_THAT_MATTERS:
-                self.lowest, self._in_vain = observation.loss, 0
+            is_whole = observation.fidelity == 1.0 and not observation.failed
+            if is_whole and observation.loss < self.lowest - GAIN_THAT_MATTERS:
+                self.lowest, self._in_vain = observation.loss, 0.0
             else:
-                self._in_vain += 1
+                self._in_vain += observation.fidelity
         return self._in_vain >= self.patience

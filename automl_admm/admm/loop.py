@@ -7,7 +7,7 @@ its state after every outer iteration. It computes nothing itself.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -24,6 +24,7 @@ from automl_admm.admm.pricing import (
     prices_of,
 )
 from automl_admm.admm.schedule import Precision
+from automl_admm.admm.tuning import Excursion, Tunings
 from automl_admm.problem import (
     AdmmState,
     Evaluation,
@@ -78,14 +79,19 @@ class AdmmSettings:
 
 @dataclass
 class _Iteration:
-    """What one outer iteration works with: the records that do not change, and the log."""
+    """What one outer iteration works with: the records that do not change, and the logs.
+
+    `away` is the excursion that θ-min is on, if it is on one (see `Tunings`).
+    """
 
     problem: SearchProblem
     settings: AdmmSettings
     book: Book
+    tunings: Tunings
     scales: Scales
     integers: Array
     project: Callable[[Candidate], Candidate]
+    away: Excursion | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +149,8 @@ def admm(
     state = initial_state(problem, beginning(problem, book), settings)
     integers = projection.integer_mask(problem.space.parameters)
     project = cache(problem.space.projected)
-    tuned: dict[Selection, int] = {}
+    tunings = Tunings(problem.space)
+    away: Excursion | None = None
     incumbent: Evaluation | None = None
     scales = measure_scales(book.evaluations, problem.limits)
     choice: _Choice | None = None
@@ -155,7 +162,7 @@ def admm(
         known = len(book.keys)
         if not scales.are_settled:
             scales = measure_scales(book.evaluations, problem.limits)
-        work = _Iteration(problem, settings, book, scales, integers, project)
+        work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
         state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
         state, theta = yield from _tune(work, state, theta_solver, choice)
         parameters, integer_rho = problem.space.parameters, state.integer_rho
@@ -163,7 +170,7 @@ def admm(
         state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
         subspace = yield from _minimise_selection(work, state, z_solver)
         choice = _Choice.of(work, state, delta, subspace)
-        before, state = state, choice.outcome()
+        state = choice.outcome()
         yield state
         if len(book.keys) == known and book.pending:
             book.receive((yield WAIT))
@@ -171,9 +178,9 @@ def admm(
         if idle >= settings.patience:
             yield from await_pending(book)
             return
-        tuned[before.selection] = tuned.get(before.selection, 0) + 1
-        if state.selection == before.selection and state.incumbent == incumbent:
-            state = _escape(work, state, tuned)
+        away = None if _has_gained(work, state, incumbent) else _leave(work, state)
+        if away is not None:
+            state = replace(state, selection=away.selection)
         incumbent = state.incumbent
 
 
@@ -212,7 +219,7 @@ def _tune(
     """θ-min of what was chosen; of what is chosen instead, where late results overturn that."""
     theta = yield from _minimise_theta(work, state, solver, choice)
     while choice is not None and choice.is_overturned_by(work.book.evaluations):
-        choice = choice.again()
+        work, choice = replace(work, away=None), choice.again()
         state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
         theta = yield from _minimise_theta(work, state, solver, choice)
     return state, theta
@@ -224,9 +231,10 @@ def _minimise_theta(
     """θ-min over the active parameters.
 
     It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
-    that another selection should have been chosen.
+    that another selection should have been chosen. On an excursion it has those of its round, all.
     """
-    problem = work.problem
+    problem, precision = work.problem, work.settings.precision
+    depth = state.iteration if work.away is None else work.away.round
     active = list(problem.space.active(state.selection))
     cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
     subspace = ThetaSubspace(
@@ -235,9 +243,9 @@ def _minimise_theta(
         prices_of(state, problem.limits, work.scales),
         Quadratic(cost.center[active], cost.weight[active]),
     )
-    allowance = work.settings.precision.allowance(problem, state.iteration)
+    allowance = precision.allowance(problem, depth)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
-    drought = Drought.of(work.settings.precision.evaluations(state.iteration), history)
+    drought = Drought.of(precision.evaluations(depth), history)
     solver.begin(
         ThetaSubproblem(
             parameters=tuple(problem.space.parameters[i] for i in active),
@@ -257,9 +265,10 @@ def _minimise_theta(
 
     def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
         is_overturned = choice is not None and choice.is_overturned_by(results)
-        return is_overturned or drought.lasts(learned)
+        return is_overturned or (work.away is None and drought.lasts(learned))
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
+    work.tunings.enter(state.selection, precision.evaluations(depth))
     return _best_theta(work, state, subspace, cost.center)
 
 
@@ -280,16 +289,21 @@ def _best_theta(
 def _minimise_selection(
     work: _Iteration, state: AdmmState, solver: ZSolver
 ) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
-    """z-min with the parameters of every component fixed; the space that it searched."""
-    problem = work.problem
+    """z-min with the parameters of every component fixed; the space that it searched.
+
+    It has n_t evaluations, fewer where they are in vain.
+    """
+    problem, precision = work.problem, work.settings.precision
     prices = prices_of(state, problem.limits, work.scales)
     subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
-    allowance = work.settings.precision.allowance(problem, state.iteration)
+    allowance = precision.allowance(problem, state.iteration)
+    history = tuple(observe(work.book.evaluations, subspace, work.book))
+    drought = Drought.of(precision.evaluations(state.iteration), history)
     solver.begin(
         SelectionSubproblem(
             space=problem.space,
             start=state.selection,
-            history=tuple(observe(work.book.evaluations, subspace, work.book)),
+            history=history,
             elsewhere=tuple(_elsewhere(work.book, subspace)),
             limits=problem.limits,
             evaluations=allowance.evaluations,
@@ -299,7 +313,9 @@ def _minimise_selection(
             seed=derive_seed(problem.seed, "z", state.iteration),
         )
     )
-    yield from solve(work.book, subspace, solver, allowance, "z")
+    yield from solve(
+        work.book, subspace, solver, allowance, "z", lambda _, learned: drought.lasts(learned)
+    )
     return subspace
 
 
@@ -349,21 +365,24 @@ def _update_duals(
     )
 
 
-def _escape(work: _Iteration, state: AdmmState, tuned: Mapping[Selection, int]) -> AdmmState:
-    """Leave a point where neither block improves: tune another selection next.
+def _has_gained(work: _Iteration, state: AdmmState, before: Evaluation | None) -> bool:
+    """Whether there is a better incumbent than before, by more than counts as nothing."""
+    if before is None or state.incumbent is None:
+        return state.incumbent is not before
+    prices = prices_of(state, work.problem.limits, work.scales)
+    return prices.cost(state.incumbent) < prices.cost(before) - GAIN_THAT_MATTERS
 
-    Such a point need not be a minimum. A selection that was only ever tried with parameters at
-    their defaults may win once it is tuned, and z-min alone would never take it. So θ-min goes to
-    the selection that was tuned least, the cheapest of those; z-min then compares all of them,
-    each with its latest parameters, and may well return.
-    """
+
+def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
+    """Where to tune next if what z-min chose was tuned before as closely as it would be now."""
+    evaluations = work.settings.precision.evaluations(state.iteration + 1)
+    if not work.tunings.is_tuned(state.selection, evaluations):
+        return None
     prices = prices_of(state, work.problem.limits, work.scales)
     subspace = SelectionSubspace(work.problem.space, state.theta, prices, work.project)
-    inside = _inside(work.book.evaluations, subspace)
-    if not inside:
-        return state
-    least = min(inside, key=lambda e: (tuned.get(e.candidate.selection, 0), prices.cost(e)))
-    return replace(state, selection=least.candidate.selection)
+    inside = ((e.candidate.selection, e) for e in _inside(work.book.evaluations, subspace))
+    others = {where: prices.cost(e) for where, e in inside if where != state.selection}
+    return work.tunings.excursion(others)
 
 
 def _gap(one: Array, other: Array) -> float:

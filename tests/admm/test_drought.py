@@ -1,4 +1,4 @@
-"""A θ-min that brings nothing ends before its evaluations do."""
+"""A sub-problem that brings nothing ends before its evaluations do."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def test_what_failed_is_no_gain_and_no_measure() -> None:
     assert drought.lasts([Observation(None, -9.0, failed=True)] * 4)
 
 
+def test_a_part_of_an_evaluation_is_no_gain_and_counts_as_the_part_that_it_is() -> None:
+    drought = Drought.of(8, losses(1.0))
+    assert not drought.lasts([Observation(None, 0.1, fidelity=0.25)] * 15)
+    assert drought.lasts([Observation(None, 0.1, fidelity=0.25)])
+
+
 class Drawing:
     """A solver of either kind that draws, and counts what it is told in each sub-problem."""
 
@@ -66,16 +72,19 @@ class Staying(Drawing):
         return [SPACE.sample(self.rng) for _ in range(count)]
 
 
-@pytest.mark.parametrize(("slope", "expected"), [(0.0, {8}), (-1.0, {16})])
-def test_a_flat_theta_min_takes_half_and_one_that_gains_takes_all(
-    slope: float, expected: set[int]
+@pytest.mark.parametrize(
+    ("slope", "theta_took", "z_took"), [(0.0, [8, 8, 16], {8}), (-1.0, [16, 16, 16], {16})]
+)
+def test_a_flat_sub_problem_takes_half_and_one_that_gains_takes_all(
+    slope: float, theta_took: list[int], z_took: set[int]
 ) -> None:
-    theta, known, event = Drawing(), 0, None
+    """Flat, the third θ-min is an excursion, which takes all that it has."""
+    theta, z, known, event = Drawing(), Staying(), 0, None
     problem = SearchProblem(
         SPACE, lambda candidate: repr(SPACE.values(candidate)), (default_start(SPACE),)
     )
     settings = AdmmSettings(precision=Precision(16, 0, 16), max_iterations=3)
-    search = admm(problem, theta, Staying(), settings)
+    search = admm(problem, theta, z, settings)
 
     def react(candidate: Candidate) -> Evaluation:
         return Evaluation(known, problem.key(candidate), candidate, Status.SUCCESS, slope * known)
@@ -88,4 +97,5 @@ def test_a_flat_theta_min_takes_half_and_one_that_gains_takes_all(
             event = search.send(results)
         except StopIteration:
             break
-    assert set(theta.told) == expected
+    assert theta.told == theta_took
+    assert set(z.told) == z_took

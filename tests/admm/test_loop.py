@@ -132,9 +132,11 @@ def test_state_keeps_theta_near_its_integer_copy() -> None:
 
 
 def test_precision_grows_and_history_is_handed_over_repriced() -> None:
-    theta = UniformTheta()
-    seen, log = states(admm(problem(), theta, UniformZ(), AdmmSettings(precision=PRECISION)), 120)
-    assert [task.evaluations for task in theta.begun[:4]] == [8, 12, 16, 16]
+    theta, z = UniformTheta(), UniformZ()
+    seen, log = states(admm(problem(), theta, z, AdmmSettings(precision=PRECISION)), 120)
+    assert [task.evaluations for task in z.begun[:4]] == [8, 12, 16, 16]
+    # An excursion begins at the precision of the first sub-problems.
+    assert [task.evaluations for task in theta.begun[:4]] == [8, 12, 8, 16]
     last = theta.begun[-1]
     assert last.history
     same = [e for e in log if e.candidate.selection == seen[-1].selection]
