@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from artificial_floor import least_value
 from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
@@ -44,6 +45,7 @@ from automl_admm.shape import content_hash
 from automl_admm.testing.objectives import ArtificialObjective
 
 LAST = 256
+NEAR, NEAR_ZERO = 0.1, 0.01
 Curve = list[tuple[float, float]]
 
 
@@ -226,6 +228,22 @@ def show(study: str, found: dict[str, list[Curve]], seconds: float) -> None:
         )
 
 
+def show_floor(found: dict[str, list[Curve]], seconds: float) -> None:
+    """Print the least value there is, and how far above it each row ends."""
+    seeds = range(len(next(iter(found.values()))))
+    least = np.array([least_value(ArtificialObjective(seed)) for seed in seeds])
+    ends = {
+        name: np.array([at(curve, seconds) for curve in curves]) for name, curves in found.items()
+    }
+    target = float(np.median(next(iter(ends.values()))))
+    share = 100 * (1 - np.median(least) / target)
+    print(f"\nleast value there is: {np.median(least):.4f} in the median, {share:.1f} % better")
+    for name, values in ends.items():
+        above = values - least
+        near = int((above <= np.maximum(NEAR * least, NEAR_ZERO)).sum())
+        print(f"{name:<28}{np.median(above):.4f} above it; near it in {near} of {len(seeds)} seeds")
+
+
 def draw(study: str, found: dict[str, list[Curve]], seconds: float, folder: Path) -> None:
     """Median and quartiles over processor time, both axes logarithmic."""
     import matplotlib as mpl
@@ -272,6 +290,8 @@ def main() -> None:
             for m in STUDIES[study]
         }
         show(study, found, arguments.seconds)
+        if study == "speedup":
+            show_floor(found, arguments.seconds)
         if arguments.plot:
             draw(study, found, arguments.seconds, arguments.plot)
 

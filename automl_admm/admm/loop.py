@@ -222,7 +222,13 @@ def _tune(
         work, choice = replace(work, away=None), choice.again()
         state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
         theta = yield from _minimise_theta(work, state, solver, choice)
+    work.tunings.enter(state.selection, work.settings.precision.evaluations(_depth(work, state)))
     return state, theta
+
+
+def _depth(work: _Iteration, state: AdmmState) -> int:
+    """The iteration whose precision θ-min has: on an excursion that of its round."""
+    return state.iteration if work.away is None else work.away.round
 
 
 def _minimise_theta(
@@ -233,8 +239,7 @@ def _minimise_theta(
     It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
     that another selection should have been chosen. On an excursion it has those of its round, all.
     """
-    problem, precision = work.problem, work.settings.precision
-    depth = state.iteration if work.away is None else work.away.round
+    problem, precision, depth = work.problem, work.settings.precision, _depth(work, state)
     active = list(problem.space.active(state.selection))
     cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
     subspace = ThetaSubspace(
@@ -268,7 +273,6 @@ def _minimise_theta(
         return is_overturned or (work.away is None and drought.lasts(learned))
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
-    work.tunings.enter(state.selection, precision.evaluations(depth))
     return _best_theta(work, state, subspace, cost.center)
 
 

@@ -104,30 +104,30 @@ class ArtificialObjective:
     def __init__(self, seed: int, modules: Modules = TABLE_A2) -> None:
         self.space = space_of(modules)
         rng = np.random.default_rng(seed)
-        self._modules = modules
-        self._weights: dict[tuple[str, str], Array] = {}
-        self._scales: dict[tuple[str, str], float] = {}
-        self._noise: dict[tuple[str, str], Array] = {}
+        self.modules = modules
+        self.weights: dict[tuple[str, str], Array] = {}
+        self.scales: dict[tuple[str, str], float] = {}
+        self.noise: dict[tuple[str, str], Array] = {}
         for module, parts in modules:
             for part in parts:
                 place = (module, part.name)
-                self._weights[place] = rng.normal(size=part.continuous + part.integer)
-                self._scales[place] = abs(float(rng.normal()))
-                self._noise[place] = rng.normal(size=SAMPLES)
+                self.weights[place] = rng.normal(size=part.continuous + part.integer)
+                self.scales[place] = abs(float(rng.normal()))
+                self.noise[place] = rng.normal(size=SAMPLES)
 
     def __call__(self, values: Mapping[str, Any]) -> float:
         """f_N of the values that `SearchSpace.values` makes of a candidate."""
         passed = 0.0
-        for module, _ in self._modules:
+        for module, _ in self.modules:
             place = (module, str(values[module]))
-            samples = passed + self._scale(place, values) * self._noise[place]
+            samples = passed + self._scale(place, values) * self.noise[place]
             passed = float(np.abs(samples).max())
         return passed
 
     def _scale(self, place: tuple[str, str], values: Mapping[str, Any]) -> float:
-        weights = self._weights[place]
+        weights = self.weights[place]
         if not weights.size:
-            return self._scales[place]
+            return self.scales[place]
         prefix = f"{place[0]}.{place[1]}."
         theta = [_size(name, value) for name, value in values.items() if name.startswith(prefix)]
         return abs(float(weights @ np.array(theta)) / sum(theta))
