@@ -12,6 +12,8 @@ from automl_admm.problem import Observation
 # Of the unit of losses, which is the spread of those seen.
 GAIN_THAT_MATTERS = 0.01
 SHORTEST = 4
+# Of a z-min: z-solvers draw at first, and begin to learn from what they drew.
+SHORTEST_OF_SELECTIONS = 16
 
 
 @dataclass
@@ -31,13 +33,17 @@ class Drought:
     _in_vain: float = 0.0
 
     @classmethod
-    def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
+    def of(
+        cls, evaluations: int, known: Sequence[Observation[Any]], shortest: int = SHORTEST
+    ) -> Drought:
         """At the beginning of a sub-problem of n_t evaluations."""
         losses = (observation.loss for observation in known if not observation.failed)
-        return cls(max(SHORTEST, evaluations // 2), min(losses, default=math.inf))
+        return cls(max(shortest, evaluations // 2), min(losses, default=math.inf))
 
-    def lasts(self, learned: Sequence[Observation[Any]]) -> bool:
+    def lasts(self, learned: Sequence[Observation[Any]], pending: int = 0) -> bool:
         """Take in results; whether it is time to end.
+
+        With others still `pending` as many had been asked for before anything came of them.
 
         Small gains add up: what counts is the gain on the last one that mattered. Evaluations on a
         part of the rows tell of none, and count as the part that they are.
@@ -48,4 +54,4 @@ class Drought:
                 self.lowest, self._in_vain = observation.loss, 0.0
             else:
                 self._in_vain += observation.fidelity
-        return self._in_vain >= self.patience
+        return self._in_vain >= self.patience + pending

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought
+from automl_admm.admm.drought import GAIN_THAT_MATTERS, SHORTEST_OF_SELECTIONS, Drought
 from automl_admm.admm.pricing import (
     OtherParameters,
     Scales,
@@ -269,8 +269,9 @@ def _minimise_theta(
     )
 
     def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
-        is_overturned = choice is not None and choice.is_overturned_by(results)
-        return is_overturned or (work.away is None and drought.lasts(learned))
+        if choice is not None and choice.is_overturned_by(results):
+            return True
+        return work.away is None and drought.lasts(learned, len(work.book.pending))
 
     yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
     return _best_theta(work, state, subspace, cost.center)
@@ -302,7 +303,8 @@ def _minimise_selection(
     subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
     allowance = precision.allowance(problem, state.iteration)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
-    drought = Drought.of(precision.evaluations(state.iteration), history)
+    evaluations = precision.evaluations(state.iteration)
+    drought = Drought.of(evaluations, history, SHORTEST_OF_SELECTIONS)
     solver.begin(
         SelectionSubproblem(
             space=problem.space,
@@ -317,9 +319,11 @@ def _minimise_selection(
             seed=derive_seed(problem.seed, "z", state.iteration),
         )
     )
-    yield from solve(
-        work.book, subspace, solver, allowance, "z", lambda _, learned: drought.lasts(learned)
-    )
+
+    def is_enough(_: Sequence[Evaluation], learned: Sequence[Observation[Selection]]) -> bool:
+        return drought.lasts(learned, len(work.book.pending))
+
+    yield from solve(work.book, subspace, solver, allowance, "z", is_enough)
     return subspace
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.admm.drought import Drought
+from automl_admm.admm.drought import SHORTEST_OF_SELECTIONS, Drought
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.problem import AdmmState, Evaluation, Observation, Status
@@ -25,12 +25,23 @@ def test_it_begins_at_half_the_evaluations_and_never_with_less_than_four() -> No
     assert [Drought.of(n, ()).patience for n in (1, 8, 16, 128)] == [4, 4, 8, 64]
 
 
+def test_a_z_min_is_given_time_to_learn() -> None:
+    given = [Drought.of(n, (), SHORTEST_OF_SELECTIONS).patience for n in (8, 16, 128)]
+    assert given == [16, 16, 64]
+
+
 def test_a_gain_ends_it_and_a_tiny_one_does_not() -> None:
     drought = Drought.of(8, losses(1.0))
     assert not drought.lasts(losses(1.0, 0.999, 2.0))
     assert not drought.lasts(losses(0.9))
     assert not drought.lasts(losses(0.9, 0.9, 0.9))
     assert drought.lasts(losses(0.899))
+
+
+def test_what_is_pending_had_been_asked_for_before_anything_came_of_it() -> None:
+    drought = Drought.of(8, losses(1.0))
+    assert not drought.lasts(losses(*[1.0] * 6), pending=3)
+    assert drought.lasts(losses(1.0), pending=3)
 
 
 def test_tiny_gains_add_up() -> None:
@@ -73,7 +84,7 @@ class Staying(Drawing):
 
 
 @pytest.mark.parametrize(
-    ("slope", "theta_took", "z_took"), [(0.0, [8, 8, 16], {8}), (-1.0, [16, 16, 16], {16})]
+    ("slope", "theta_took", "z_took"), [(0.0, [20, 20, 40], {20}), (-1.0, [40, 40, 40], {40})]
 )
 def test_a_flat_sub_problem_takes_half_and_one_that_gains_takes_all(
     slope: float, theta_took: list[int], z_took: set[int]
@@ -83,7 +94,7 @@ def test_a_flat_sub_problem_takes_half_and_one_that_gains_takes_all(
     problem = SearchProblem(
         SPACE, lambda candidate: repr(SPACE.values(candidate)), (default_start(SPACE),)
     )
-    settings = AdmmSettings(precision=Precision(16, 0, 16), max_iterations=3)
+    settings = AdmmSettings(precision=Precision(40, 0, 40), max_iterations=3)
     search = admm(problem, theta, z, settings)
 
     def react(candidate: Candidate) -> Evaluation:
