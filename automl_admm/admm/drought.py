@@ -18,14 +18,14 @@ SHORTEST_OF_SELECTIONS = 16
 
 @dataclass
 class Drought:
-    """Whether the last k = max(4, n_t / 2) evaluations of a sub-problem brought no gain.
+    """Whether the last k evaluations of a sub-problem brought no gain.
 
-    The papers give every sub-problem n_t evaluations. A selection that was tuned before may have
-    nothing left: it takes its n_t again and again as long as z-min returns to it, and z-min does,
-    because it judges the others by parameters tuned for this one. With half as many in vain the
-    other block has its turn earlier, and the selections change more often. As n_t grows, so does k:
-    what looks converged at first is looked at more closely later. `lowest` is the least loss known
-    before.
+    k = max(4, n_t / 2), of a z-min max(16, n_t / 2). The papers give every sub-problem n_t
+    evaluations. A selection that was tuned before may have nothing left: it takes its n_t again and
+    again as long as z-min returns to it, and z-min does, because it judges the others by parameters
+    tuned for this one. With half as many in vain the other block has its turn earlier, and the
+    selections change more often. As n_t grows, so does k: what looks converged at first is looked
+    at more closely later. `lowest` is the least loss known before.
     """
 
     patience: int
@@ -43,10 +43,9 @@ class Drought:
     def lasts(self, learned: Sequence[Observation[Any]], pending: int = 0) -> bool:
         """Take in results; whether it is time to end.
 
-        With others still `pending` as many had been asked for before anything came of them.
-
         Small gains add up: what counts is the gain on the last one that mattered. Evaluations on a
-        part of the rows tell of none, and count as the part that they are.
+        part of the rows tell of none, and count as the part that they are. While others are
+        `pending` k is so many more: they had been asked for before anything came of these.
         """
         for observation in learned:
             is_whole = observation.fidelity == 1.0 and not observation.failed
