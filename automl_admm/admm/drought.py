@@ -12,20 +12,18 @@ from automl_admm.problem import Observation
 # Of the unit of losses, which is the spread of those seen.
 GAIN_THAT_MATTERS = 0.01
 SHORTEST = 4
-# Of a z-min: z-solvers draw at first, and begin to learn from what they drew.
-SHORTEST_OF_SELECTIONS = 16
 
 
 @dataclass
 class Drought:
     """Whether the last k evaluations of a sub-problem brought no gain.
 
-    k = max(4, n_t / 2), of a z-min max(16, n_t / 2). The papers give every sub-problem n_t
-    evaluations. A selection that was tuned before may have nothing left: it takes its n_t again and
-    again as long as z-min returns to it, and z-min does, because it judges the others by parameters
-    tuned for this one. With half as many in vain the other block has its turn earlier, and the
-    selections change more often. As n_t grows, so does k: what looks converged at first is looked
-    at more closely later. `lowest` is the least loss known before.
+    k = max(4, n_t / 2). The papers give every sub-problem n_t evaluations. A selection that was
+    tuned before may have nothing left: it takes its n_t again and again as long as z-min returns to
+    it, and z-min does, because it judges the others by parameters tuned for this one. With half as
+    many in vain the other block has its turn earlier, and the selections change more often. As n_t
+    grows, so does k: what looks converged at first is looked at more closely later. `lowest` is the
+    least loss known before.
     """
 
     patience: int
@@ -33,12 +31,10 @@ class Drought:
     _in_vain: float = 0.0
 
     @classmethod
-    def of(
-        cls, evaluations: int, known: Sequence[Observation[Any]], shortest: int = SHORTEST
-    ) -> Drought:
+    def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
         """At the beginning of a sub-problem of n_t evaluations."""
         losses = (observation.loss for observation in known if not observation.failed)
-        return cls(max(shortest, evaluations // 2), min(losses, default=math.inf))
+        return cls(max(SHORTEST, evaluations // 2), min(losses, default=math.inf))
 
     def lasts(self, learned: Sequence[Observation[Any]], pending: int = 0) -> bool:
         """Take in results; whether it is time to end.

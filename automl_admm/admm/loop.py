@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.admm.drought import GAIN_THAT_MATTERS, SHORTEST_OF_SELECTIONS, Drought
+from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought
 from automl_admm.admm.pricing import (
     OtherParameters,
     Scales,
@@ -303,8 +303,7 @@ def _minimise_selection(
     subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
     allowance = precision.allowance(problem, state.iteration)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
-    evaluations = precision.evaluations(state.iteration)
-    drought = Drought.of(evaluations, history, SHORTEST_OF_SELECTIONS)
+    drought = Drought.of(precision.evaluations(state.iteration), history)
     solver.begin(
         SelectionSubproblem(
             space=problem.space,

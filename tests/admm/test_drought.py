@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.admm.drought import SHORTEST_OF_SELECTIONS, Drought
+from automl_admm.admm.drought import Drought
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.problem import AdmmState, Evaluation, Observation, Status
@@ -23,11 +23,6 @@ def losses(*values: float) -> list[Observation[None]]:
 
 def test_it_begins_at_half_the_evaluations_and_never_with_less_than_four() -> None:
     assert [Drought.of(n, ()).patience for n in (1, 8, 16, 128)] == [4, 4, 8, 64]
-
-
-def test_a_z_min_is_given_time_to_learn() -> None:
-    given = [Drought.of(n, (), SHORTEST_OF_SELECTIONS).patience for n in (8, 16, 128)]
-    assert given == [16, 16, 64]
 
 
 def test_a_gain_ends_it_and_a_tiny_one_does_not() -> None:
