@@ -87,6 +87,11 @@ class Report:
         ]
         return cls(tuple(methods), tuple(oracles), np.array(errors))
 
+    @property
+    def quantiles(self) -> tuple[int, ...]:
+        """Those of the limits, in per cent."""
+        return tuple(sorted({setting.quantile for setting in self.settings}))
+
     def at(self, quantile: int | None, limited: str | None = None) -> list[int]:
         """The places of the settings of a quantile and of a kind of limits, None for any."""
         return [
@@ -142,12 +147,14 @@ def print_tables(report: Report) -> None:
     print(f"wins/losses/ties of {OURS} after {', '.join(map(str, SHOWN))} evaluations")
     print("(p < 0.01, one-sided Wilcoxon over the settings: * it is better, ! it is worse)")
     for rival in (method for method in report.methods if method != OURS):
-        for quantile in (*QUANTILES, None):
+        for quantile in (*report.quantiles, None):
             print(_row(report, rival, quantile))
     print("\nmean rank over the settings that all methods have been run on (size, both)")
-    print(f"{'':<15}" + "".join(f"{f'0.{q // 10}: 50  100  150  200':>26}" for q in QUANTILES))
+    print(
+        f"{'':<15}" + "".join(f"{f'0.{q // 10}: 50  100  150  200':>26}" for q in report.quantiles)
+    )
     columns = [COUNTS.index(count) for count in SHOWN]
-    ranks = [report.rank(report.at(q, "size") + report.at(q, "both")) for q in QUANTILES]
+    ranks = [report.rank(report.at(q, "size") + report.at(q, "both")) for q in report.quantiles]
     for place, method in enumerate(report.methods):
         cells = ["".join(f"{rank[place, c]:5.2f}" for c in columns) for rank in ranks]
         print(f"{method:<15}" + "".join(f"{cell:>26}" for cell in cells))
@@ -168,9 +175,9 @@ def draw(report: Report, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 8.5), layout="constrained")
-    panels = figure.subplots(len(LIMITED), len(QUANTILES), sharex=True, sharey=True)
+    panels = figure.subplots(len(LIMITED), len(report.quantiles), sharex=True, sharey=True)
     for row, limited in zip(panels, LIMITED, strict=True):
-        for panel, quantile in zip(row, QUANTILES, strict=True):
+        for panel, quantile in zip(row, report.quantiles, strict=True):
             ranks = report.rank(report.at(quantile, limited))
             for method, curve in zip(report.methods, ranks, strict=True):
                 panel.plot(COUNTS, curve, label=method, lw=2.2 if method == OURS else 1.2)
