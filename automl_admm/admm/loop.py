@@ -299,8 +299,7 @@ def _minimise_selection(
     It has n_t evaluations, fewer where they are in vain.
     """
     problem, precision = work.problem, work.settings.precision
-    prices = prices_of(state, problem.limits, work.scales)
-    subspace = SelectionSubspace(problem.space, state.theta, prices, work.project)
+    subspace = _selections(work, state)
     allowance = precision.allowance(problem, state.iteration)
     history = tuple(observe(work.book.evaluations, subspace, work.book))
     drought = Drought.of(precision.evaluations(state.iteration), history)
@@ -324,6 +323,12 @@ def _minimise_selection(
 
     yield from solve(work.book, subspace, solver, allowance, "z", is_enough)
     return subspace
+
+
+def _selections(work: _Iteration, state: AdmmState) -> SelectionSubspace:
+    """The space of z-min: all selections at the present parameters and prices."""
+    prices = prices_of(state, work.problem.limits, work.scales)
+    return SelectionSubspace(work.problem.space, state.theta, prices, work.project)
 
 
 def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
@@ -385,10 +390,9 @@ def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
     evaluations = work.settings.precision.evaluations(state.iteration + 1)
     if not work.tunings.is_tuned(state.selection, evaluations):
         return None
-    prices = prices_of(state, work.problem.limits, work.scales)
-    subspace = SelectionSubspace(work.problem.space, state.theta, prices, work.project)
+    subspace = _selections(work, state)
     inside = ((e.candidate.selection, e) for e in _inside(work.book.evaluations, subspace))
-    others = {where: prices.cost(e) for where, e in inside if where != state.selection}
+    others = {where: subspace.prices.cost(e) for where, e in inside if where != state.selection}
     return work.tunings.excursion(others)
 
 
