@@ -108,9 +108,8 @@ class Book:
         book.receive(problem.known)
         return book
 
-    def refuse(self, candidate: Candidate) -> Evaluation | None:
+    def refuse(self, key: str, candidate: Candidate) -> Evaluation | None:
         """The record of a candidate that a limit excludes beforehand; None if none does."""
-        key = self.key(candidate)
         if key not in self.refused:
             known = self.screen.excluding(candidate)
             if known is None:
@@ -121,9 +120,9 @@ class Book:
                 self.evaluations.append(found)
         return replace(self.refused[key], candidate=candidate)
 
-    def ask_for(self, candidate: Candidate) -> None:
+    def ask_for(self, key: str, candidate: Candidate) -> None:
         """Note that a candidate was proposed."""
-        self.pending[self.key(candidate)] = candidate
+        self.pending[key] = candidate
 
     def receive(self, results: Sequence[Evaluation]) -> None:
         """Enter results."""
@@ -214,9 +213,9 @@ def solve(
     while not allowance.is_spent(done) and stale < patience.repeats and refused < patience.refused:
         found = _next_point(book, subspace, solver)
         if found is not None:
-            candidate, point = found
-            asked[book.key(candidate)] = point
-            if (excluded := book.refuse(candidate)) is not None:
+            key, candidate, point = found
+            asked[key] = point
+            if (excluded := book.refuse(key, candidate)) is not None:
                 refused += 1
                 solver.tell(observe([excluded], subspace, book, asked))
                 if refused % BREATH:
@@ -224,7 +223,7 @@ def solve(
                 results = yield WAIT
             else:
                 refused = 0
-                book.ask_for(candidate)
+                book.ask_for(key, candidate)
                 results = yield Proposal(candidate, origin)
         elif book.pending:
             results = yield WAIT
@@ -243,8 +242,8 @@ def solve(
 
 def _next_point(
     book: Book, subspace: Subspace[PointT], solver: AskTell[PointT]
-) -> tuple[Candidate, PointT] | None:
-    """A proposal that is not being evaluated already; None if the solver has no other."""
+) -> tuple[str, Candidate, PointT] | None:
+    """A proposal, and its key, that is not being evaluated; None if the solver has no other."""
     located = (subspace.locate(candidate) for candidate in book.pending.values())
     pending = [point for point in located if point is not None]
     for _ in range(TRIES):
@@ -253,8 +252,9 @@ def _next_point(
             return None
         point, fidelity = unwrap(points[0])
         candidate = replace(subspace.candidate(point), fidelity=fidelity)
-        if book.key(candidate) not in book.pending:
-            return candidate, point
+        key = book.key(candidate)  # once: it is looked up often, and takes its time
+        if key not in book.pending:
+            return key, candidate, point
     return None
 
 
@@ -282,8 +282,9 @@ def cheap_at(
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Have the starting points evaluated that no limit excludes; wait for the first success."""
     for candidate in problem.starts:
-        if problem.key(candidate) not in book.keys and book.refuse(candidate) is None:
-            book.ask_for(candidate)
+        key = problem.key(candidate)
+        if key not in book.keys and book.refuse(key, candidate) is None:
+            book.ask_for(key, candidate)
             book.receive((yield Proposal(candidate, "start")))
     while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
         book.receive((yield WAIT))

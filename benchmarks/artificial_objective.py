@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
 from automl_admm.joint.loop import joint
-from automl_admm.plugins import load_plugins
+from automl_admm.plugins import Plugins, load_plugins
 from automl_admm.problem import AdmmState, Evaluation, Status, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
 from automl_admm.runner.assembly import build_solver
@@ -60,9 +60,8 @@ class Method:
     rho: float = 1.0
     cold: bool = False
 
-    def search(self, problem: SearchProblem) -> Search:
+    def search(self, problem: SearchProblem, plugins: Plugins) -> Search:
         """The search over a problem."""
-        plugins = load_plugins()
         theta = build_solver(plugins.theta_solvers, "gp")
         if self.z_solver is None:
             return joint(problem, theta)
@@ -112,7 +111,7 @@ STUDIES: dict[str, tuple[Method, ...]] = {
 def run(method: Method, seed: int, seconds: float, stop: float) -> Curve:
     """The improvements of one run until `stop`: (processor seconds, best value so far)."""
     objective = ArtificialObjective(seed)
-    space = objective.space
+    space, plugins = objective.space, load_plugins()
     begun = time.process_time()
 
     def clock() -> float:
@@ -125,7 +124,7 @@ def run(method: Method, seed: int, seconds: float, stop: float) -> Curve:
         space, key, (default_start(space),), seed=seed, deadline=seconds, clock=clock
     )
     with threadpool_limits(1):
-        return list(improvements(method.search(problem), problem, objective, stop))
+        return list(improvements(method.search(problem, plugins), problem, objective, stop))
 
 
 def improvements(

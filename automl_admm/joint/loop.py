@@ -54,10 +54,11 @@ def joint(
     rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
     while True:
         yield from solve(book, relaxed, solver, endless, "joint", patience=PATIENCE)
-        candidate = _draw_untried(problem, book, rng)
-        if candidate is None:
+        drawn = _draw_untried(problem, book, rng)
+        if drawn is None:
             break
-        book.ask_for(candidate)
+        key, candidate = drawn
+        book.ask_for(key, candidate)
         results = yield Proposal(candidate, "draw")
         book.receive(results)
         solver.tell(observe(results, relaxed, book))
@@ -84,11 +85,13 @@ def _whole_box(
     )
 
 
-def _draw_untried(problem: SearchProblem, book: Book, rng: np.random.Generator) -> Candidate | None:
-    """A candidate that is new and not excluded; None if a long row of draws has none."""
+def _draw_untried(
+    problem: SearchProblem, book: Book, rng: np.random.Generator
+) -> tuple[str, Candidate] | None:
+    """A candidate, and its key, that is new and not excluded; None if a long row of draws has none."""
     for _ in range(MOST_MISSED):
         candidate = draw_candidate(problem.space, rng)
         key = problem.key(candidate)
-        if key not in book.keys and key not in book.pending and book.refuse(candidate) is None:
-            return candidate
+        if key not in book.keys and key not in book.pending and book.refuse(key, candidate) is None:
+            return key, candidate
     return None

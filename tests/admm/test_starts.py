@@ -106,11 +106,11 @@ def test_a_start_that_a_limit_excludes_is_not_evaluated(strategy: Callable[..., 
 def test_what_is_excluded_is_told_as_a_failure_with_the_value_that_is_known() -> None:
     limits = (Limit("place", 4.0), Limit("dear", 1.0))
     book = Book.of(replace(PROBLEM, limits=limits, cheap={"place": lambda candidate: 5.0}))
-    found = book.refuse(start("first"))
+    found = book.refuse("first", start("first"))
     assert found is not None
     assert found.status is Status.SKIPPED
     assert found.constraints[0] == 5.0
     assert np.isnan(found.constraints[1])
     assert not book.keys
-    assert book.refuse(start("first")) == found
+    assert book.refuse("first", start("first")) == found
     assert len(book.evaluations) == 1

@@ -120,14 +120,14 @@ class Box:
     def to_number(self, units: Array, axes: Axes | slice = EVERY) -> Array:
         """The numbers at these places on [0, 1], before rounding."""
         low, high, log = self.low[axes], self.high[axes], self.log[axes]
-        ratio = np.where(log, high, 1.0) / np.where(log, low, 1.0)
-        straight = low + (high - low) * units
-        numbers = np.where(log, low * ratio**units, straight)
+        numbers = low + (high - low) * units
+        if log.any():
+            ratio = np.where(log, high, 1.0) / np.where(log, low, 1.0)
+            numbers = np.where(log, low * ratio**units, numbers)
         return np.asarray(np.clip(numbers, low, high), dtype=float)
 
     def _nearest(self, units: Array, axes: Axes) -> Array:
         below = np.floor(self.to_number(units, axes))
-        around = np.stack([below - 1.0, below, below + 1.0])
-        places = self.to_unit(np.clip(around, self.low[axes], self.high[axes]), axes)
-        best = np.abs(places - units).argmin(axis=0)
-        return np.asarray(np.take_along_axis(places, best[None], axis=0)[0])
+        above = np.minimum(below + 1.0, self.high[axes])
+        lower, upper = self.to_unit(np.stack([below, above]), axes)
+        return np.where(np.abs(upper - units) < np.abs(lower - units), upper, lower)
