@@ -88,7 +88,7 @@ def _whole_box(
 def _draw_untried(
     problem: SearchProblem, book: Book, rng: np.random.Generator
 ) -> tuple[str, Candidate] | None:
-    """A candidate, and its key, that is new and not excluded; None if a long row of draws has none."""
+    """A candidate that is new and not excluded, and its key; None if a row of draws has none."""
     for _ in range(MOST_MISSED):
         candidate = draw_candidate(problem.space, rng)
         key = problem.key(candidate)

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from automl_admm.builtin.z.arms import Scale, Tallies, best_pick
+from automl_admm.builtin.z.arms import ArmTable, Scale, best_pick
 from automl_admm.builtin.z.bandit import Index, IndexBandit, boltzmann, upper_confidence
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Choice, Order, SearchSpace, Selection
@@ -30,7 +30,7 @@ def test_rewards_run_from_the_best_to_the_upper_quantile() -> None:
 def test_a_failure_is_a_pull_that_earns_nothing() -> None:
     tree, line = SPACE.complete({"model": "tree"}), SPACE.complete({"model": "line"})
     net = SPACE.complete({"model": "net"})
-    tallies = Tallies.of({tree: 1.0, line: 2.0, net: math.inf})
+    tallies = ArmTable().credit({tree: 1.0, line: 2.0, net: math.inf})
     assert tallies.pulls["model", "net", 0] == 1.0
     assert tallies.rewards["model", "net", 0] == 0.0
     assert tallies.rewards["model", "tree", 0] == 1.0

@@ -130,4 +130,4 @@ class Box:
         below = np.floor(self.to_number(units, axes))
         above = np.minimum(below + 1.0, self.high[axes])
         lower, upper = self.to_unit(np.stack([below, above]), axes)
-        return np.where(np.abs(upper - units) < np.abs(lower - units), upper, lower)
+        return np.asarray(np.where(np.abs(upper - units) < np.abs(lower - units), upper, lower))

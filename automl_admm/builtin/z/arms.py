@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -42,7 +44,7 @@ class Scale:
 
     def reward(self, loss: float) -> float:
         """r̃ = 1 − clip((f − best) / width, 0, 1); a half where nothing tells losses apart."""
-        if not np.isfinite(loss):
+        if not math.isfinite(loss):
             return 0.0
         share = (loss - self.best) / self.width if self.width > 0 else 0.5
         return 1.0 - min(max(share, 0.0), 1.0)
@@ -55,15 +57,6 @@ class Tallies:
     pulls: dict[Arm, float]
     rewards: dict[Arm, float]
 
-    @classmethod
-    def of(cls, losses: Mapping[Selection, float]) -> Tallies:
-        """Credit the arms of each selection with its reward, all on one scale."""
-        scale = Scale.of([loss for loss in losses.values() if np.isfinite(loss)])
-        tallies = cls({}, {})
-        for selection, loss in losses.items():
-            tallies.count(selection, scale.reward(loss))
-        return tallies
-
     def copy(self) -> Tallies:
         """The same, to count on in."""
         return Tallies(dict(self.pulls), dict(self.rewards))
@@ -73,6 +66,35 @@ class Tallies:
         for arm in arms_of(selection):
             self.pulls[arm] = self.pulls.get(arm, 0.0) + 1.0
             self.rewards[arm] = self.rewards.get(arm, 0.0) + reward
+
+
+class ArmTable:
+    """The arms of every selection seen, numbered: so a long record is credited in one sum."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Arm, int] = {}
+        self._played: dict[Selection, list[int]] = {}
+
+    def credit(self, losses: Mapping[Selection, float]) -> Tallies:
+        """Credit the arms of each selection with its reward, all on one scale."""
+        scale = Scale.of([loss for loss in losses.values() if math.isfinite(loss)])
+        played = [self._numbered(selection) for selection in losses]
+        shares = np.repeat([scale.reward(loss) for loss in losses.values()], list(map(len, played)))
+        arms = np.fromiter(chain.from_iterable(played), dtype=np.intp)
+        pulls = np.bincount(arms, minlength=len(self._numbers)).astype(float)
+        rewards = np.bincount(arms, shares, minlength=len(self._numbers))
+        return Tallies(
+            dict(zip(self._numbers, pulls.tolist(), strict=True)),
+            dict(zip(self._numbers, rewards.tolist(), strict=True)),
+        )
+
+    def _numbered(self, selection: Selection) -> list[int]:
+        if selection not in self._played:
+            arms = arms_of(selection)
+            self._played[selection] = [
+                self._numbers.setdefault(arm, len(self._numbers)) for arm in arms
+            ]
+        return self._played[selection]
 
 
 def play_untaken(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from automl_admm.builtin.z.arms import Arm, Tallies, best_pick, play_untaken
+from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.space import Selection
 
@@ -25,11 +25,12 @@ class IndexBandit(Learner):
     def __init__(self, index: Index) -> None:
         super().__init__()
         self._index = index
+        self._arms = ArmTable()
 
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
-        tallies = Tallies.of(self._record.losses)
+        tallies = self._arms.credit(self._record.losses)
         for selection in waiting:
             tallies.count(selection, 0.0)
         return play_untaken(tallies, self._play, taken)

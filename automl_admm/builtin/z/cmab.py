@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from automl_admm.builtin.z.arms import Arm, Tallies, best_pick, play_untaken
+from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.problem import Limit, Observation, SelectionSubproblem
 from automl_admm.space import Selection
@@ -36,6 +36,7 @@ class CombinatorialBandit(Learner):
         self._upper = upper
         self._prior = prior
         self._limits: tuple[Limit, ...] = ()
+        self._arms = ArmTable()
         self._tossed = Tallies({}, {})
         self._learned: set[tuple[Selection, str]] = set()
 
@@ -63,8 +64,9 @@ class CombinatorialBandit(Learner):
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
         del waiting
-        earned = Tallies.of(self._record.losses) if self._upper is None else self._tossed.copy()
-        return play_untaken(earned, self._play, taken)
+        if self._upper is None:
+            return play_untaken(self._arms.credit(self._record.losses), self._play, taken)
+        return play_untaken(self._tossed.copy(), self._play, taken)
 
     def _play(self, tallies: Tallies) -> Selection:
         """Sample ω for every arm and take the best arms; orders by the assignment problem."""
