@@ -178,11 +178,13 @@ def at(curve: Curve, seconds: float) -> float:
     return values[-1] if values else curve[0][1]
 
 
-def reached(curves: Sequence[Curve], target: float) -> float:
-    """When the median over seeds falls to a target; infinite if it never does."""
+def reached(
+    curves: Sequence[Curve], target: float, middle: Callable[[list[float]], Any] = np.median
+) -> float:
+    """When the middle over seeds falls to a target; infinite if it never does."""
     moments = sorted({moment for curve in curves for moment, _ in curve})
     for moment in moments:
-        if np.median([at(curve, moment) for curve in curves]) <= target:
+        if middle([at(curve, moment) for curve in curves]) <= target:
             return moment
     return np.inf
 
@@ -224,6 +226,23 @@ def show(study: str, found: dict[str, list[Curve]], seconds: float) -> None:
             + f"{below:>12} of {len(curves)}"
             + f"{paired_ratio(curves, found[first], seconds):>29}",
             flush=True,
+        )
+
+
+def show_means(found: dict[str, list[Curve]], seconds: float) -> None:
+    """Print the same of means over seeds, as the papers have it in their tables of data sets.
+
+    The speed-up is S = T / T_A, T_A the time at which the mean has fallen to f_J, where the mean of
+    the first row ends after T; the improvement is I = (f_J - f_A) / f_J.
+    """
+    means = {n: float(np.mean([at(c, seconds) for c in curves])) for n, curves in found.items()}
+    target = next(iter(means.values()))
+    print("\nthe same of means over the seeds")
+    for name, curves in found.items():
+        moment = reached(curves, target, np.mean)
+        print(
+            f"{name:<28}{means[name]:.4f} at the end, {100 * (1 - means[name] / target):>4.1f} %"
+            f" better; reaches the first row's end after {moment:.2f} s, {seconds / moment:.0f}x"
         )
 
 
@@ -290,6 +309,7 @@ def main() -> None:
         }
         show(study, found, arguments.seconds)
         if study == "speedup":
+            show_means(found, arguments.seconds)
             show_floor(found, arguments.seconds)
         if arguments.plot:
             draw(study, found, arguments.seconds, arguments.plot)
