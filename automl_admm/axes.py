@@ -28,6 +28,7 @@ class AxisTree:
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._parameters = tuple(parameters)
         self._resting = np.array([p.default_unit() for p in parameters], dtype=float)
+        self._wholes = [axis for axis, p in enumerate(parameters) if p.is_integer]
         self._hanging = _hanging(self._parameters)
         self.size = self._combinations(self.below())
 
@@ -82,7 +83,11 @@ class AxisTree:
 
     def key(self, point: Array) -> bytes:
         """What two points share if they are one thing to evaluate."""
-        return bytes((np.round(self.settle(point), DIGITS) + 0.0).tobytes())
+        settled = self.settle(point)
+        rounded = np.round(settled, DIGITS) + 0.0
+        for axis in self._wholes:  # places of a wide grid are nearer than the digits tell
+            rounded[axis] = self.whole(axis, settled[axis])
+        return bytes(rounded.tobytes())
 
     def draw(self, rng: np.random.Generator, taken: Collection[bytes]) -> Array | None:
         """A uniform point that is not taken; None where there is none."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from automl_admm.axes import AxisTree
+from automl_admm.builtin.theta.sites import Sites
 from automl_admm.space import Condition, Parameter
 
 MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
@@ -46,6 +48,16 @@ def test_points_that_differ_in_what_does_not_count_are_one() -> None:
     tree = AxisTree(GRIDS)
     assert tree.key(np.array([1.0, 0.0, 0.9, 0.7, 1.0])) == tree.key(np.ones(5))
     assert tree.key(np.zeros(5)) != tree.key(np.ones(5))
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_neighbours_of_a_wide_grid_are_two_points(log: bool) -> None:
+    wide = Parameter("wide", 1, 10**8, kind="int", log=log)
+    tree, sites = AxisTree((wide, MODEL)), Sites((wide, MODEL))
+    points = [np.array([wide.to_unit(float(n)), 0.5]) for n in (10**8 - 1, 10**8)]
+    keys = [tree.key(point) for point in points]
+    assert keys[0] != keys[1]
+    assert sites.locate(points)[1] == keys
 
 
 def test_a_condition_on_what_is_elsewhere_holds() -> None:
