@@ -149,7 +149,7 @@ def admm(
     state = initial_state(problem, beginning(problem, book), settings)
     integers = projection.integer_mask(problem.space.parameters)
     project = cache(problem.space.projected)
-    tunings = Tunings(problem.space)
+    tunings = Tunings.of(problem, settings.precision.evaluations(0))
     away: Excursion | None = None
     incumbent: Evaluation | None = None
     scales = measure_scales(book.evaluations, problem.limits)

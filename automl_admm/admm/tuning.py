@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from automl_admm.search import SearchProblem
 from automl_admm.space import SearchSpace, Selection
 
 
@@ -37,6 +38,21 @@ class Tunings:
     _precision: dict[Selection, int] = field(default_factory=dict)
     _rounds: Counter[int] = field(default_factory=Counter)
     _visits: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, problem: SearchProblem, evaluations: int) -> Tunings:
+        """What a search that goes on begins with, when a first θ-min has so many evaluations.
+
+        Which sub-problem an evaluation was for is not on record; but z-min evaluates a selection
+        once. So one that was evaluated half as often as by a whole θ-min was tuned: drought ends
+        a θ-min no sooner.
+        """
+        tunings = cls(problem.space)
+        counts = Counter(e.candidate.selection for e in problem.known if e.is_whole)
+        for selection, count in counts.items():
+            if 2 * count >= evaluations:
+                tunings.enter(selection, count)
+        return tunings
 
     def enter(self, selection: Selection, evaluations: int) -> None:
         """A θ-min on a selection has ended."""

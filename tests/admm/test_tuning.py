@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from automl_admm import minimize
 from automl_admm.admm.tuning import Excursion, Tunings
-from automl_admm.space import Choice, Condition, Parameter, SearchSpace, Selection
+from automl_admm.problem import Evaluation, Status
+from automl_admm.search import SearchProblem
+from automl_admm.space import Candidate, Choice, Condition, Parameter, SearchSpace, Selection
 
 SPACE = SearchSpace(
     (Choice("scaler", ("plain", "wide")), Choice("model", ("tree", "net", "mean"))),
@@ -50,6 +52,22 @@ def test_a_decision_has_its_turn_however_bad_its_alternatives_look() -> None:
         tunings.enter(excursion.selection, 16)
         gone.append(excursion)
     assert gone == [Excursion(TREE, 0), Excursion(BARE, 0), Excursion(NET, 0), Excursion(BARE, 1)]
+
+
+def test_a_search_that_goes_on_knows_what_was_tuned() -> None:
+    def known(selection: Selection, times: int, fidelity: float = 1.0) -> list[Evaluation]:
+        active = SPACE.active(selection)
+        places = [Candidate(selection, (i / times,) * len(active), fidelity) for i in range(times)]
+        return [Evaluation(1, str(c), c, Status.SUCCESS, 1.0) for c in places]
+
+    log = (*known(TREE, 8), *known(NET, 7), *known(WIDE, 99, fidelity=0.5))
+    problem = SearchProblem(SPACE, str, (Candidate(MEAN, ()),), known=log)
+    tunings = Tunings.of(problem, 16)
+    assert tunings.is_tuned(TREE, 16)
+    assert not tunings.is_tuned(TREE, 17)
+    assert not tunings.is_tuned(NET, 14)
+    assert not tunings.is_tuned(WIDE, 4)
+    assert tunings.excursion({TREE: 0.0, NET: 1.0}) == Excursion(NET, 0)
 
 
 def test_where_nothing_has_parameters_there_is_nowhere_to_go() -> None:
