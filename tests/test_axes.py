@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from automl_admm.axes import AxisTree
+from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.sites import Sites
 from automl_admm.space import Condition, Parameter
 
@@ -58,6 +59,14 @@ def test_neighbours_of_a_wide_grid_are_two_points(log: bool) -> None:
     keys = [tree.key(point) for point in points]
     assert keys[0] != keys[1]
     assert sites.locate(points)[1] == keys
+
+
+@pytest.mark.parametrize(("low", "high"), [(-32, 17), (-40, 37), (-31, 8), (0, 5)])
+def test_zero_has_one_key(low: int, high: int) -> None:
+    around = Parameter("around", low, high, kind="int")
+    tree, sites, box = AxisTree((around,)), Sites((around,)), Box.of((around,))
+    zero = np.array([around.to_unit(0.0)])
+    assert sites.locate([zero])[1] == [tree.key(zero)] == box.keys(zero[None])
 
 
 def test_a_condition_on_what_is_elsewhere_holds() -> None:

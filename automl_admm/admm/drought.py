@@ -1,4 +1,4 @@
-"""When a sub-problem has nothing left to gain: the rest of its evaluations go to other ones."""
+"""When there is nothing left to gain: in a sub-problem, and in the iterations of the whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.problem import Observation
+from automl_admm.problem import Evaluation, Limit, Observation, is_feasible
+from automl_admm.ranking import violation
 
 # Of the unit of losses, which is the spread of those seen.
 GAIN_THAT_MATTERS = 0.01
@@ -50,3 +51,33 @@ class Drought:
             else:
                 self._in_vain += observation.fidelity
         return self._in_vain >= self.patience + pending
+
+
+@dataclass
+class Progress:
+    """Whether the iterations gain: `_before` is the last incumbent that was a gain.
+
+    Small gains add up, as they do in a sub-problem.
+    """
+
+    limits: Sequence[Limit]
+    _before: Evaluation | None = None
+
+    def has_come(self, incumbent: Evaluation | None, unit: float) -> bool:
+        """Take in the incumbent after an iteration; `unit` is that of losses."""
+        if incumbent is None or not self._is_gain(incumbent, unit):
+            return False
+        self._before = incumbent
+        return True
+
+    def _is_gain(self, incumbent: Evaluation, unit: float) -> bool:
+        """Whether it is better by what matters; as incumbents are ranked, not at today's prices."""
+        if self._before is None:
+            return True
+        if not is_feasible(incumbent, self.limits):
+            before = violation(self._before.constraints, self.limits)
+            now = violation(incumbent.constraints, self.limits)
+            return now < (1.0 - GAIN_THAT_MATTERS) * before
+        if not is_feasible(self._before, self.limits):
+            return True
+        return incumbent.loss < self._before.loss - GAIN_THAT_MATTERS * unit

@@ -7,6 +7,7 @@ its state after every outer iteration. It computes nothing itself.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -14,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought
+from automl_admm.admm.drought import GAIN_THAT_MATTERS, Drought, Progress
 from automl_admm.admm.pricing import (
     OtherParameters,
     Scales,
@@ -151,7 +152,7 @@ def admm(
     project = cache(problem.space.projected)
     tunings = Tunings.of(problem, settings.precision.evaluations(0))
     away: Excursion | None = None
-    incumbent: Evaluation | None = None
+    progress = Progress(problem.limits)
     scales = measure_scales(book.evaluations, problem.limits)
     choice: _Choice | None = None
     idle = 0
@@ -178,10 +179,10 @@ def admm(
         if idle >= settings.patience:
             yield from await_pending(book)
             return
-        away = None if _has_gained(work, state, incumbent) else _leave(work, state)
+        has_gained = progress.has_come(state.incumbent, scales.loss)
+        away = None if has_gained else _leave(work, state)
         if away is not None:
             state = replace(state, selection=away.selection)
-        incumbent = state.incumbent
 
 
 def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettings) -> AdmmState:
@@ -217,18 +218,21 @@ def _tune(
     work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
 ) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
     """θ-min of what was chosen; of what is chosen instead, where late results overturn that."""
+    known = len(work.book.keys)
     theta = yield from _minimise_theta(work, state, solver, choice)
     while choice is not None and choice.is_overturned_by(work.book.evaluations):
         work, choice = replace(work, away=None), choice.again()
         state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
+        known = len(work.book.keys)
         theta = yield from _minimise_theta(work, state, solver, choice)
-    work.tunings.enter(state.selection, work.settings.precision.evaluations(_depth(work, state)))
+    evaluations = work.settings.precision.evaluations(_depth(work, state))
+    work.tunings.enter(state.selection, evaluations, len(work.book.keys) - known)
     return state, theta
 
 
 def _depth(work: _Iteration, state: AdmmState) -> int:
-    """The iteration whose precision θ-min has: on an excursion that of its round."""
-    return state.iteration if work.away is None else work.away.round
+    """The iteration whose precision θ-min has: on an excursion that of its depth."""
+    return state.iteration if work.away is None else work.away.depth
 
 
 def _minimise_theta(
@@ -237,7 +241,7 @@ def _minimise_theta(
     """θ-min over the active parameters.
 
     It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
-    that another selection should have been chosen. On an excursion it has those of its round, all.
+    that another selection should have been chosen. On an excursion it has those of its depth, all.
     """
     problem, precision, depth = work.problem, work.settings.precision, _depth(work, state)
     active = list(problem.space.active(state.selection))
@@ -377,14 +381,6 @@ def _update_duals(
     )
 
 
-def _has_gained(work: _Iteration, state: AdmmState, before: Evaluation | None) -> bool:
-    """Whether there is a better incumbent than before, by more than counts as nothing."""
-    if before is None or state.incumbent is None:
-        return state.incumbent is not before
-    prices = prices_of(state, work.problem.limits, work.scales)
-    return prices.cost(state.incumbent) < prices.cost(before) - GAIN_THAT_MATTERS
-
-
 def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
     """Where to tune next if what z-min chose was tuned before as closely as it would be now."""
     evaluations = work.settings.precision.evaluations(state.iteration + 1)
@@ -393,7 +389,8 @@ def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
     subspace = _selections(work, state)
     inside = ((e.candidate.selection, e) for e in _inside(work.book.evaluations, subspace))
     others = {where: subspace.prices.cost(e) for where, e in inside if where != state.selection}
-    return work.tunings.excursion(others)
+    points = {e.key: e.candidate.selection for e in work.book.evaluations}
+    return work.tunings.depart(others, Counter(points.values()))
 
 
 def _gap(one: Array, other: Array) -> float:

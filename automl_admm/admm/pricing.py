@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -50,13 +51,17 @@ class Prices:
         return np.array(widths, dtype=float) / self.scales.constraints
 
     def cost(self, evaluation: Evaluation) -> float:
-        """f̃ + ρ/2 Σ (r + μ/ρ)² of an evaluation that succeeded, up to a constant."""
+        """f̃ + ρ/2 Σ (r + μ/ρ)² of an evaluation that succeeded, up to a constant.
+
+        Infinite where a constraint could not be measured: a NaN is neither more nor less.
+        """
         loss = evaluation.loss / self.scales.loss
         if not self.limits:
             return loss
-        return loss + lagrangian.constraint_cost(
+        cost = loss + lagrangian.constraint_cost(
             self.excess(evaluation), self.room(), self.constraint_duals, self.rho
         )
+        return math.inf if math.isnan(cost) else cost
 
     def residuals(self, evaluation: Evaluation) -> Array:
         """r_m of an evaluation that succeeded."""

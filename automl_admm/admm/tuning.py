@@ -5,37 +5,48 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
+from automl_admm.axes import AxisTree
 from automl_admm.search import SearchProblem
 from automl_admm.space import SearchSpace, Selection
 
 
 class Excursion(NamedTuple):
-    """A selection to tune, in this round as precisely as the search was in that iteration."""
+    """A selection to tune, as precisely as the search was in the iteration `depth`."""
 
     selection: Selection
-    round: int
+    depth: int
 
 
 class _Standing(NamedTuple):
     """How a selection stands among those that could be tuned next; the least is taken.
 
     `round` is how often those of its parameters were tuned that were tuned least, `visits` how
-    often an excursion was for parameters of the same decision.
+    often an excursion was for parameters of the same decision, `times` how often it was tuned
+    itself: alternatives that share their parameters differ in nothing else.
     """
 
     round: int
     visits: int
+    times: int
     price: float
 
 
 @dataclass
 class Tunings:
-    """The evaluations of the last θ-min on each selection; how often each parameter had one."""
+    """How closely each selection was tuned, and how often it and each parameter were.
+
+    `_spent` are the evaluations that all θ-mins came to, `_last` those of a selection's last one
+    and what had been spent by its end.
+    """
 
     space: SearchSpace
-    _precision: dict[Selection, int] = field(default_factory=dict)
+    _closest: dict[Selection, int] = field(default_factory=dict)
+    _spent: int = 0
+    _last: dict[Selection, tuple[int, int]] = field(default_factory=dict)
+    _times: Counter[Selection] = field(default_factory=Counter)
     _rounds: Counter[int] = field(default_factory=Counter)
     _visits: Counter[str] = field(default_factory=Counter)
 
@@ -43,45 +54,64 @@ class Tunings:
     def of(cls, problem: SearchProblem, evaluations: int) -> Tunings:
         """What a search that goes on begins with, when a first θ-min has so many evaluations.
 
-        Which sub-problem an evaluation was for is not on record; but z-min evaluates a selection
-        once. So one that was evaluated half as often as by a whole θ-min was tuned: drought ends
-        a θ-min no sooner.
+        Which sub-problem an evaluation was for is not on record. But a z-min goes from selection
+        to selection, and drought ends no θ-min before half of its evaluations: so many in a row
+        with one selection were a θ-min.
         """
         tunings = cls(problem.space)
-        counts = Counter(e.candidate.selection for e in problem.known if e.is_whole)
-        for selection, count in counts.items():
-            if 2 * count >= evaluations:
-                tunings.enter(selection, count)
+        whole = (evaluation for evaluation in problem.known if evaluation.is_whole)
+        for selection, row in groupby(whole, key=lambda e: e.candidate.selection):
+            if 2 * (count := len(list(row))) >= evaluations:
+                tunings.enter(selection, count, count)
         return tunings
 
-    def enter(self, selection: Selection, evaluations: int) -> None:
-        """A θ-min on a selection has ended."""
-        self._precision[selection] = evaluations
+    def enter(self, selection: Selection, evaluations: int, spent: int) -> None:
+        """A θ-min on a selection has ended, which might have had so many and has spent so many."""
+        self._closest[selection] = max(self._closest.get(selection, 0), evaluations)
+        self._spent += spent
+        self._last[selection] = (spent, self._spent)
+        self._times[selection] += 1
         self._rounds.update(self.space.active(selection))
 
     def is_tuned(self, selection: Selection, evaluations: int) -> bool:
-        """Whether a θ-min of so many evaluations would be no more than twice the last one."""
-        return 2 * self._precision.get(selection, 0) >= evaluations
+        """Whether a θ-min of so many evaluations has less to gain here than elsewhere.
 
-    def excursion(self, prices: Mapping[Selection, float]) -> Excursion | None:
+        It has where it would be no more than twice the closest one, until as many evaluations
+        were spent elsewhere as the last one came to: so what is best is never left for good.
+        """
+        here, by_then = self._last.get(selection, (0, 0))
+        is_close = 2 * self._closest.get(selection, 0) >= evaluations
+        return is_close and self._spent - by_then < max(here, 1)
+
+    def depart(
+        self, prices: Mapping[Selection, float], tried: Mapping[Selection, int]
+    ) -> Excursion | None:
         """Leave a point where neither block improves; None where nothing can be tuned.
 
         Such a point need not be a minimum. An alternative that was only ever tried with its
         parameters at their defaults may win once it is tuned, and z-min alone would never take it.
         So θ-min goes to the parameters that were tuned least. Among those all decisions have their
         turn: where one of them holds the whole back, its alternatives look worst of all until they
-        are tuned, while those of the others all come to the same. Then the price decides.
+        are tuned, while those of the others all come to the same. Then what was tuned least
+        itself, then the price decides. `tried` is how many points of each selection are known:
+        where these are all there are, nothing can be tuned.
         """
-        standings = {s: self._standing(s, prices[s]) for s in prices if self.space.active(s)}
+        left = (s for s in prices if self.space.active(s) and tried.get(s, 0) < self._size(s))
+        standings = {selection: self._standing(selection, prices[selection]) for selection in left}
         if not standings:
             return None
         selection = min(standings, key=standings.__getitem__)
         self._visits.update(self._least_tuned(selection))
-        return Excursion(selection, standings[selection].round)
+        standing = standings[selection]
+        return Excursion(selection, min(standing.round, standing.times))
+
+    def _size(self, selection: Selection) -> float:
+        """How many points there are."""
+        return AxisTree([self.space.parameters[i] for i in self.space.active(selection)]).size
 
     def _standing(self, selection: Selection, price: float) -> _Standing:
         visits = min(self._visits[decision] for decision in self._least_tuned(selection))
-        return _Standing(self._round(selection), visits, price)
+        return _Standing(self._round(selection), visits, self._times[selection], price)
 
     def _round(self, selection: Selection) -> int:
         return min(self._rounds[place] for place in self.space.active(selection))

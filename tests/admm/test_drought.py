@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from typing import Any
 
 import numpy as np
 import pytest
 
-from automl_admm.admm.drought import Drought
+from automl_admm.admm.drought import Drought, Progress
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import Precision
-from automl_admm.problem import AdmmState, Evaluation, Observation, Status
+from automl_admm.problem import AdmmState, Evaluation, Limit, Observation, Status
 from automl_admm.search import Proposal, SearchProblem, default_start
 from automl_admm.space import Candidate, Choice, Parameter, SearchSpace, Selection
 
@@ -54,6 +56,30 @@ def test_a_part_of_an_evaluation_is_no_gain_and_counts_as_the_part_that_it_is() 
     drought = Drought.of(8, losses(1.0))
     assert not drought.lasts([Observation(None, 0.1, fidelity=0.25)] * 15)
     assert drought.lasts([Observation(None, 0.1, fidelity=0.25)])
+
+
+def incumbent(loss: float, *constraints: float) -> Evaluation:
+    return Evaluation(1, "", default_start(SPACE), Status.SUCCESS, loss, constraints)
+
+
+def test_iterations_gain_where_small_gains_add_up() -> None:
+    progress = Progress(())
+    assert not progress.has_come(None, 1.0)
+    assert progress.has_come(incumbent(1.0), 1.0)
+    assert not progress.has_come(incumbent(1.0), 1.0)
+    assert not progress.has_come(incumbent(0.994), 1.0)
+    assert progress.has_come(incumbent(0.988), 1.0)
+    assert not progress.has_come(incumbent(0.9), 10.0)
+
+
+def test_to_come_nearer_to_the_limits_is_a_gain_whatever_it_costs() -> None:
+    progress = Progress((Limit("g", 1.0),))
+    assert progress.has_come(incumbent(0.0, math.nan), 1.0)
+    assert progress.has_come(incumbent(1.0, 2.0), 1.0)
+    assert not progress.has_come(incumbent(0.0, 1.999), 1.0)
+    assert progress.has_come(incumbent(2.0, 1.5), 1.0)
+    assert progress.has_come(incumbent(3.0, 1.0), 1.0)
+    assert not progress.has_come(incumbent(3.0, 0.5), 1.0)
 
 
 class Drawing:
@@ -105,3 +131,22 @@ def test_a_flat_sub_problem_takes_half_and_one_that_gains_takes_all(
             break
     assert theta.told == theta_took
     assert set(z.told) == z_took
+
+
+def test_late_results_put_the_end_off_by_as_many() -> None:
+    """Four are always being evaluated: of a flat loss 20 + 4 are looked at."""
+    theta, z = Drawing(), Staying()
+    problem = SearchProblem(
+        SPACE, lambda candidate: repr(SPACE.values(candidate)), (default_start(SPACE),)
+    )
+    search = admm(problem, theta, z, AdmmSettings(precision=Precision(40, 0, 40)))
+    running: deque[Evaluation] = deque()
+    event = next(search)
+    while not (isinstance(event, AdmmState) and event.iteration == 1):
+        if isinstance(event, Proposal):
+            key = problem.key(event.candidate)
+            running.append(Evaluation(1, key, event.candidate, Status.SUCCESS, 0.0))
+        is_late = len(running) > 4 or not isinstance(event, Proposal)
+        event = search.send([running.popleft()] if running and is_late else [])
+    assert 23 <= theta.told[1] <= 25
+    assert z.told[1] == 21  # there are two selections: one is pending

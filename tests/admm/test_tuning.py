@@ -29,17 +29,34 @@ WIDE, BARE = at("wide", "tree"), at("wide", "mean")
 def test_what_was_tuned_half_as_closely_is_tuned() -> None:
     tunings = Tunings(SPACE)
     assert not tunings.is_tuned(TREE, 16)
-    tunings.enter(TREE, 16)
+    tunings.enter(TREE, 16, 16)
     assert tunings.is_tuned(TREE, 32)
     assert not tunings.is_tuned(TREE, 33)
     assert not tunings.is_tuned(NET, 16)
 
 
+def test_what_is_tuned_has_its_turn_again_once_as_much_was_spent_elsewhere() -> None:
+    tunings = Tunings(SPACE)
+    tunings.enter(TREE, 16, 8)
+    tunings.enter(NET, 16, 7)
+    assert tunings.is_tuned(TREE, 16)
+    tunings.enter(NET, 16, 1)
+    assert not tunings.is_tuned(TREE, 16)
+    assert tunings.is_tuned(NET, 16)
+
+
+def test_a_rough_tuning_does_not_undo_a_close_one() -> None:
+    tunings = Tunings(SPACE)
+    tunings.enter(TREE, 64, 64)
+    tunings.enter(TREE, 16, 16)
+    assert tunings.is_tuned(TREE, 128)
+
+
 def test_the_least_tuned_parameters_come_first_and_then_the_cheapest() -> None:
     tunings = Tunings(SPACE)
-    tunings.enter(TREE, 16)
+    tunings.enter(TREE, 16, 16)
     prices = {TREE: 0.0, NET: 2.0, WIDE: 3.0, MEAN: 1.0}
-    assert tunings.excursion(prices) == Excursion(NET, 0)
+    assert tunings.depart(prices, {}) == Excursion(NET, 0)
 
 
 def test_a_decision_has_its_turn_however_bad_its_alternatives_look() -> None:
@@ -47,32 +64,58 @@ def test_a_decision_has_its_turn_however_bad_its_alternatives_look() -> None:
     prices = {TREE: 1.0, NET: 2.0, WIDE: 9.0, BARE: 8.0}
     gone = []
     for _ in range(4):
-        excursion = tunings.excursion(prices)
+        excursion = tunings.depart(prices, {})
         assert excursion is not None
-        tunings.enter(excursion.selection, 16)
+        tunings.enter(excursion.selection, 16, 16)
         gone.append(excursion)
-    assert gone == [Excursion(TREE, 0), Excursion(BARE, 0), Excursion(NET, 0), Excursion(BARE, 1)]
+    assert gone == [Excursion(TREE, 0), Excursion(BARE, 0), Excursion(NET, 0), Excursion(WIDE, 0)]
+
+
+def test_alternatives_that_share_their_parameters_take_turns() -> None:
+    shared = SearchSpace((Choice("kind", ("a", "b", "c")),), (Parameter("x", 0.0, 1.0),))
+    a, b, c = (shared.complete({"kind": kind}) for kind in "abc")
+    tunings = Tunings(shared)
+    tunings.enter(a, 64, 64)
+    first = tunings.depart({b: 1.0, c: 2.0}, {})
+    assert first == Excursion(b, 0)
+    tunings.enter(b, 16, 16)
+    assert tunings.depart({b: 1.0, c: 2.0}, {}) == Excursion(c, 0)
+
+
+def test_what_is_used_up_is_not_tuned() -> None:
+    grid = SearchSpace((Choice("kind", ("a", "b")),), (Parameter("n", 1, 3, kind="int"),))
+    a, b = (grid.complete({"kind": kind}) for kind in "ab")
+    tunings = Tunings(grid)
+    assert tunings.depart({a: 0.0, b: 1.0}, {a: 3, b: 2}) == Excursion(b, 0)
+    assert tunings.depart({a: 0.0}, {a: 3}) is None
+
+
+def known(selection: Selection, times: int, loss: float, fidelity: float = 1.0) -> list[Evaluation]:
+    active = SPACE.active(selection)
+    places = [Candidate(selection, (i / times,) * len(active), fidelity) for i in range(times)]
+    return [Evaluation(1, str(c), c, Status.SUCCESS, loss) for c in places]
 
 
 def test_a_search_that_goes_on_knows_what_was_tuned() -> None:
-    def known(selection: Selection, times: int, fidelity: float = 1.0) -> list[Evaluation]:
-        active = SPACE.active(selection)
-        places = [Candidate(selection, (i / times,) * len(active), fidelity) for i in range(times)]
-        return [Evaluation(1, str(c), c, Status.SUCCESS, 1.0) for c in places]
-
-    log = (*known(TREE, 8), *known(NET, 7), *known(WIDE, 99, fidelity=0.5))
+    log = (*known(TREE, 8, 1.0), *known(NET, 7, 1.0), *known(WIDE, 99, 1.0, fidelity=0.5))
     problem = SearchProblem(SPACE, str, (Candidate(MEAN, ()),), known=log)
     tunings = Tunings.of(problem, 16)
     assert tunings.is_tuned(TREE, 16)
     assert not tunings.is_tuned(TREE, 17)
     assert not tunings.is_tuned(NET, 14)
     assert not tunings.is_tuned(WIDE, 4)
-    assert tunings.excursion({TREE: 0.0, NET: 1.0}) == Excursion(NET, 0)
+    assert tunings.depart({TREE: 0.0, NET: 1.0}, {}) == Excursion(NET, 0)
+
+
+def test_single_evaluations_in_every_z_min_are_no_tuning() -> None:
+    log = [e for pair in zip(known(TREE, 40, 1.0), known(NET, 40, 1.0), strict=True) for e in pair]
+    problem = SearchProblem(SPACE, str, (Candidate(MEAN, ()),), known=tuple(log))
+    assert not Tunings.of(problem, 4).is_tuned(TREE, 4)
 
 
 def test_where_nothing_has_parameters_there_is_nowhere_to_go() -> None:
-    assert Tunings(SPACE).excursion({MEAN: 1.0}) is None
-    assert Tunings(SPACE).excursion({}) is None
+    assert Tunings(SPACE).depart({MEAN: 1.0}, {}) is None
+    assert Tunings(SPACE).depart({}, {}) is None
 
 
 def test_a_search_finds_what_only_wins_once_it_is_tuned() -> None:
@@ -87,3 +130,42 @@ def test_a_search_finds_what_only_wins_once_it_is_tuned() -> None:
     for seed in range(5):
         found = minimize(loss, SPACE, max_evaluations=150, theta_solver="gp", random_state=seed)
         assert found.loss < 0.5
+
+
+def test_a_grid_is_searched_whole_where_alternatives_share_their_parameters() -> None:
+    """`f` is the worst at all values but one, and the best there."""
+    kinds = "abcdef"
+    space = SearchSpace((Choice("kind", tuple(kinds)),), (Parameter("n", 0, 19, kind="int"),))
+
+    def loss(values: dict[str, int | str]) -> float:
+        if values["kind"] == "f":
+            return 0.0 if values["n"] == 17 else 9.0
+        return 1.0 + 0.1 * kinds.index(str(values["kind"])) + 0.01 * abs(int(values["n"]) - 6)
+
+    for seed in range(2):
+        found = minimize(loss, space, max_evaluations=300, theta_solver="tpe", random_state=seed)
+        assert found.loss == 0.0
+        assert len(found.evaluations) == 120
+
+
+def test_the_best_is_not_left_for_good() -> None:
+    """A valley that takes long to follow, beside two alternatives that are hopeless."""
+    kinds = ("valley", "hill", "peak")
+    space = SearchSpace(
+        (Choice("kind", kinds),),
+        tuple(
+            Parameter(f"{k}{i}", 0, 1, when=Condition("kind", (k,))) for k in kinds for i in "xy"
+        ),
+    )
+
+    def loss(values: dict[str, float | str]) -> float:
+        kind = str(values["kind"])
+        x, y = (3.0 * float(values[f"{kind}{i}"]) - 1.0 for i in "xy")
+        rise = 0.0 if kind == "valley" else 5000.0
+        return rise + 100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2
+
+    for seed in range(2):
+        found = minimize(loss, space, max_evaluations=500, theta_solver="random", random_state=seed)
+        late = found.evaluations[250:]
+        share = sum(e.candidate.selection.get("kind") == "valley" for e in late) / len(late)
+        assert share > 0.3

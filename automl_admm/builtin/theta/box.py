@@ -65,7 +65,7 @@ class Box:
         rounded = np.round(projected, DIGITS) + 0.0
         axes = np.flatnonzero(self.grids)
         if axes.size:  # places of a wide grid are nearer to each other than the digits tell
-            rounded[:, axes] = np.round(self.to_number(projected[:, axes], axes))
+            rounded[:, axes] = np.round(self.to_number(projected[:, axes], axes)) + 0.0
         return [row.tobytes() for row in rounded]
 
     def is_used_up(self, known: Collection[bytes]) -> bool:

@@ -40,7 +40,7 @@ class Sites:
     def _keys(self, places: Array) -> list[bytes]:
         """`AxisTree.key` of each."""
         rounded, axes = np.round(places, DIGITS) + 0.0, self._wholes
-        rounded[:, axes] = np.round(self._box.to_number(places[:, axes], axes))
+        rounded[:, axes] = np.round(self._box.to_number(places[:, axes], axes)) + 0.0
         return [row.tobytes() for row in rounded]
 
     def is_used_up(self, known: Collection[bytes]) -> bool:

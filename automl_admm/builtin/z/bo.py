@@ -82,7 +82,8 @@ class RelaxedOptimization(Learner):
     def _draws(self, taken: Collection[Selection]) -> list[Selection]:
         """Draws of this sub-problem, some of them new: to draw and encode all takes longer."""
         kept = [selection for selection in self._far if selection not in taken][FRESH - FAR :]
-        self._far = kept + self._new(partial(self._space.sample, self._rng), FAR - len(kept), taken)
+        new = self._new(partial(self._space.sample, self._rng), FAR - len(kept), taken)
+        self._far = list(dict.fromkeys(kept + new))
         return self._far
 
     def _neighbours(
