@@ -7,6 +7,7 @@ its state after every outer iteration. It computes nothing itself.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from automl_admm.admm.pricing import (
     prices_of,
 )
 from automl_admm.admm.schedule import Precision
+from automl_admm.admm.start import initial_state
 from automl_admm.admm.tuning import Excursion, Tunings
 from automl_admm.problem import (
     AdmmState,
@@ -32,10 +34,11 @@ from automl_admm.problem import (
     Observation,
     Quadratic,
     SelectionSubproblem,
+    Status,
     ThetaSubproblem,
 )
 from automl_admm.protocols import ThetaSolver, ZSolver
-from automl_admm.ranking import best_of, rank
+from automl_admm.ranking import best_of
 from automl_admm.search import (
     WAIT,
     Book,
@@ -147,7 +150,7 @@ def admm(
     settings = settings or AdmmSettings()
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
-    state = initial_state(problem, beginning(problem, book), settings)
+    state = initial_state(problem, beginning(problem, book), settings.rho)
     integers = projection.integer_mask(problem.space.parameters)
     project = cache(problem.space.projected)
     tunings = Tunings.of(problem, settings.precision.evaluations(0))
@@ -175,7 +178,10 @@ def admm(
         yield state
         if len(book.keys) == known and book.pending:
             book.receive((yield WAIT))
-        idle = idle + 1 if len(book.keys) == known else 0
+        if len(book.keys) > known:
+            idle = 0
+        elif away is None:  # an excursion in vain is not repeated, and others may be left
+            idle += 1
         if idle >= settings.patience:
             yield from await_pending(book)
             return
@@ -183,35 +189,6 @@ def admm(
         away = None if has_gained else _leave(work, state)
         if away is not None:
             state = replace(state, selection=away.selection)
-
-
-def initial_state(problem: SearchProblem, start: Candidate, settings: AdmmSettings) -> AdmmState:
-    """A starting point, every other parameter at its latest value or default, λ = 0, μ = 0."""
-    theta = latest_theta(problem)
-    selection = start.selection
-    theta[list(problem.space.active(selection))] = start.theta
-    none = np.zeros(len(problem.limits))
-    return AdmmState(
-        iteration=0,
-        selection=selection,
-        theta=theta,
-        delta=projection.nearest_integers(problem.space.parameters, theta, 0 * theta, 1.0),
-        dual=np.zeros_like(theta),
-        constraint_duals=none,
-        slack=none,
-        residuals=none,
-        rho=settings.rho,
-        integer_rho=settings.rho,
-    )
-
-
-def latest_theta(problem: SearchProblem) -> Array:
-    """θ with every component as it was in the best of the known evaluations that had it."""
-    theta = problem.space.default_theta()
-    for evaluation in reversed(rank(problem.known, problem.limits)):
-        candidate = evaluation.candidate
-        theta[list(problem.space.active(candidate.selection))] = candidate.theta
-    return theta
 
 
 def _tune(
@@ -344,7 +321,11 @@ def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Sele
 
 
 def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:
-    return [e for e in evaluations if e.ok and subspace.locate(e.candidate) is not None]
+    return [e for e in evaluations if e.ok and _is_inside(e, subspace)]
+
+
+def _is_inside(evaluation: Evaluation, subspace: SelectionSubspace) -> bool:
+    return subspace.locate(evaluation.candidate) is not None
 
 
 def _update_duals(
@@ -386,11 +367,12 @@ def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
     evaluations = work.settings.precision.evaluations(state.iteration + 1)
     if not work.tunings.is_tuned(state.selection, evaluations):
         return None
-    subspace = _selections(work, state)
-    inside = ((e.candidate.selection, e) for e in _inside(work.book.evaluations, subspace))
-    others = {where: subspace.prices.cost(e) for where, e in inside if where != state.selection}
-    points = {e.key: e.candidate.selection for e in work.book.evaluations}
-    return work.tunings.depart(others, Counter(points.values()))
+    subspace, known = _selections(work, state), work.book.evaluations
+    here = [e for e in known if e.status is not Status.SKIPPED and _is_inside(e, subspace)]
+    prices = {e.candidate.selection: subspace.prices.cost(e) if e.ok else math.inf for e in here}
+    prices.pop(state.selection, None)
+    points = {(e.candidate.selection, e.key) for e in known}
+    return work.tunings.depart(prices, Counter(selection for selection, _ in points))
 
 
 def _gap(one: Array, other: Array) -> float:

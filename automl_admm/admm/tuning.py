@@ -23,9 +23,9 @@ class Excursion(NamedTuple):
 class _Standing(NamedTuple):
     """How a selection stands among those that could be tuned next; the least is taken.
 
-    `round` is how often those of its parameters were tuned that were tuned least, `visits` how
-    often an excursion was for parameters of the same decision, `times` how often it was tuned
-    itself: alternatives that share their parameters differ in nothing else.
+    `round` is how often its least tuned parameter was tuned, `visits` how often an excursion was
+    for parameters of the same decision, `times` how often it was tuned itself: alternatives that
+    share their parameters differ in nothing else.
     """
 
     round: int
@@ -39,13 +39,14 @@ class Tunings:
     """How closely each selection was tuned, and how often it and each parameter were.
 
     `_spent` are the evaluations that all θ-mins came to, `_last` those of a selection's last one
-    and what had been spent by its end.
+    and what had been spent by its end; `_vain` are the selections whose last one came to nothing.
     """
 
     space: SearchSpace
     _closest: dict[Selection, int] = field(default_factory=dict)
     _spent: int = 0
     _last: dict[Selection, tuple[int, int]] = field(default_factory=dict)
+    _vain: set[Selection] = field(default_factory=set)
     _times: Counter[Selection] = field(default_factory=Counter)
     _rounds: Counter[int] = field(default_factory=Counter)
     _visits: Counter[str] = field(default_factory=Counter)
@@ -56,7 +57,7 @@ class Tunings:
 
         Which sub-problem an evaluation was for is not on record. But a z-min goes from selection
         to selection, and drought ends no θ-min before half of its evaluations: so many in a row
-        with one selection were a θ-min.
+        with one selection were a θ-min, of so many at least.
         """
         tunings = cls(problem.space)
         whole = (evaluation for evaluation in problem.known if evaluation.is_whole)
@@ -70,18 +71,22 @@ class Tunings:
         self._closest[selection] = max(self._closest.get(selection, 0), evaluations)
         self._spent += spent
         self._last[selection] = (spent, self._spent)
+        (self._vain.discard if spent else self._vain.add)(selection)
         self._times[selection] += 1
         self._rounds.update(self.space.active(selection))
 
     def is_tuned(self, selection: Selection, evaluations: int) -> bool:
         """Whether a θ-min of so many evaluations has less to gain here than elsewhere.
 
-        It has where it would be no more than twice the closest one, until as many evaluations
-        were spent elsewhere as the last one came to: so what is best is never left for good.
+        It has where it would be no more than twice the closest one, until θ-mins elsewhere came to
+        as many evaluations as the last one here: so what is best is never left for good. And it has
+        where the last one found nothing new.
         """
+        if selection in self._vain:
+            return True
         here, by_then = self._last.get(selection, (0, 0))
         is_close = 2 * self._closest.get(selection, 0) >= evaluations
-        return is_close and self._spent - by_then < max(here, 1)
+        return is_close and self._spent - by_then < here
 
     def depart(
         self, prices: Mapping[Selection, float], tried: Mapping[Selection, int]
@@ -94,10 +99,13 @@ class Tunings:
         turn: where one of them holds the whole back, its alternatives look worst of all until they
         are tuned, while those of the others all come to the same. Then what was tuned least
         itself, then the price decides. `tried` is how many points of each selection are known:
-        where these are all there are, nothing can be tuned.
+        where these are all there are, nothing can be tuned, and no more where it was in vain.
         """
-        left = (s for s in prices if self.space.active(s) and tried.get(s, 0) < self._size(s))
-        standings = {selection: self._standing(selection, prices[selection]) for selection in left}
+        left = (s for s in prices if self.space.active(s) and s not in self._vain)
+        unknown = (s for s in left if tried.get(s, 0) < self._size(s))
+        standings = {
+            selection: self._standing(selection, prices[selection]) for selection in unknown
+        }
         if not standings:
             return None
         selection = min(standings, key=standings.__getitem__)

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.admm import lagrangian, projection
-from automl_admm.space import Parameter
+from automl_admm.admm.pricing import Prices, Scales
+from automl_admm.problem import Evaluation, Limit, Status
+from automl_admm.space import Candidate, Parameter, Selection
 
 numbers = st.floats(-5, 5)
 rhos = st.floats(0.01, 100)
@@ -90,3 +95,11 @@ def test_inactive_integers_go_to_their_box_only() -> None:
         np.array([0.3, 0.3]), np.array([1.4, 0.9]), np.array([1.0, 0.0])
     )
     assert theta == pytest.approx([1.0, 0.3])
+
+
+def test_what_could_not_be_measured_has_no_price() -> None:
+    candidate = Candidate(Selection(()), ())
+    prices = Prices((Limit("g", 1.0),), Scales(1.0, np.ones(1), True), np.zeros(1), 1.0)
+    measured = Evaluation(1, "", candidate, Status.SUCCESS, 2.0, (0.5,))
+    assert prices.cost(measured) == pytest.approx(2.0)
+    assert prices.cost(replace(measured, constraints=(math.nan,))) == math.inf

@@ -1,17 +1,10 @@
-"""Where θ-min goes when neither block improves, and that it pays."""
+"""Where θ-min goes when neither block improves."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from automl_admm import minimize
-from automl_admm.admm.loop import AdmmSettings, admm
-from automl_admm.admm.schedule import Precision
 from automl_admm.admm.tuning import Excursion, Tunings
 from automl_admm.problem import Evaluation, Status
-from automl_admm.search import Proposal, SearchProblem
+from automl_admm.search import SearchProblem
 from automl_admm.space import Candidate, Choice, Condition, Parameter, SearchSpace, Selection
 
 SPACE = SearchSpace(
@@ -124,121 +117,17 @@ def test_where_nothing_has_parameters_there_is_nowhere_to_go() -> None:
     assert Tunings(SPACE).depart({}, {}) is None
 
 
-def test_a_search_finds_what_only_wins_once_it_is_tuned() -> None:
-    """`wide` is the worst at its default, and the best by far at a width of 0.9."""
-    models = {"tree": "depth", "net": "layers"}
-
-    def loss(values: dict[str, float | str]) -> float:
-        scaler = 20.0 * abs(float(values["width"]) - 0.9) if values["scaler"] == "wide" else 1.0
-        name = models.get(str(values["model"]))
-        return scaler + (0.3 if name is None else abs(float(values[name]) - 0.2))
-
-    for seed in range(5):
-        found = minimize(loss, SPACE, max_evaluations=150, theta_solver="gp", random_state=seed)
-        assert found.loss < 0.5
+def test_where_the_last_tuning_found_nothing_there_is_no_other() -> None:
+    tunings = Tunings(SPACE)
+    tunings.enter(TREE, 16, 0)
+    tunings.enter(NET, 16, 16)
+    assert tunings.is_tuned(TREE, 99)
+    assert tunings.depart({TREE: 0.0}, {}) is None
+    tunings.enter(TREE, 16, 1)
+    assert tunings.depart({TREE: 0.0}, {}) == Excursion(TREE, 2)
 
 
-def test_a_grid_is_searched_whole_where_alternatives_share_their_parameters() -> None:
-    """`f` is the worst at all values but one, and the best there."""
-    kinds = "abcdef"
-    space = SearchSpace((Choice("kind", tuple(kinds)),), (Parameter("n", 0, 19, kind="int"),))
-
-    def loss(values: dict[str, int | str]) -> float:
-        if values["kind"] == "f":
-            return 0.0 if values["n"] == 17 else 9.0
-        return 1.0 + 0.1 * kinds.index(str(values["kind"])) + 0.01 * abs(int(values["n"]) - 6)
-
-    for seed in range(2):
-        found = minimize(
-            loss, space, max_evaluations=300, theta_solver="tpe", z_solver="cmab", random_state=seed
-        )
-        assert found.loss == 0.0
-        assert len(found.evaluations) == 120
-
-
-def test_what_is_used_up_does_not_end_the_search() -> None:
-    """`last` has most of the points, and looks worst."""
-    small = "abcdefghij"
-    space = SearchSpace(
-        (Choice("kind", (*small, "last")),),
-        (
-            *(Parameter(f"n{k}", 0, 1, kind="int", when=Condition("kind", (k,))) for k in small),
-            Parameter("n", 0, 39, kind="int", when=Condition("kind", ("last",))),
-        ),
-    )
-
-    def loss(values: dict[str, int | str]) -> float:
-        return 0.1 * small.index(str(values["kind"])) if "n" not in values else 9.0
-
-    found = minimize(
-        loss, space, max_evaluations=200, theta_solver="tpe", z_solver="cmab", random_state=1
-    )
-    assert len(found.evaluations) == 60
-
-
-def test_the_best_is_not_left_for_good() -> None:
-    """A valley that takes long to follow, beside two alternatives that are hopeless."""
-    kinds = ("valley", "hill", "peak")
-    space = SearchSpace(
-        (Choice("kind", kinds),),
-        tuple(
-            Parameter(f"{k}{i}", 0, 1, when=Condition("kind", (k,))) for k in kinds for i in "xy"
-        ),
-    )
-
-    def loss(values: dict[str, float | str]) -> float:
-        kind = str(values["kind"])
-        x, y = (3.0 * float(values[f"{kind}{axis}"]) - 1.0 for axis in "xy")
-        rise = 0.0 if kind == "valley" else 5000.0
-        return rise + 100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2
-
-    for seed in range(2):
-        found = minimize(loss, space, max_evaluations=500, theta_solver="random", random_state=seed)
-        late = found.evaluations[250:]
-        share = sum(e.candidate.selection.get("kind") == "valley" for e in late) / len(late)
-        assert share > 0.3
-
-
-class Drawing:
-    """A solver of either kind that draws, and keeps what it was begun with."""
-
-    def __init__(self) -> None:
-        self.begun: list[Any] = []
-
-    def begin(self, subproblem: Any) -> None:
-        self.begun.append(subproblem)
-        self._rng = np.random.default_rng(subproblem.seed)
-
-    def tell(self, observations: object) -> None:
-        del observations
-
-
-class DrawingTheta(Drawing):
-    def ask(self, count: int, pending: object) -> list[np.ndarray]:
-        return [self._rng.random(len(self.begun[-1].parameters)) for _ in range(count)]
-
-
-class DrawingZ(Drawing):
-    def ask(self, count: int, pending: object) -> list[Selection]:
-        return [SPACE.sample(self._rng) for _ in range(count)]
-
-
-def test_the_first_excursion_of_a_search_that_goes_on_is_to_what_was_not_tuned() -> None:
-    """`net` is the cheaper one, but was tuned; `wide` was not."""
-    losses = {("plain", "tree"): 0.0, ("plain", "net"): 1.0, ("plain", "mean"): 9.0}
-    log = (*known(TREE, 16, 0.0), *known(NET, 16, 1.0))
-    problem = SearchProblem(SPACE, repr, (Candidate(MEAN, ()),), known=log)
-    theta = DrawingTheta()
-    search = admm(problem, theta, DrawingZ(), AdmmSettings(precision=Precision(16, 0, 16)))
-    event = next(search)
-    while len(theta.begun) < 3:
-        results = []
-        if isinstance(event, Proposal):
-            picks = dict(event.candidate.selection.picks)
-            loss = losses.get((str(picks["scaler"]), str(picks["model"])), 20.0)
-            key = repr(event.candidate)
-            results = [Evaluation(1, key, event.candidate, Status.SUCCESS, loss)]
-        event = search.send(results)
-    names = [[parameter.name for parameter in begun.parameters] for begun in theta.begun]
-    assert names[:2] == [["depth"], ["depth"]]
-    assert "width" in names[2]
+def test_of_two_that_stand_alike_the_first_is_taken() -> None:
+    tunings = Tunings(SPACE)
+    assert tunings.depart({NET: 1.0, TREE: 1.0}, {}) == Excursion(NET, 0)
+    assert Tunings(SPACE).depart({TREE: 1.0, NET: 1.0}, {}) == Excursion(TREE, 0)
