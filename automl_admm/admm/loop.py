@@ -34,7 +34,6 @@ from automl_admm.problem import (
     Observation,
     Quadratic,
     SelectionSubproblem,
-    Status,
     ThetaSubproblem,
 )
 from automl_admm.protocols import ThetaSolver, ZSolver
@@ -368,7 +367,7 @@ def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
     if not work.tunings.is_tuned(state.selection, evaluations):
         return None
     subspace, known = _selections(work, state), work.book.evaluations
-    here = [e for e in known if e.status is not Status.SKIPPED and _is_inside(e, subspace)]
+    here = (evaluation for evaluation in known if _is_inside(evaluation, subspace))
     prices = {e.candidate.selection: subspace.prices.cost(e) if e.ok else math.inf for e in here}
     prices.pop(state.selection, None)
     points = {(e.candidate.selection, e.key) for e in known}
