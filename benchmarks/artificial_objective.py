@@ -308,8 +308,8 @@ def main() -> None:
             for m in STUDIES[study]
         }
         show(study, found, arguments.seconds)
+        show_means(found, arguments.seconds)
         if study == "speedup":
-            show_means(found, arguments.seconds)
             show_floor(found, arguments.seconds)
         if arguments.plot:
             draw(study, found, arguments.seconds, arguments.plot)
