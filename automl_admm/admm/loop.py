@@ -59,8 +59,8 @@ from automl_admm.space import Array, Candidate, Selection
 class AdmmSettings:
     """ρ, the precision of the sub-problems, and when to stop.
 
-    `dual_cap` bounds the multipliers; `patience` is how many outer iterations in a row may pass
-    without anything new to evaluate before the space counts as used up.
+    `dual_cap` bounds the multipliers; `patience` is how many outer iterations, but for excursions,
+    may pass in a row without anything new to evaluate before the space counts as used up.
     """
 
     rho: float = 1.0
@@ -167,12 +167,7 @@ def admm(
             scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
         state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
-        state, theta = yield from _tune(work, state, theta_solver, choice)
-        parameters, integer_rho = problem.space.parameters, state.integer_rho
-        delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
-        state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
-        subspace = yield from _minimise_selection(work, state, z_solver)
-        choice = _Choice.of(work, state, delta, subspace)
+        choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
         state = choice.outcome()
         yield state
         if len(book.keys) == known and book.pending:
@@ -188,6 +183,22 @@ def admm(
         away = None if has_gained else _leave(work, state)
         if away is not None:
             state = replace(state, selection=away.selection)
+
+
+def _iterate(
+    work: _Iteration,
+    state: AdmmState,
+    theta_solver: ThetaSolver,
+    z_solver: ZSolver,
+    choice: _Choice | None,
+) -> Generator[Event, Sequence[Evaluation], _Choice]:
+    """θ-min, δ-min and z-min; what z-min came to."""
+    state, theta = yield from _tune(work, state, theta_solver, choice)
+    parameters, integer_rho = work.problem.space.parameters, state.integer_rho
+    delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
+    state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
+    subspace = yield from _minimise_selection(work, state, z_solver)
+    return _Choice.of(work, state, delta, subspace)
 
 
 def _tune(

@@ -71,7 +71,10 @@ class Tunings:
         self._closest[selection] = max(self._closest.get(selection, 0), evaluations)
         self._spent += spent
         self._last[selection] = (spent, self._spent)
-        (self._vain.discard if spent else self._vain.add)(selection)
+        if spent:
+            self._vain.discard(selection)
+        else:
+            self._vain.add(selection)
         self._times[selection] += 1
         self._rounds.update(self.space.active(selection))
 
