@@ -28,7 +28,7 @@ class AxisTree:
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._parameters = tuple(parameters)
         self._resting = np.array([p.default_unit() for p in parameters], dtype=float)
-        self._wholes = [axis for axis, p in enumerate(parameters) if p.is_integer]
+        self._grids = [axis for axis, p in enumerate(parameters) if p.is_integer or p.low == p.high]
         self._hanging = _hanging(self._parameters)
         self.size = self._combinations(self.below())
 
@@ -55,7 +55,7 @@ class AxisTree:
         return int(self._parameters[axis].high - self._parameters[axis].low) + 1
 
     def whole(self, axis: int, unit: float) -> int:
-        """The number of a place of an integer or a category."""
+        """The number of a place of a grid."""
         parameter = self._parameters[axis]
         return round(parameter.to_number(parameter.project(unit)))
 
@@ -85,7 +85,7 @@ class AxisTree:
         """What two points share if they are one thing to evaluate."""
         settled = self.settle(point)
         rounded = np.round(settled, DIGITS) + 0.0
-        for axis in self._wholes:  # places of a wide grid are nearer than the digits tell
+        for axis in self._grids:  # places of a wide grid are nearer than the digits tell
             rounded[axis] = self.whole(axis, settled[axis])
         return bytes(rounded.tobytes())
 

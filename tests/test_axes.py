@@ -61,6 +61,14 @@ def test_neighbours_of_a_wide_grid_are_two_points(log: bool) -> None:
     assert sites.locate(points)[1] == keys
 
 
+def test_a_range_of_one_number_has_one_key() -> None:
+    fixed = (Parameter("fixed", 0.3, 0.3), Parameter("alone", 7, 7, kind="int"), REAL, MODEL)
+    tree, sites = AxisTree(fixed), Sites(fixed)
+    points = [np.array([place, 1.0 - place, 0.4, 1.0]) for place in (0.0, 0.2, 1.0)]
+    assert sites.locate(points)[1] == [tree.key(point) for point in points]
+    assert len({tree.key(point) for point in points}) == 1
+
+
 @pytest.mark.parametrize(("low", "high"), [(-32, 17), (-40, 37), (-31, 8), (0, 5)])
 def test_zero_has_one_key(low: int, high: int) -> None:
     around = Parameter("around", low, high, kind="int")

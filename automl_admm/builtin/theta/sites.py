@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from automl_admm.axes import DIGITS, AxisTree
+from automl_admm.axes import AxisTree
 from automl_admm.builtin.theta.activity import Activity
 from automl_admm.builtin.theta.box import Box
 from automl_admm.space import Array, Parameter
@@ -23,7 +23,6 @@ class Sites:
         self._tree = AxisTree(parameters)
         self._activity = Activity.of(parameters)
         self._resting = self._tree.resting()
-        self._wholes = np.flatnonzero([parameter.is_integer for parameter in parameters])
         self._searched = self._box.high > self._box.low
 
     def locate(self, points: Sequence[Array] | Array) -> tuple[Array, list[bytes]]:
@@ -35,13 +34,7 @@ class Sites:
         projected = self._box.project(rows)
         counted = self._activity.active(projected) & self._searched
         places = np.where(counted, projected, self._resting)
-        return places, self._keys(places)
-
-    def _keys(self, places: Array) -> list[bytes]:
-        """`AxisTree.key` of each."""
-        rounded, axes = np.round(places, DIGITS) + 0.0, self._wholes
-        rounded[:, axes] = np.round(self._box.to_number(places[:, axes], axes)) + 0.0
-        return [row.tobytes() for row in rounded]
+        return places, self._box.keys(places)
 
     def is_used_up(self, known: Collection[bytes]) -> bool:
         """Whether every point is known."""
