@@ -91,14 +91,12 @@ class AxisTree:
 
     def draw(self, rng: np.random.Generator, taken: Collection[bytes]) -> Array | None:
         """A uniform point that is not taken; None where there is none."""
-        is_finite = self.size < math.inf
-        # What is taken may have been drawn with the same seed: then it all comes once more.
-        for _ in range(DRAWS if is_finite else DRAWS + len(taken)):
+        for _ in range(draws(self.size, len(taken))):
             point = self.settle(np.array([self._uniform(p, rng) for p in self._parameters]))
             if self.key(point) not in taken:
                 return point
         # A walk ends soon: little more than what is taken can lie before the first that is not.
-        walk = self._walk(self.below(), self.resting()) if is_finite else ()
+        walk = self._walk(self.below(), self.resting()) if self.size < math.inf else ()
         return next((point for point in walk if self.key(point) not in taken), None)
 
     def _uniform(self, parameter: Parameter, rng: np.random.Generator) -> float:
@@ -108,12 +106,18 @@ class AxisTree:
 
     def _combinations(self, axes: Sequence[int]) -> float:
         """Π over the axes of Σ over the places of each of the points of all that hangs there."""
-        return math.prod(
-            sum(self._combinations(self.below(axis, place)) for place in range(self.places(axis)))
-            if self._parameters[axis].is_category
-            else (self.places(axis) if self._parameters[axis].is_integer else math.inf)
-            for axis in axes
-        )
+        counts = [self._points(axis) for axis in axes]
+        # A whole number may be too large to be multiplied by infinity.
+        return math.inf if math.inf in counts else math.prod(counts)
+
+    def _points(self, axis: int) -> float:
+        """The points of an axis and of all that hangs there."""
+        parameter = self._parameters[axis]
+        if not parameter.is_category:
+            return self.places(axis) if parameter.is_integer else math.inf
+        places = range(self.places(axis))
+        counts = [self._combinations(self.below(axis, place)) for place in places]
+        return math.inf if math.inf in counts else sum(counts)
 
     def _walk(self, axes: tuple[int, ...], point: Array) -> Iterator[Array]:
         """Every point of a tree of grids."""
@@ -126,6 +130,15 @@ class AxisTree:
             point[axis] = parameter.to_unit(parameter.low + place)
             yield from self._walk((*self.below(axis, place), *others), point)
         point[axis] = self._resting[axis]
+
+
+def draws(size: float, taken: int) -> int:
+    """How many draws may miss before what is not taken is looked for.
+
+    What is taken may have been drawn with the same seed: then it all comes once more. Where half
+    of the points are taken or more, looking for one is quick.
+    """
+    return DRAWS + taken if size > 2 * taken else DRAWS
 
 
 def _hanging(parameters: Sequence[Parameter]) -> defaultdict[Spot, list[int]]:

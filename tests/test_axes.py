@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,6 +95,30 @@ def test_draws_go_on_where_all_that_is_taken_was_drawn_with_the_same_seed() -> N
     tree = AxisTree((Parameter("x", 0, 1), Parameter("y", 0, 1)))
     taken = {tree.key(point) for point in np.random.default_rng(0).random((200, 2))}
     assert tree.draw(np.random.default_rng(0), taken) is not None
+
+
+def test_a_finite_box_is_drawn_from_and_not_walked_where_little_of_it_is_taken() -> None:
+    """A walk would begin at its corner."""
+    tree = AxisTree((Parameter("n", 0, 10**6, kind="int"), Parameter("m", 0, 999, kind="int")))
+    rng, taken = np.random.default_rng(0), set[bytes]()
+    for _ in range(300):
+        point = tree.draw(rng, taken)
+        assert point is not None
+        taken.add(tree.key(point))
+    again = tree.draw(np.random.default_rng(0), taken)
+    assert again is not None
+    assert again.max() > 0.01
+
+
+def test_a_grid_of_more_points_than_a_real_number_counts_has_room_for_a_real_axis() -> None:
+    whole = [Parameter(f"n{i}", 0, 9, kind="int") for i in range(310)]
+    kind = Parameter("k", 0, 1, kind="category", values=("a", "b"))
+    under = [replace(parameter, when=Condition("k", ("a",))) for parameter in whole]
+    real = Parameter("x", 0, 1, when=Condition("k", ("b",)))
+    assert AxisTree(whole).size == 10**310
+    assert AxisTree((*whole, Parameter("x", 0, 1))).size == math.inf
+    assert AxisTree((kind, *under)).size == 10**310 + 1
+    assert AxisTree((kind, *under, real)).size == math.inf
 
 
 def test_draws_reach_the_ends_of_a_log_scale() -> None:

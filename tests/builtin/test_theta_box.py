@@ -153,3 +153,18 @@ def test_a_stream_of_numbers_that_is_all_known_comes_to_an_end() -> None:
     for _ in range(100):
         known |= set(box.keys(box.draw(rng, known)[None]))
     assert box.draw(np.random.default_rng(0), known) is not None
+
+
+def test_what_is_left_of_a_box_is_found_without_a_list_of_all_its_places() -> None:
+    box = Box.of((Parameter("n", 0, 10**9, kind="int"), Parameter("m", 1, 2, kind="int")))
+    first = box.to_unit(np.array([[0.0, 1.0], [0.0, 2.0]]))
+    left = box._first_unknown(set(box.keys(first)))
+    assert box.to_number(left).tolist() == [1.0, 1.0]
+
+
+def test_a_finite_box_is_drawn_from_and_not_walked_where_little_of_it_is_known() -> None:
+    box = Box.of((Parameter("n", 0, 10**6, kind="int"), Parameter("m", 0, 999, kind="int")))
+    rng, known = np.random.default_rng(0), set()
+    for _ in range(300):
+        known |= set(box.keys(box.draw(rng, known)[None]))
+    assert box.draw(np.random.default_rng(0), known).max() > 0.01

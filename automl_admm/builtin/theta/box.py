@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.axes import DIGITS, DRAWS
+from automl_admm.axes import DIGITS, draws
 from automl_admm.space import Array, Parameter
 
 Axes = NDArray[np.intp]
@@ -76,8 +76,7 @@ class Box:
         """A uniform point that is not known; None where there is none."""
         if self.is_used_up(known):
             return None
-        # What is known may have been drawn with the same seed: then it all comes once more.
-        for _ in range(DRAWS if self.size is not None else DRAWS + len(known)):
+        for _ in range(draws(math.inf if self.size is None else self.size, len(known))):
             point = self._uniform(rng)
             if self.keys(point[None])[0] not in known:
                 return point
@@ -96,11 +95,10 @@ class Box:
 
     def _first_unknown(self, known: Collection[bytes]) -> Array | None:
         """Walk the grid: it is not much larger than what is known, or a draw had found a point."""
-        if self.size is None:
-            return None
-        ranges = [range(int(high - low) + 1) for low, high in zip(self.low, self.high, strict=True)]
-        for steps in itertools.product(*ranges):
-            point = self.to_unit(self.low[None] + np.array(steps, dtype=float))
+        widths = (self.high - self.low).astype(int) + 1
+        for number in range(self.size or 0):
+            steps = np.array(_digits(number, widths.tolist()), dtype=float)
+            point = self.to_unit(self.low[None] + steps)
             if self.keys(point)[0] not in known:
                 return np.asarray(point[0])
         return None
@@ -131,3 +129,12 @@ class Box:
         above = np.minimum(below + 1.0, self.high[axes])
         lower, upper = self.to_unit(np.stack([below, above]), axes)
         return np.asarray(np.where(np.abs(upper - units) < np.abs(lower - units), upper, lower))
+
+
+def _digits(number: int, bases: Sequence[int]) -> list[int]:
+    """A number's digits to these bases, the last of the smallest weight."""
+    found = []
+    for base in reversed(bases):
+        number, digit = divmod(number, base)
+        found.append(digit)
+    return found[::-1]
