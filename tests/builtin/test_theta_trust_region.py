@@ -158,3 +158,16 @@ def test_pending_points_are_believed_until_they_are_told() -> None:
 def test_senseless_options_are_refused(wrong: dict) -> None:
     with pytest.raises(ValueError, match="must"):
         TrustRegionOptions(**wrong)
+
+
+def test_in_a_hundred_dimensions_and_more_it_gets_beyond_its_first_model() -> None:
+    solver = build_trust_region(OPTIONS)
+    dimension = 102
+    solver.begin(task(tuple(Parameter(f"x{i}", 0, 1) for i in range(dimension)), evaluations=None))
+    best = math.inf
+    for _ in range(2 * dimension + 24):
+        (point,) = solver.ask(1, [])
+        loss = float(((point - 0.3) ** 2).sum())
+        best = min(best, loss)
+        solver.tell([seen(point, loss)])
+    assert best < 0.1

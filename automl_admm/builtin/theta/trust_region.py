@@ -166,7 +166,11 @@ class TrustRegionTheta:
 
 
 def replay(origin: Array, answers: Answers, radius: float) -> Array | None:
-    """Run COBYQA as far as the answers go; the point that it wants next, None if it ended."""
+    """Run COBYQA as far as the answers go; the point that it wants next, None if it ended.
+
+    Its first model takes 2 d + 1 points, and no step is made before.
+    """
+    model = 2 * len(origin) + 1
     try:
         with np.errstate(all="ignore"):
             minimize(
@@ -177,7 +181,7 @@ def replay(origin: Array, answers: Answers, radius: float) -> Array | None:
                 options={
                     "initial_tr_radius": radius,
                     "final_tr_radius": min(SMALLEST, radius),
-                    "maxfev": CALLS_A_RUN,
+                    "maxfev": max(CALLS_A_RUN, 2 * model),
                 },
             )
     except _Wanted as question:
