@@ -102,3 +102,15 @@ def test_a_branch_of_failures_is_left() -> None:
         failing.append(fails)
         solver.tell([Observation(point, float(str(point.get("two"))[1:]), failed=fails)])
     assert sum(failing[35:]) < 0.4 * len(failing[35:])
+
+
+def test_what_is_told_again_leaves_the_tree_that_its_latest_losses_make() -> None:
+    space = WIDE
+    points = [space.complete({"one": f"o{i}", "two": f"t{i % 3}"}) for i in range(6)]
+    solver = begun(space, *(Observation(point, float(i)) for i, point in enumerate(points)))
+    solver.tell([Observation(points[0], 7.0), Observation(points[1], 1.0, failed=True)])
+    solver.tell([Observation(points[1], 0.5), Observation(points[0], 3.0)])
+    again = Tree()
+    for point, loss in zip(points, [3.0, 0.5, 2.0, 3.0, 4.0, 5.0], strict=True):
+        again.add(point, loss)
+    assert solver._tree == again

@@ -33,6 +33,13 @@ class Tally:
             self.successes += 1
             self.total += loss
 
+    def take_out(self, loss: float) -> None:
+        """Take back what was entered."""
+        self.visits -= 1
+        if math.isfinite(loss):
+            self.successes -= 1
+            self.total -= loss
+
     @property
     def mean(self) -> float:
         """The mean loss of the successes."""
@@ -52,6 +59,13 @@ class Tree:
             self.nodes.setdefault(path, Tally()).add(loss)
         for arm in arms_of(selection):
             self.arms.setdefault(arm, Tally()).add(loss)
+
+    def take_out(self, selection: Selection, loss: float) -> None:
+        """Take back a selection that was entered with this loss."""
+        for path in paths_of(selection):
+            self.nodes[path].take_out(loss)
+        for arm in arms_of(selection):
+            self.arms[arm].take_out(loss)
 
 
 class TreeSearch(Learner):
@@ -77,15 +91,18 @@ class TreeSearch(Learner):
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Enter what was observed in the tree; one that was known already is not counted twice."""
-        known = any(observation.point in self._record.losses for observation in observations)
+        told = dict.fromkeys(observation.point for observation in observations)
+        known = {
+            point: self._record.losses[point] for point in told if point in self._record.losses
+        }
         super().tell(observations)
-        if known:
-            self._grow()
-            return
-        for selection in dict.fromkeys(observation.point for observation in observations):
+        for selection, loss in known.items():
+            self._tree.take_out(selection, loss)
+        for selection in told:
             self._tree.add(selection, self._record.losses[selection])
 
     def _grow(self) -> None:
+        """The tree of all that is on record; what was taken back leaves no trace of rounding."""
         self._tree = Tree()
         for selection, loss in self._record.losses.items():
             self._tree.add(selection, loss)
