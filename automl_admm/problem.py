@@ -111,6 +111,8 @@ class Observation(Generic[PointT]):
 
     `loss` includes everything the solver is to minimise. That of a failed point is worse than the
     worst success known by then, and 1 where there is none: what models losses looks at `failed`.
+    A failure that is `refused` was excluded by a limit whose value needs no evaluation: nothing was
+    spent on it, and its constraints are what is known, NaN for the others.
     """
 
     point: PointT
@@ -120,6 +122,7 @@ class Observation(Generic[PointT]):
     seconds: float = 0.0
     failed: bool = False
     fidelity: float = 1.0
+    refused: bool = False
 
     @property
     def is_lost(self) -> bool:

@@ -89,9 +89,8 @@ class Book:
     """What has been evaluated, and what has been asked for and not yet answered.
 
     `evaluations` are the whole ones: of one with fewer rows only the solver hears that asked. Among
-    them are the records of what a limit `refused` beforehand, as of failures: so a solver's model
-    holds what every other failure is to it, and solvers that can make use of the cheap values
-    themselves have the functions. `keys` are only of what was really evaluated.
+    them are the records of what a limit `refused` beforehand, as of failures of which the cheap
+    values are known. `keys` are only of what was really evaluated.
     """
 
     key: Callable[[Candidate], str]
@@ -338,6 +337,7 @@ def observe(
             evaluation.seconds,
             failed=not evaluation.ok,
             fidelity=evaluation.candidate.fidelity,
+            refused=evaluation.status is Status.SKIPPED,
         )
         for evaluation, point in inside
     ]

@@ -147,6 +147,31 @@ def test_with_limits_what_was_measured_is_learnt_and_not_its_price() -> None:
     assert training.known * training.unit == pytest.approx(PULLED(training.points))
 
 
+def test_of_what_a_limit_refused_the_cheap_values_are_learnt() -> None:
+    known = Sample(Box.of(AXES), NOTHING, (LATENCY, RECALL))
+    known.add(
+        [
+            Observation(POINTS[0], 9.0, constraints=(0.5, math.nan), failed=True, refused=True),
+            Observation(POINTS[1], 1.0, 1.0, (0.1, 0.9)),
+            Observation(POINTS[2], 2.0, 2.0, (0.7, 0.7)),
+        ]
+    )
+    latency, recall = known.training(10).measured
+    assert np.argsort(latency.values).tolist() == [1, 0, 2]
+    assert int(recall.values.argmax()) == 0  # not known: as of a failure
+
+
+def test_penalties_whose_squares_are_no_numbers_are_learnt_as_giants() -> None:
+    for limits in ((), (LATENCY,)):
+        known = Sample(Box.of(AXES), NOTHING, limits)
+        for place, value in enumerate([1e300, 1.0, 2.0, -1e300]):
+            told = Observation(POINTS[place], value, value, (value,) * len(limits))
+            known.add([told])
+        training = known.training(10)
+        assert np.isfinite(training.values).all()
+        assert all(np.isfinite(limit.values).all() for limit in training.measured)
+
+
 def test_without_limits_the_loss_is_learnt() -> None:
     training = sample(()).training(100)
     assert training.measured == ()

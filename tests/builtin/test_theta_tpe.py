@@ -85,6 +85,27 @@ def test_a_constraint_that_nothing_satisfies_has_its_nearest_point() -> None:
     assert not len(first.good)
 
 
+def test_what_one_limit_refuses_says_of_another_only_what_is_known() -> None:
+    limits = (Limit("cheap", 0.5), Limit("dear", 0.5), Limit("both", 0.5))
+    subproblem = task(limits=limits)
+    memory = Memory(Sites(subproblem.parameters), subproblem)
+    refused = Observation(
+        RNG.random(2), 1.0, constraints=(0.9, math.nan, 0.1), failed=True, refused=True
+    )
+    success = Observation(RNG.random(2), 2.0, 2.0, (0.2, 0.8, 0.4))
+    failure = Observation(RNG.random(2), 3.0, failed=True)
+    memory.add([refused, success, failure])
+    known = memory.told()
+    assert known.excess[0] == pytest.approx([0.4, math.nan, -0.4], nan_ok=True)
+    assert np.isinf(known.excess[2]).all()
+    _, *constraints = rule(3).part(known)
+    assert [(len(groups.good), len(groups.bad)) for groups in constraints] == [
+        (1, 2),
+        (1, 1),  # nothing satisfies it: the nearest is good
+        (2, 1),
+    ]
+
+
 def test_failures_are_never_good() -> None:
     known = told([math.inf, 2.0], [[math.inf], [0.5]])
     for groups in rule(1).part(known):

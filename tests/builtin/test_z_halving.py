@@ -181,6 +181,32 @@ def test_without_fidelity_arms_have_equal_shares_and_the_worse_half_goes() -> No
     assert {str(point.get("model")) for point, _ in climb(solver, 5.0)} == {"line"}
 
 
+@pytest.mark.parametrize("hopeless", ["", "near"])
+def test_without_fidelity_what_a_limit_refused_is_no_pull_and_holds_up_no_round(
+    hopeless: str,
+) -> None:
+    """Of the arm `hopeless` everything is refused, of the others two of three."""
+    solver = begun(1.0, evaluations=48)
+    pulls: Counter[str] = Counter()
+    turn = 0
+    while sum(pulls.values()) < 48:
+        (point,) = solver.ask(1, [])
+        arm, turn = str(point.get("model")), turn + 1
+        refused = arm == hopeless or turn % 3 > 0
+        pulls[arm] += not refused
+        solver.tell([Observation(point, loss_of(point), failed=refused, refused=refused)])
+    assert pulls["line"] > 2 * pulls["tree"] > 0
+    assert min(pulls[arm] for arm in LOSS if arm != hopeless) >= 4
+
+
+def test_a_refusal_makes_nobody_climb() -> None:
+    solver = begun(0.1)
+    for _ in range(2 * ETA):
+        point, fidelity = unwrap(solver.ask(1, [])[0])
+        solver.tell([Observation(point, 9.0, failed=True, fidelity=fidelity, refused=True)])
+    assert all(not rung.losses for rung in solver._climbing._rungs)
+
+
 def test_without_fidelity_an_arm_that_is_used_up_holds_up_no_round() -> None:
     """Of sixteen evaluations in two rounds each of four arms has two; the tree offers but one."""
     hung = Condition("model", ("line", "net", "near"))

@@ -123,7 +123,7 @@ def test_of_evaluations_every_arm_may_have_all_that_are_left() -> None:
 def test_of_seconds_a_dear_arm_is_judged_by_the_pulls_that_the_time_left_buys() -> None:
     solver = begun(evaluations=None, seconds=20.0)
     search(solver, 6, {"tree": 4.0, "line": 1.0, "net": 0.5})
-    curves = {arm: solver._curve(arm) for arm in LOSS}
+    curves = solver._curves(LOSS)
     assert {arm: curve.seconds for arm, curve in curves.items()} == {
         "tree": 4.0,
         "line": 1.0,
@@ -224,8 +224,8 @@ def told(
 
 def test_a_selection_with_other_parameters_is_another_pull_and_grows_its_arm() -> None:
     solver = told([9.0, 8.0, 8.5, 7.0])
-    assert solver._curve("tree").losses == (9.0, 8.0, 8.5, 7.0)
-    assert solver._curve("tree").growth(2) == 0.5
+    assert solver._curves(["tree"])["tree"].losses == (9.0, 8.0, 8.5, 7.0)
+    assert solver._curves(["tree"])["tree"].growth(2) == 0.5
     solver.ask(1, [])
     assert solver._alive == ["tree", "line"]  # 7 - 8 · 0.5 is less than 6
 
@@ -233,27 +233,27 @@ def test_a_selection_with_other_parameters_is_another_pull_and_grows_its_arm() -
 def test_what_was_counted_is_no_second_pull_when_it_is_told_again() -> None:
     solver = told([9.0, 8.0, 8.0])
     solver.tell([Observation(TREE, 8.0, 8.0), Observation(LINE, 6.0, 6.0)])
-    assert solver._curve("tree").losses == (9.0, 8.0)
-    assert solver._curve("line").losses == (6.0,)
+    assert solver._curves(["tree"])["tree"].losses == (9.0, 8.0)
+    assert solver._curves(["line"])["line"].losses == (6.0,)
     failed = Observation(TREE, 9.0, failed=True, seconds=2.0)
     solver.tell([failed, Observation(TREE, 10.0, math.nan, failed=True, seconds=2.0)])
-    assert solver._curve("tree").losses == (9.0, 8.0, math.inf)
+    assert solver._curves(["tree"])["tree"].losses == (9.0, 8.0, math.inf)
 
 
 def test_without_limits_the_unit_of_the_losses_makes_no_growth() -> None:
     solver = told([9.0, 9.5, 9.5, 9.6], prices=[9.0, 9.5, 0.95, 0.96])
-    assert solver._curve("tree").losses == (9.0, 9.5, 9.6)
-    assert solver._curve("tree").growth(2) == 0.0
+    assert solver._curves(["tree"])["tree"].losses == (9.0, 9.5, 9.6)
+    assert solver._curves(["tree"])["tree"].growth(2) == 0.0
 
 
 def test_with_limits_the_latest_price_of_a_selection_is_what_it_is_worth() -> None:
     limits = (Limit("size", 1.0),)
     solver = told([5.0, 4.0, 4.0, 3.0], limits=limits, prices=[1.0, 2.0, 7.0, 8.0])
-    curve = solver._curve("tree")
+    curve = solver._curves(["tree"])["tree"]
     assert curve.losses == (1.0, 7.0, 8.0)  # the second was priced anew, the first cannot be
     assert (curve.reward, curve.growth(2)) == (-8.0, 0.0)
     solver = told([5.0, 4.0, 3.0], limits=limits, prices=[9.0, 8.0, 7.0])
-    assert solver._curve("tree").growth(2) == 1.0
+    assert solver._curves(["tree"])["tree"].growth(2) == 1.0
 
 
 def drive(search: Search, loss: Callable[[Candidate], float]) -> None:
@@ -284,7 +284,7 @@ def test_through_admm_an_arm_is_pulled_by_theta_min_and_dismissed_when_it_cannot
     solver = RisingBandits(1)
     search = admm(problem, RandomTheta(), solver, settings)
     drive(search, lambda point: away[str(point.selection.get("model"))] + sum(point.theta))
-    curves = [solver._curve(model) for model in away]
+    curves = list(solver._curves(away).values())
     assert all(len(curve.losses) >= 2 for curve in curves)
     assert all(curve.reward > -curve.losses[0] for curve in curves)
     assert max(len(curve.losses) for curve in curves) >= 4
@@ -300,3 +300,39 @@ def test_seconds_on_the_clock_buy_as_many_pulls_as_there_are_workers() -> None:
         solver.tell([Observation(point, 1.0, 1.0, (), 4.0) for point in points])
     assert solver._budget.pulls_left(4.0, 16) == 4.0  # 16 of 20 seconds are over, for four
     assert Budget(9, 20.0, spent=60.0, workers=4).pulls_left(1.0, 0) == 9
+
+
+def test_what_a_limit_refused_takes_nothing_of_the_budget_and_judges_no_arm() -> None:
+    solver = begun(evaluations=30, window=3)
+    for turn in range(60):
+        (point,) = solver.ask(1, [])
+        arm = str(point.get("model"))
+        if turn % 3:
+            solver.tell([Observation(point, 99.0, failed=True, refused=True)])
+        else:
+            solver.tell([Observation(point, LOSS[arm], LOSS[arm], (), 2.0)])
+    curves = solver._curves(LOSS)
+    assert solver._budget.evaluations == 10
+    assert solver._budget.spent == 40.0
+    assert sum(len(curve.losses) for curve in curves.values()) == 20
+    assert all(len(curve.losses) > 3 for curve in curves.values())
+    assert solver._alive == ["line"]
+
+
+def test_an_arm_of_which_everything_is_refused_holds_up_no_round() -> None:
+    solver = begun(evaluations=60, window=3)
+    evaluated: Counter[str] = Counter()
+    while sum(evaluated.values()) < 40:
+        (point,) = solver.ask(1, [])
+        arm = str(point.get("model"))
+        evaluated[arm] += arm != "net"
+        solver.tell([Observation(point, LOSS[arm], failed=arm == "net", refused=arm == "net")])
+    assert evaluated["line"] > 2 * evaluated["tree"]
+
+
+def test_of_two_arms_as_good_as_each_other_one_stays() -> None:
+    solver = begun(evaluations=60, window=3)
+    for _ in range(40):
+        (point,) = solver.ask(1, [])
+        solver.tell([Observation(point, 1.0, 1.0)])
+    assert len(solver._alive) == 1

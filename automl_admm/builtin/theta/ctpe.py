@@ -60,7 +60,12 @@ class ConstrainedRule:
         ]
 
     def _constraint(self, points: Array, excess: Array, knowledge: Knowledge | None) -> Groups:
-        """The split of D, or of D_aug = D ∪ D_p where the constraint is cheap."""
+        """The split of D, or of D_aug = D ∪ D_p where the constraint is cheap.
+
+        D has what was measured of this constraint: not what another one refused beforehand.
+        """
+        measured = ~np.isnan(excess)
+        points, excess = points[measured], excess[measured]
         if knowledge is not None:
             points = np.concatenate([points, knowledge.points])
             excess = np.concatenate([excess, knowledge.excess])

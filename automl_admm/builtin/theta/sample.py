@@ -16,6 +16,7 @@ from automl_admm.problem import Limit, Observation, Quadratic
 from automl_admm.space import Array
 
 NEGLIGIBLE = 1e-12
+LARGEST = 1e100  # the square of what is larger, a user's penalty perhaps, would be no number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,15 +100,16 @@ class Sample:
         for (key, place, cost), told in zip(rows, observations, strict=True):
             value, known = self._value(told, float(cost)), self._rows.get(key)
             if known is None or value + cost <= known.value + known.cost:
-                self._rows[key] = _Row(place, value, float(cost), excess_of(told, self._limits))
+                excess = tuple(map(_bounded, excess_of(told, self._limits)))
+                self._rows[key] = _Row(place, value, float(cost), excess)
 
     def _value(self, told: Observation[Array], cost: float) -> float:
         if told.is_lost:
             return np.inf
         if not self._limits:
-            return float(told.loss) - cost
+            return _bounded(float(told.loss) - cost)
         value = float(told.objective) / self._objective_unit
-        return value if np.isfinite(value) else np.inf
+        return _bounded(value) if np.isfinite(value) else np.inf
 
     def training(self, limit: int) -> Training:
         """At most `limit` points, their values tamed and standardised."""
@@ -131,6 +133,11 @@ class Sample:
         return tuple(standardised(told, bend) for bend in bends)
 
 
+def _bounded(value: float) -> float:
+    """A finite value no larger than can be reckoned with; what is not finite stays."""
+    return min(max(value, -LARGEST), LARGEST) if math.isfinite(value) else value
+
+
 def standardised(told: Training, bend: Bend) -> Training:
     """The sample with its values bent, less their mean, over their standard deviation."""
     bent = bend(told.values)
@@ -150,10 +157,13 @@ def excess_at(limit: Limit, value: float) -> float:
 
 
 def excess_of(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
-    """g − ε of each limit; infinite for a failure."""
-    if told.failed or len(told.constraints) != len(limits):
+    """g − ε of each limit; infinite for a failure, NaN for what a refusal says nothing of."""
+    if len(told.constraints) != len(limits) or (told.failed and not told.refused):
         return (math.inf,) * len(limits)
-    return tuple(map(excess_at, limits, told.constraints))
+    pairs = zip(limits, told.constraints, strict=True)
+    if told.refused:
+        return tuple(math.nan if math.isnan(g) else excess_at(limit, g) for limit, g in pairs)
+    return tuple(excess_at(limit, g) for limit, g in pairs)
 
 
 def _penalty(values: Array, excess: Array) -> Array:

@@ -24,8 +24,8 @@ from automl_admm.space import Array
 class Told:
     """What is known of a box, one row a point, its integers on their grids.
 
-    `excess` is g − ε of each limit, turned so that above 0 is outside; what failed or was not
-    measured is infinite everywhere. `known` is the known cost.
+    `excess` is g − ε of each limit, turned so that above 0 is outside: infinite for what failed,
+    NaN where nothing is known, because another limit refused the point. `known` is the known cost.
     """
 
     points: Array

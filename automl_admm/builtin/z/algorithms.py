@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from automl_admm.builtin.z.learner import Record, first_new, neighbour
+from automl_admm.problem import Observation
 from automl_admm.space import Choice, Condition, SearchSpace, Selection, draw
 
 TRIES = 16
 FROM_BEST = 0.75
+REFUSAL = 0.125
 
 
 def choice_of_arms(space: SearchSpace) -> Choice | None:
@@ -34,6 +37,15 @@ def _weight(space: SearchSpace, root: Choice) -> tuple[int, int, int]:
 
 def _hangs_on(when: Condition | None, names: set[str]) -> bool:
     return when is not None and when.decision in names
+
+
+def turn(observation: Observation[Selection]) -> float:
+    """What an observation counts when arms take turns.
+
+    A refusal costs nothing and tells nothing of how good an arm is. But one of which everything is
+    refused must not be waited for without end: so it counts an eighth.
+    """
+    return REFUSAL if observation.refused else 1.0
 
 
 def members_of(record: Record, decision: str) -> Mapping[str, Sequence[Selection]]:
@@ -85,9 +97,19 @@ class Puller:
         """The arm that a selection is a pull of."""
         return str(selection.get(self.decision))
 
-    def fewest(self, pulls: Mapping[str, int], arms: Collection[str]) -> int:
-        """The pulls of that arm, of those which can be pulled, which has fewest."""
-        return min((pulls.get(arm, 0) for arm in arms if arm not in self.used_up), default=0)
+    def fewest(self, turns: Mapping[str, float], arms: Collection[str]) -> float:
+        """The turns of that arm, of those which can be pulled, which has had fewest."""
+        return min((turns.get(arm, 0.0) for arm in arms if arm not in self.used_up), default=0.0)
+
+    def in_turn(
+        self,
+        arms: Sequence[str],
+        turns: Mapping[str, float],
+        waiting: Sequence[Selection],
+    ) -> list[str]:
+        """The arms, that first which has had fewest turns; what is pending is one, too."""
+        pending = Counter(self.arm(point) for point in waiting)
+        return sorted(arms, key=lambda label: turns.get(label, 0.0) + pending[label])
 
     def first(
         self,

@@ -125,7 +125,7 @@ class ClimbingRungs:
         self._record.enter(o for o in observations if o.fidelity == 1.0)
         for observation in observations:
             self._entered.add(observation.point)
-            for rung in self._rungs:
+            for rung in self._rungs if not observation.refused else ():
                 if math.isclose(rung.fidelity, observation.fidelity):
                     loss = np.inf if observation.is_lost else float(observation.loss)
                     rung.losses[observation.point] = loss

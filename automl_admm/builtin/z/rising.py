@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of
+from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of, turn
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Selection
@@ -67,22 +67,27 @@ class Pulls:
     seconds: dict[tuple[Selection, str], float] = field(default_factory=dict)
 
     def enter(self, observations: Iterable[Observation[Selection]], *, priced: bool) -> None:
-        """Take down what is new, and the price of what is not.
+        """Take down what is new, and the price of what is not; a refusal brought nothing.
 
         Without limits the raw objective is the loss: it compares over all sub-problems, whatever
         the unit of the losses is. With limits it is the price; one of a sub-problem whose
         parameters were others stays as it was told, because nobody prices it anew.
         """
         for observation in observations:
+            if observation.refused:
+                continue
             raw = not priced and math.isfinite(observation.objective)
             loss = observation.objective if raw else observation.loss
             lost = observation.failed or not math.isfinite(loss)
             self.losses[_identity(observation)] = math.inf if lost else float(loss)
             self.seconds[_identity(observation)] = observation.seconds
 
-    def of(self, decision: str, label: str) -> list[tuple[Selection, str]]:
-        """The pulls of one arm."""
-        return [pulled for pulled in self.losses if str(pulled[0].get(decision)) == label]
+    def by_arm(self, decision: str) -> defaultdict[str, list[tuple[Selection, str]]]:
+        """The pulls of each arm."""
+        found = defaultdict(list)
+        for pulled in self.losses:
+            found[str(pulled[0].get(decision))].append(pulled)
+        return found
 
 
 def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
@@ -108,14 +113,16 @@ class Budget:
     seconds: float | None = None
     spent: float = 0.0
     workers: int = 1
-    pulls: Counter[str] = field(default_factory=Counter)
+    turns: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def spend(self, arm: str, seconds: float) -> None:
-        """Enter one pull."""
-        self.pulls[arm] += 1
+    def spend(self, arm: str, observation: Observation[Selection]) -> None:
+        """Enter one turn of an arm; what was refused took nothing."""
+        self.turns[arm] += turn(observation)
+        if observation.refused:
+            return
         if self.evaluations is not None:
             self.evaluations -= 1.0
-        self.spent += seconds
+        self.spent += observation.seconds
 
     def pulls_left(self, seconds_each: float, on_record: int) -> float:
         """How many more pulls of one arm the budget would buy.
@@ -177,37 +184,47 @@ class RisingBandits(Learner):
         super().tell(observations)
         self._pulls.enter(observations, priced=self._priced)
         for observation in observations:
-            self._budget.spend(self._puller.arm(observation.point), observation.seconds)
+            self._budget.spend(self._puller.arm(observation.point), observation)
 
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
         self._budget.workers = max(self._budget.workers, len(waiting) + 1)
-        rounds = self._puller.fewest(self._budget.pulls, self._alive)
+        rounds = math.floor(self._puller.fewest(self._budget.turns, self._alive))
         if rounds > self._judged:
             self._judged = rounds
             self._eliminate()
-        pulls = self._budget.pulls + Counter(self._puller.arm(point) for point in waiting)
-        arms = sorted(self._alive, key=lambda label: pulls[label])
+        arms = self._puller.in_turn(self._alive, self._budget.turns, waiting)
         return self._puller.first(self._space, self._record, arms, taken, self._rng)
 
     def _eliminate(self) -> None:
         """Dismiss arms whose upper bound is at most another's lower bound, the worst first."""
-        curves = {arm: self._curve(arm) for arm in self._alive}
-        on_record = len(self._pulls.losses)
-        for arm in sorted(self._alive, key=lambda label: curves[label].reward):
-            others = [curves[other].reward for other in self._alive if other != arm]
-            left = self._budget.pulls_left(curves[arm].seconds, on_record)
-            if others and curves[arm].upper_bound(self._window, left) <= max(others):
-                self._alive.remove(arm)
+        curves = self._curves(self._alive)
+        ranked = sorted(self._alive, key=lambda label: curves[label].reward)
+        rival = curves[ranked[-1]].reward if ranked else math.inf
+        kept = [arm for arm in ranked[:-1] if self._bound(curves[arm]) > rival]
+        # The best may go, too: where another is as good, and grows.
+        second = curves[kept[-1]].reward if kept else -math.inf
+        gone = {*ranked[:-1]} - {*kept}
+        if kept and self._bound(curves[ranked[-1]]) <= second:
+            gone.add(ranked[-1])
+        self._alive = [arm for arm in self._alive if arm not in gone]
 
-    def _curve(self, arm: str) -> Curve:
-        pulls = self._pulls.of(self._puller.decision, arm)
+    def _bound(self, curve: Curve) -> float:
+        left = self._budget.pulls_left(curve.seconds, len(self._pulls.losses))
+        return curve.upper_bound(self._window, left)
+
+    def _curves(self, arms: Iterable[str]) -> dict[str, Curve]:
+        """The curve of each arm."""
+        pulls = self._pulls.by_arm(self._puller.decision)
+        members = members_of(self._record, self._puller.decision) if self._priced else {}
+        return {arm: self._curve(pulls[arm], members.get(arm, ())) for arm in arms}
+
+    def _curve(self, pulls: Sequence[tuple[Selection, str]], members: Sequence[Selection]) -> Curve:
         losses = tuple(self._pulls.losses[pulled] for pulled in pulls)
         seconds = _mean(self._pulls.seconds[pulled] for pulled in pulls)
         if not self._priced:
             return Curve(losses, seconds)
-        members = members_of(self._record, self._puller.decision).get(arm, ())
         latest = (self._record.losses[selection] for selection in members)
         return Curve(losses, seconds, min(latest, default=math.inf))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of
+from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of, turn
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import SearchSpace, Selection
@@ -29,7 +29,7 @@ class SequentialHalving(Learner):
         self._arms: tuple[str, ...] = ()
         self._puller = Puller("")
         self._alive: list[str] = []
-        self._pulls: Counter[str] = Counter()
+        self._turns: defaultdict[str, float] = defaultdict(float)
         self._evaluations = UNKNOWN_BUDGET
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
@@ -38,31 +38,31 @@ class SequentialHalving(Learner):
             self._lay_out(subproblem.space)
         elif len(self._alive) <= 1:
             self._alive = list(self._arms)
-            self._pulls = Counter()
+            self._turns = defaultdict(float)
         self._puller = Puller(self._puller.decision)
         self._evaluations = subproblem.evaluations or UNKNOWN_BUDGET
         super().begin(subproblem)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed, and count the pulls of this round."""
+        """Take down what was observed, and count the turns of this round."""
         super().tell(observations)
-        self._pulls.update(self._puller.arm(observation.point) for observation in observations)
+        for observation in observations:
+            self._turns[self._puller.arm(observation.point)] += turn(observation)
 
     def _lay_out(self, space: SearchSpace) -> None:
         choice = choice_of_arms(space)
         self._puller = Puller("" if choice is None else choice.name)
         self._arms = () if choice is None else choice.alternatives
         self._alive = list(self._arms)
-        self._pulls = Counter()
+        self._turns = defaultdict(float)
 
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
-        fewest = self._puller.fewest(self._pulls, self._alive)
+        fewest = self._puller.fewest(self._turns, self._alive)
         if len(self._alive) > 1 and fewest >= self.share:
             self._dismiss()
-        pulls = self._pulls + Counter(self._puller.arm(selection) for selection in waiting)
-        arms = sorted(self._alive, key=lambda label: pulls[label])
+        arms = self._puller.in_turn(self._alive, self._turns, waiting)
         return self._puller.first(self._space, self._record, arms, taken, self._rng)
 
     @property
@@ -82,4 +82,4 @@ class SequentialHalving(Learner):
         }
         kept = sorted(self._alive, key=best.__getitem__)[: math.ceil(len(self._alive) / 2)]
         self._alive = [arm for arm in self._alive if arm in kept]
-        self._pulls = Counter()
+        self._turns = defaultdict(float)
