@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 
 from automl_admm.joint.conditional import ConditionalSpace
+from automl_admm.joint.penalty import Penalty
 from automl_admm.joint.relaxation import RelaxedSpace
 from automl_admm.problem import Quadratic, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
-from automl_admm.ranking import spread
 from automl_admm.search import (
     Allowance,
     Book,
@@ -33,6 +34,7 @@ from automl_admm.space import Candidate
 # sub-problem to turn to when limits exclude what it proposes.
 PATIENCE = Patience(repeats=32, refused=512)
 MOST_MISSED = 512
+FIRST_REVIEW = 8
 
 
 def joint(
@@ -42,18 +44,32 @@ def joint(
 
     A model of real axes may go round in what it knows of a small space: when the solver finds
     nothing new, it is shown what a draw finds. A solver that models distances sees the one-hot
-    relaxation, one that knows categories and conditions the space as it is.
+    relaxation, one that knows categories and conditions the space as it is. With limits the
+    penalty is looked at again whenever twice as much is known; where by it something else is
+    cheaper than what is best, the solver begins anew, with all that is known at new prices.
     """
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
-    unit = spread([evaluation.loss for evaluation in book.evaluations])
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
-    relaxed = make(problem.space, problem.limits, unit)
-    solver.begin(_whole_box(problem, book, relaxed, unit))
+    penalty = Penalty.first(book.evaluations)
+    relaxed = make(problem.space, problem.limits, *penalty)
+    solver.begin(_whole_box(problem, book, relaxed, penalty.unit, "joint"))
     endless = Allowance(None, None, problem.clock)
     rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
+    due = float(FIRST_REVIEW) if problem.limits else math.inf
+
+    def is_due(*_: object) -> bool:
+        return len(book.keys) >= due
+
     while True:
-        yield from solve(book, relaxed, solver, endless, "joint", patience=PATIENCE)
+        yield from solve(book, relaxed, solver, endless, "joint", is_due, PATIENCE)
+        if is_due():
+            due = 2.0 * len(book.keys)
+            penalty, before = penalty.mended(book.evaluations, problem.limits), penalty
+            if penalty != before:
+                relaxed = make(problem.space, problem.limits, *penalty)
+                solver.begin(_whole_box(problem, book, relaxed, penalty.unit, "joint", due))
+            continue
         drawn = _draw_untried(problem, book, rng)
         if drawn is None:
             break
@@ -66,7 +82,11 @@ def joint(
 
 
 def _whole_box(
-    problem: SearchProblem, book: Book, relaxed: RelaxedSpace | ConditionalSpace, unit: float
+    problem: SearchProblem,
+    book: Book,
+    relaxed: RelaxedSpace | ConditionalSpace,
+    unit: float,
+    *seeds: object,
 ) -> ThetaSubproblem:
     axes = relaxed.axes()
     allowance = Allowance(problem.evaluations, problem.deadline, problem.clock)
@@ -81,7 +101,7 @@ def _whole_box(
         evaluations=allowance.evaluations,
         seconds=allowance.seconds,
         lowest_fidelity=problem.lowest_fidelity,
-        seed=derive_seed(problem.seed, "joint"),
+        seed=derive_seed(problem.seed, *seeds),
     )
 
 

@@ -33,6 +33,7 @@ class RelaxedSpace:
     space: SearchSpace
     limits: tuple[Limit, ...]
     loss_unit: float
+    weight: float = 1.0
 
     def axes(self) -> tuple[Parameter, ...]:
         """The axes of the box: those of the decisions, then the parameters."""
@@ -56,9 +57,9 @@ class RelaxedSpace:
         return np.concatenate([*parts, theta])
 
     def price(self, evaluation: Evaluation, point: Array) -> float:  # noqa: ARG002 - of the protocol
-        """f / unit + Σ_m violation_m: an exact penalty, for solvers that know no constraints."""
+        """f / unit + weight Σ_m violation_m: a penalty, for solvers that know no constraints."""
         excess = violation(evaluation.constraints, self.limits)
-        return evaluation.loss / self.loss_unit + excess
+        return evaluation.loss / self.loss_unit + self.weight * excess
 
     def axes_of(self, decision: Decision) -> list[Parameter]:
         """An axis on [0, 1] for each label."""
