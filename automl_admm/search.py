@@ -210,7 +210,7 @@ def solve(
     done, stale, refused = 0.0, 0, 0
     asked: dict[str, PointT] = {}
     while not allowance.is_spent(done) and stale < patience.repeats and refused < patience.refused:
-        found = _next_point(book, subspace, solver)
+        found = _next_point(book, subspace, solver, asked)
         if found is not None:
             key, candidate, point = found
             asked[key] = point
@@ -240,11 +240,17 @@ def solve(
 
 
 def _next_point(
-    book: Book, subspace: Subspace[PointT], solver: AskTell[PointT]
+    book: Book,
+    subspace: Subspace[PointT],
+    solver: AskTell[PointT],
+    asked: Mapping[str, PointT],
 ) -> tuple[str, Candidate, PointT] | None:
-    """A proposal, and its key, that is not being evaluated; None if the solver has no other."""
-    located = (subspace.locate(candidate) for candidate in book.pending.values())
-    pending = [point for point in located if point is not None]
+    """A proposal, and its key, that is not being evaluated; None if the solver has no other.
+
+    What is pending is shown where it was `asked` for, as in `observe`.
+    """
+    located = ((key, subspace.locate(candidate)) for key, candidate in book.pending.items())
+    pending = [asked.get(key, point) for key, point in located if point is not None]
     for _ in range(TRIES):
         points = solver.ask(1, pending)
         if not points:

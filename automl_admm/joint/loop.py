@@ -32,7 +32,7 @@ from automl_admm.space import Candidate
 
 # Where it is stuck a draw helps, so repetition is soon seen through; but there is no other
 # sub-problem to turn to when limits exclude what it proposes.
-PATIENCE = Patience(repeats=32, refused=512)
+PATIENCE = Patience(repeats=8, refused=512)
 MOST_MISSED = 512
 FIRST_REVIEW = 8
 
