@@ -21,6 +21,7 @@ from automl_admm import (
 )
 from automl_admm.errors import ConfigurationError, NoSuccessError, UnknownNameError
 from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
+from automl_admm.plugins import load_plugins
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.runner.blackbox import run_black_box
 from automl_admm.runner.config import RunConfig
@@ -192,6 +193,47 @@ def test_what_a_cheap_limit_excludes_is_neither_evaluated_nor_counted(
     assert len(evaluated) == len(result.evaluations) == 30
     assert max(evaluated) <= 6.0
     assert result.loss < 2.5
+
+
+SOLVERS = load_plugins()
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        *({"z_solver": record.name, "theta_solver": "random"} for record in SOLVERS.z_solvers),
+        *(
+            {"theta_solver": name, "strategy": strategy}
+            for name in ("tpe", "trust-region", "hyperopt", "optuna")
+            for strategy in ("admm", "joint")
+            if name in SOLVERS.theta_solvers
+        ),
+    ],
+    ids=lambda given: "-".join(given.values()),
+)
+def test_every_solver_goes_on_where_a_cheap_limit_excludes_most(
+    solver: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Three of the five kinds are excluded altogether; of another limit nothing is known before."""
+    kinds = ("a", "b", "c", "d", "e")
+    space = SearchSpace((Choice("kind", kinds),), (Parameter("x", 0, 1), Parameter("y", 0, 1)))
+
+    def dear(values: dict[str, Any]) -> float:
+        return float(kinds.index(values["kind"])) + (values["x"] > 0.7)
+
+    result = minimize(
+        lambda v: {"loss": v["x"] + v["y"], "dear": dear(v), "sum": v["x"] + v["y"]},
+        space,
+        limits=["dear <= 1", "sum >= 0.3"],
+        max_evaluations=24,
+        cheap={"dear": dear},
+        random_state=0,
+        **solver,
+    )
+    assert len(result.evaluations) == 24
+    assert all(evaluation.constraints[0] <= 1.0 for evaluation in result.evaluations)
+    assert result.feasible
+    assert "random proposals" not in caplog.text
 
 
 @pytest.mark.parametrize("strategy", ["admm", "joint"])
