@@ -87,6 +87,18 @@ class NoAnswer(Good):
         return None
 
 
+class Misspelt(Good):
+    """Lacks one of the three methods."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("begin", "ask", "tell") and name == self.method:
+            raise AttributeError(f"no {name}")
+        return super().__getattribute__(name)
+
+
 class Stubborn(Good):
     """The same point for ever."""
 
@@ -152,7 +164,12 @@ BAD_THETA = {
     "ask": (lambda: Raising("ask", ZeroDivisionError("z")), "raised ZeroDivisionError('z') in ask"),
     "tell": (lambda: Raising("tell", OSError("o")), "raised OSError('o') in tell"),
     "exit": (lambda: Raising("ask", SystemExit(3)), "raised SystemExit(3) in ask"),
+    "no-begin": (lambda: Misspelt("begin"), "raised AttributeError('no begin') in begin"),
+    "no-ask": (lambda: Misspelt("ask"), "raised AttributeError('no ask') in ask"),
+    "no-tell": (lambda: Misspelt("tell"), "raised AttributeError('no tell') in tell"),
+    "none": (lambda: None, "has no attribute 'begin'\") in begin"),
 }
+LACKING = ("no-begin", "no-ask", "no-tell", "none")
 BAD_Z = {
     "alternative": (lambda: Proposing(picks(color="mauve")), "which is no selection of the space"),
     "inactive": (lambda: Proposing(picks(extra="s")), "which is no selection of the space"),
@@ -160,7 +177,7 @@ BAD_Z = {
     "dict": (lambda: Proposing(lambda s: dict(s.picks)), "which is no selection of the space"),
     "unhashable": (lambda: Proposing(picks(color=[1])), "which is no selection of the space"),
     **{name: BAD_THETA[name] for name in ("nothing", "no-answer", "stubborn", "fidelity")},
-    **{name: BAD_THETA[name] for name in ("begin", "ask", "tell", "exit")},
+    **{name: BAD_THETA[name] for name in ("begin", "ask", "tell", "exit", *LACKING)},
 }
 
 
@@ -243,7 +260,7 @@ def test_a_bad_z_solver_is_named_and_replaced(
     seen(f"it {provider.replaced[0][1]}; 40 evaluations")
 
 
-@pytest.mark.parametrize("name", ["outside", "nothing", "stubborn", "begin", "ask"])
+@pytest.mark.parametrize("name", ["outside", "nothing", "stubborn", "begin", "ask", *LACKING])
 def test_a_bad_solver_of_everything_is_named_and_replaced(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
