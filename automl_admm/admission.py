@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from automl_admm.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.space import Array, Choice, Decision, Pick, SearchSpace, Selection
@@ -18,7 +19,6 @@ TOLERANCE = 1e-9
 SMALLEST_ROOM = 8
 SAME_FROM_THE_START = 14
 SAME_IN_A_ROW = 64
-SHOWN_NUMBERS = 6
 SHOWN_CHARACTERS = 160
 
 
@@ -71,10 +71,12 @@ class BoxGround:
             raise Fault(f"proposed {shortened(point)}, which is no point") from None
         if place.shape != (self.dimension,):
             raise Fault(f"proposed a point of shape {place.shape}, not ({self.dimension},)")
-        if not np.isfinite(place).all():
-            raise Fault(f"proposed a point that is not finite: {_numbers(place)}")
-        if np.any((place < -TOLERANCE) | (place > 1.0 + TOLERANCE)):
-            raise Fault(f"proposed a point outside [0, 1]: {_numbers(place)}")
+        finite = np.isfinite(place)
+        if not finite.all():
+            raise Fault(f"proposed a point that is not finite: {_first(place, ~finite)}")
+        outside = (place < -TOLERANCE) | (place > 1.0 + TOLERANCE)
+        if outside.any():
+            raise Fault(f"proposed a point outside [0, 1]: {_first(place, outside)}")
         return np.asarray(np.clip(place, 0.0, 1.0))
 
     def key(self, point: Array) -> Hashable:
@@ -127,9 +129,10 @@ def _count(decision: Decision) -> int:
     return len(decision.alternatives) if isinstance(decision, Choice) else decision.count
 
 
-def _numbers(place: Array) -> str:
-    shown = ", ".join(f"{x:.6g}" for x in place[:SHOWN_NUMBERS])
-    return f"[{shown}, …]" if len(place) > SHOWN_NUMBERS else f"[{shown}]"
+def _first(place: Array, is_wrong: NDArray[np.bool_]) -> str:
+    """The first coordinate that is wrong, with all its digits: it may be so by very little."""
+    index = int(np.argmax(is_wrong))
+    return f"{float(place[index])!r} at index {index} of {len(place)} numbers"
 
 
 def shortened(item: object) -> str:

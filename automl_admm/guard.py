@@ -35,6 +35,7 @@ PATIENCE = 120.0
 SHARE_OF_TIME_LEFT = 0.25
 SHORT_CALL = 5.0
 GRACE = 0.5
+WORTH_TELLING = 1.0
 FAULTS_IN_A_ROW = 3
 FAULTS_IN_A_RUN = 10
 FEW_KNOWN = 8
@@ -240,8 +241,8 @@ class Guard(Generic[PointT]):
         fidelity: Any = proposed.fidelity
         lowest = self._subproblem.lowest_fidelity
         if not isinstance(fidelity, Real) or not lowest <= fidelity <= 1.0:
-            reason = f"asked for the fidelity {shortened(fidelity)}, not {lowest:g} to 1"
-            raise Fault(reason)
+            allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
+            raise Fault(f"asked for the fidelity {shortened(fidelity)}, where {allowed} allowed")
         self._trail.note((self._ground.key(point), float(fidelity)))
         return AtFidelity(point, float(fidelity))
 
@@ -252,6 +253,9 @@ class Guard(Generic[PointT]):
             result, problem = self._helper.call(function, patience)
         except Empty:
             is_over = self._post.is_over()
+            if is_over and patience >= WORTH_TELLING:
+                told = "%s was still in %s after %.3g s when the time ran out"
+                logger.warning(told, self._post.title, method, patience)
             reason = f"did not come back from {method} within {patience:.3g} s"
             raise Fault(reason, is_final=True, is_silent=is_over) from None
         if problem is not None:

@@ -1,10 +1,11 @@
-"""What a solver may propose where an order has a precedence."""
+"""What a solver may propose, and what is said of that which it may not."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from automl_admm.admission import Fault, TableGround
+from automl_admm.admission import BoxGround, Fault, TableGround
 from automl_admm.problem import SelectionSubproblem
 from automl_admm.space import Choice, Order, SearchSpace, Selection
 
@@ -31,3 +32,17 @@ def test_a_permutation_that_keeps_a_precedence_is_admitted():
 def test_any_other_is_no_selection_of_the_space(steps):
     with pytest.raises(Fault, match="no selection of the space"):
         GROUND.admit(proposed(*steps))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (1.0 + 1e-6, "outside [0, 1]: 1.000001 at index 7 of 8 numbers"),
+        (-1e-6, "outside [0, 1]: -1e-06 at index 7 of 8 numbers"),
+        (np.inf, "not finite: inf at index 7 of 8 numbers"),
+    ],
+)
+def test_the_coordinate_that_is_wrong_is_shown(wrong, says):
+    with pytest.raises(Fault) as fault:
+        BoxGround(8, np.inf).admit([1.0] * 7 + [wrong])
+    assert str(fault.value).endswith(says)

@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty
 from typing import Any
 
@@ -152,11 +152,14 @@ def picks(**changes: Any) -> Callable[[Any], Any]:
 
 
 BAD_THETA = {
-    "outside": (lambda: Proposing(at(1.5)), "proposed a point outside [0, 1]: [1.5, 1.5]"),
-    "nan": (lambda: Proposing(at(np.nan)), "proposed a point that is not finite: [nan, nan]"),
+    "outside": (lambda: Proposing(at(1.5)), "a point outside [0, 1]: 1.5 at index 0 of 2 numbers"),
+    "nan": (lambda: Proposing(at(np.nan)), "is not finite: nan at index 0 of 2 numbers"),
     "shape": (lambda: Proposing(lambda p: p[:1]), "proposed a point of shape (1,), not (2,)"),
     "text": (lambda: Proposing(lambda p: "left"), "proposed 'left', which is no point"),
-    "fidelity": (lambda: Proposing(lambda p: AtFidelity(p, 0.1)), "fidelity 0.1, not 1 to 1"),
+    "fidelity": (
+        lambda: Proposing(lambda p: AtFidelity(p, 0.1)),
+        "fidelity 0.1, where only whole evaluations are allowed",
+    ),
     "nothing": (Silent, "proposed nothing"),
     "no-answer": (NoAnswer, "raised TypeError(\"'NoneType' object is not iterable\") in ask"),
     "stubborn": (Stubborn, "proposed the same point again and again"),
@@ -437,8 +440,6 @@ def test_no_more_is_taken_than_was_asked_for(guarded: Callable[..., Guard[Any]])
 
 
 def test_fidelities_pass(guarded: Callable[..., Guard[Any]]) -> None:
-    from dataclasses import replace
-
     it = guarded(Proposing(lambda s: AtFidelity(s, np.float32(0.25))), Office(), guard_z)
     it.begin(replace(table_problem(), lowest_fidelity=0.1))
     (proposal,) = it.ask(1, [])
@@ -537,6 +538,37 @@ def test_a_call_that_the_deadline_ends_is_nobodys_fault(
     assert not office.reports
     assert not caplog.records
     seen("a random proposal in its place, nothing reported")
+
+
+@pytest.mark.fault(
+    "F55", injected="a solver hangs until the budget ends", expected="it is said which one it was"
+)
+def test_a_solver_that_took_long_when_the_time_ran_out_is_named(
+    guarded: Callable[..., Guard[Any]],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    seen: Callable[[str], None],
+) -> None:
+    monkeypatch.setattr(guard, "WORTH_TELLING", guard.GRACE)
+    office = Office(deadline=0.0)
+    it = guarded(Hanging("ask"), office)
+    it.begin(box_problem(MIXED))
+    assert len(it.ask(1, [])) == 1
+    assert not office.reports
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == "it was still in ask after 0.5 s when the time ran out"
+    seen(record.getMessage())
+
+
+def test_a_fidelity_that_is_too_low_is_told_with_those_allowed(
+    guarded: Callable[..., Guard[Any]],
+) -> None:
+    office = Office()
+    it = guarded(Proposing(lambda s: AtFidelity(s, 0.01)), office, guard_z)
+    it.begin(replace(table_problem(), lowest_fidelity=0.1))
+    it.ask(1, [])
+    assert office.reports == [("it", "asked for the fidelity 0.01, where 0.1 to 1 are allowed")]
 
 
 @pytest.fixture
