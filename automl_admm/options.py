@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, suggest
+from automl_admm.errors import AutomlAdmmError, ConfigurationError, PluginError, suggest
+from automl_admm.making import described
 
 TRUE = frozenset({"true", "yes", "on", "1"})
 FALSE = frozenset({"false", "no", "off", "0"})
@@ -33,7 +34,10 @@ def split_request(text: str) -> tuple[str, dict[str, str]]:
 
 def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     """Make the option dataclass of a plugin; texts are read as the fields' types say."""
-    hints = typing.get_type_hints(kind)
+    try:
+        hints = typing.get_type_hints(kind)
+    except Exception as problem:
+        raise PluginError(f"options of '{owner}': {described(problem)}.") from problem
     known = {field.name: hints[field.name] for field in fields(kind) if field.init}
     for key in given:
         if key not in known:
@@ -41,10 +45,12 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     values = {key: _convert(owner, key, value, known[key]) for key, value in given.items()}
     try:
         return kind(**values)
-    except ConfigurationError:
+    except AutomlAdmmError:
         raise
     except (TypeError, ValueError) as problem:
         raise ConfigurationError(f"options of '{owner}': {problem}.") from problem
+    except (Exception, SystemExit) as problem:
+        raise PluginError(f"options of '{owner}': {described(problem)}.") from problem
 
 
 def _convert(owner: str, key: str, value: Any, wanted: Any) -> Any:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import click
 
 Task = Literal["classification", "regression"]
+View = Literal["one-hot", "conditional"]
 TASKS: tuple[Task, ...] = ("classification", "regression")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
@@ -48,6 +49,10 @@ class _Named:
             )
         if not self.summary.strip():
             raise PluginError(f"plugin '{self.name}' needs a summary.")
+        if hasattr(self, "factory") and not callable(self.factory):
+            raise PluginError(
+                f"plugin '{self.name}': its factory must be callable, not {self.factory!r}."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,15 @@ class ThetaSolverPlugin(_WithOptions):
     """
 
     factory: Callable[[Any], ThetaSolver]
-    joint: Literal["one-hot", "conditional"] = "one-hot"
+    joint: View = "one-hot"
+
+    def __post_init__(self) -> None:
+        _WithOptions.__post_init__(self)
+        if self.joint not in get_args(View):
+            raise PluginError(
+                f"plugin '{self.name}': joint must be 'one-hot' or 'conditional', "
+                f"not {self.joint!r}."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

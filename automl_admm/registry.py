@@ -48,6 +48,10 @@ class Registry(Generic[RecordT]):
         """Who provides a name, with its version."""
         return self._providers[name]
 
+    def title(self, name: str) -> str:
+        """What a name is, in words, and who provides it."""
+        return f"{self.kind} '{name}' ({self._providers[name]})"
+
     def __contains__(self, name: object) -> bool:
         return name in self._records
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import ConfigurationError, PluginError
 from automl_admm.options import build_options, split_request
 
 
@@ -56,6 +56,34 @@ def test_texts_are_read_as_the_types_say() -> None:
 def test_wrong_options_are_explained(given_texts: dict, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         build_options("gp", Options, given_texts)
+
+
+@dataclass(frozen=True)
+class Raising:
+    problem: str = "key"
+
+    def __post_init__(self) -> None:
+        raise {"key": KeyError("k"), "run": RuntimeError("r"), "exit": SystemExit(3)}[self.problem]
+
+
+@dataclass(frozen=True)
+class Unresolvable:
+    size: "Nothing" = 0  # type: ignore[name-defined]  # noqa: F821, UP037
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [("key", "KeyError: 'k'"), ("run", "RuntimeError: r"), ("exit", "SystemExit: 3")],
+)
+def test_options_that_raise_anything_are_told_in_one_line(problem: str, says: str) -> None:
+    with pytest.raises(PluginError) as error:
+        build_options("gp", Raising, {"problem": problem})
+    assert str(error.value) == f"options of 'gp': {says}."
+
+
+def test_options_whose_types_are_not_to_be_found_are_told_in_one_line() -> None:
+    with pytest.raises(PluginError, match="options of 'gp': NameError: name 'Nothing'"):
+        build_options("gp", Unresolvable, {})
 
 
 @given(st.integers(), st.floats(allow_nan=False), st.booleans())

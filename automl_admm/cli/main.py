@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from automl_admm import __version__
 from automl_admm.cli.interrupts import INTERRUPTED, Interrupts
 from automl_admm.errors import AutomlAdmmError, suggest
+from automl_admm.making import expect, make
 from automl_admm.plugin_types import CommandPlugin
 from automl_admm.plugins import load_plugins
 from automl_admm.registry import Registry
@@ -37,7 +38,29 @@ class PluginGroup(click.Group):
         if cmd_name not in self.registry:
             names = [record.name for record in self.registry]
             raise click.UsageError(f"no command '{cmd_name}'. {suggest(cmd_name, names)}")
-        return self.registry.get(cmd_name).factory()
+        try:
+            return self._built(cmd_name)
+        except AutomlAdmmError as problem:
+            return BrokenCommand(cmd_name, problem)
+
+    def _built(self, name: str) -> click.Command:
+        title = self.registry.title(name)
+        command: click.Command = make(title, self.registry.get(name).factory)
+        expect(title, "click command", command, is_one=isinstance(command, click.Command))
+        return command
+
+
+class BrokenCommand(click.Command):
+    """Stands where a command could not be made: it is listed, and says why when it is called."""
+
+    def __init__(self, name: str, problem: AutomlAdmmError) -> None:
+        super().__init__(name, short_help=f"broken: {problem}")
+        self.problem = problem
+
+    def make_context(self, *arguments: Any, **more: Any) -> NoReturn:
+        """Nothing can be called, and no help be shown."""
+        del arguments, more
+        raise self.problem
 
 
 @click.group(

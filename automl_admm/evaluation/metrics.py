@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.making import expect, make
 from automl_admm.plugin_types import MetricPlugin, Task
 from automl_admm.registry import Registry
 
@@ -51,8 +52,15 @@ def resolve_metric(
         return Metric(name, scoring, best=0.0, sees_labels=True)
     name = scoring or default_metric(task, classes)
     if name in registry:
-        return Metric(name, registry.get(name).factory(), best=0.0, sees_labels=True)
+        return Metric(name, _scorer_of(name, registry), best=0.0, sees_labels=True)
     return _of_scikit_learn(name, registry)
+
+
+def _scorer_of(name: str, registry: Registry[MetricPlugin]) -> Scorer:
+    title = registry.title(name)
+    scorer: Scorer = make(title, registry.get(name).factory)
+    expect(title, "scorer", scorer, is_one=callable(scorer))
+    return scorer
 
 
 def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:

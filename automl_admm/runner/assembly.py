@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from queue import Empty
 from typing import Any, Literal
 
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.admm.loop import AdmmSettings, admm
 from automl_admm.admm.schedule import LAST, Precision
-from automl_admm.errors import ConfigurationError, UnknownNameError
-from automl_admm.guard import Post, guard_theta, guard_z
+from automl_admm.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.guard import PATIENCE, SHORT_CALL, Helper, Post, guard_theta, guard_z
 from automl_admm.joint.loop import joint
 from automl_admm.limits.measures import bare_limit, constraint_of
 from automl_admm.limits.reader import read_text
+from automl_admm.making import expect, make
 from automl_admm.options import build_options, split_request
 from automl_admm.plugin_types import Constraint, ExecutorSetting, NoOptions
 from automl_admm.plugins import Plugins
@@ -46,6 +49,7 @@ class AdmmOptions:
             raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
 
 
+EXECUTOR_METHODS = ("submit", "wait", "kill", "close")
 STAND_IN = "random"
 STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
 
@@ -117,25 +121,47 @@ def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
     options = build_options(strategy, STRATEGIES[strategy], given)
     if strategy == "admm":
         Precision.within(config.max_evaluations, options.first, options.step, options.last)
-    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver)
-    z_solver = choose_solver(plugins.z_solvers, config.z_solver)
+    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, config.deadline)
+    z_solver = choose_solver(plugins.z_solvers, config.z_solver, config.deadline)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
     return Plan(strategy, options, theta_solver, z_solver, view)
 
 
-def choose_solver(registry: Registry[Any], request: str) -> Chosen:
+def choose_solver(registry: Registry[Any], request: str, deadline: float | None) -> Chosen:
     """A solver from `name:key=value,…`, with its title and the one that may replace it."""
-    solver = build_solver(registry, request)
     name, _ = split_request(request)
-    title = f"{registry.kind} '{name}' ({registry.provider(name)})"
-    return Chosen(solver, title, partial(build_solver, registry, STAND_IN))
+    solver = _in_time(partial(build_solver, registry, request), registry, name, deadline)
+    return Chosen(solver, registry.title(name), partial(build_solver, registry, STAND_IN))
+
+
+def _in_time(
+    build: Callable[[], Any], registry: Registry[Any], name: str, deadline: float | None
+) -> Any:
+    """What is built in a thread that can be left: a factory may hang like any call of a solver.
+
+    Five seconds are never too long: what it imports may come from a slow disk.
+    """
+    left = PATIENCE if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
+    patience = min(PATIENCE, left)
+    helper = Helper(openmp_limiter())
+    try:
+        built, problem = helper.call(build, patience)
+    except Empty:
+        reason = f"its factory did not come back within {patience:.3g} s"
+        raise PluginError(f"{registry.title(name)} cannot be made: {reason}.") from None
+    finally:
+        helper.stop()
+    if problem is not None:
+        raise problem
+    return built
 
 
 def build_solver(registry: Registry[Any], request: str) -> Any:
     """A solver from `name:key=value,…`."""
     name, given = split_request(request)
     record = registry.get(name)
-    return record.factory(build_options(name, record.options, given))
+    options = build_options(name, record.options, given)
+    return make(registry.title(name), record.factory, options)
 
 
 def check_executor(config: RunConfig, plugins: Plugins) -> None:
@@ -149,7 +175,10 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
     setting = ExecutorSetting(config.workers, config.memory_bytes, scratch, config.default_workers)
-    executor: Executor = record.factory(work, setting, build_options(name, record.options, given))
+    options, title = build_options(name, record.options, given), plugins.executors.title(name)
+    executor: Executor = make(title, record.factory, work, setting, options)
+    is_one = all(hasattr(executor, method) for method in EXECUTOR_METHODS)
+    expect(title, "executor", executor, is_one=is_one)
     return executor
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from automl_admm import hookimpl
 from automl_admm.errors import PluginError
-from automl_admm.plugin_types import ConstraintPlugin, NoOptions, ThetaSolverPlugin
+from automl_admm.plugin_types import CommandPlugin, ConstraintPlugin, NoOptions, ThetaSolverPlugin
 from automl_admm.plugins import Observers, Plugins, PluginSource, discover, load_plugins
 
 
@@ -121,6 +121,15 @@ def test_a_record_needs_a_summary_and_options_with_defaults() -> None:
     with pytest.raises(PluginError, match="dataclass"):
         ThetaSolverPlugin(name="x", summary="s", factory=lambda options: None, options=dict)
     assert ThetaSolverPlugin(name="x", summary="s", factory=lambda o: None).options is NoOptions
+
+
+def test_a_factory_is_callable_and_a_view_is_one_of_two() -> None:
+    with pytest.raises(PluginError, match=r"'x': its factory must be callable, not 'mine:make'\."):
+        CommandPlugin(name="x", summary="s", factory="mine:make")
+    with pytest.raises(PluginError, match="'one-hot' or 'conditional', not 'onehot'"):
+        ThetaSolverPlugin(name="x", summary="s", factory=lambda o: None, joint="onehot")
+    with pytest.raises(PluginError, match="needs a summary"):
+        ThetaSolverPlugin(name="x", summary="", factory=lambda o: None, joint="conditional")
 
 
 class Watching:

@@ -1,0 +1,73 @@
+"""The program with plugins that are broken: one line each, and all else goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "object"]
+Install = Callable[[str, str], None]
+
+COMMANDS = """
+import click
+from automl_admm import CommandPlugin, hookimpl
+
+
+def misses():
+    raise ModuleNotFoundError("No module named 'rare'")
+
+
+@hookimpl
+def commands():
+    yield CommandPlugin(name="deploy", summary="ships", factory=misses)
+    yield CommandPlugin(name="nothing", summary="is none", factory=lambda: None)
+    yield CommandPlugin(name="greet", summary="greets", factory=lambda: greet)
+
+
+@click.command("greet", short_help="says hello")
+def greet():
+    click.echo("hello")
+"""
+WHY = "command 'deploy' (mine 1.0) cannot be made: ModuleNotFoundError: No module named 'rare'."
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Lay a distribution with one plugin where processes that are started find it."""
+    site = tmp_path / "site"
+    site.mkdir()
+    path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def lay(name: str, source: str) -> None:
+        (site / f"{name}.py").write_text(source)
+        about = site / f"{name}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[automl_admm]\n{name} = {name}\n")
+
+    return lay
+
+
+def test_a_command_that_cannot_be_made_spoils_no_help(spawn: Run, install: Install) -> None:
+    install("mine", COMMANDS)
+    ended = spawn("--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert f"broken: {WHY}" in " ".join(ended.out.split())
+    assert "leaderboard" in ended.out
+    assert "says hello" in ended.out
+
+
+def test_a_command_that_cannot_be_made_says_why(spawn: Run, install: Install) -> None:
+    install("mine", COMMANDS)
+    for words in (("deploy",), ("deploy", "--help"), ("deploy", "run", "--fast")):
+        ended = spawn(*words)
+        assert (ended.code, ended.out, ended.err) == (2, "", f"error: {WHY}\n")
+    ended = spawn("nothing")
+    assert ended.code == 2
+    assert ended.err.endswith("its factory returned None, no click command.\n")
+    assert spawn("greet").out == "hello\n"
