@@ -45,7 +45,7 @@ def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path
 
 def report_error(error: BaseException) -> Report:
     """Name what was raised: no memory is `memout`, `InvalidOutcome` is `invalid`, else `error`."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         # The frames hold the arrays that filled the memory; the report needs a little of it.
         traceback.clear_frames(error.__traceback__)
         return Report(Status.MEMOUT, shorten(_describe(error), MESSAGE_LIMIT))

@@ -11,13 +11,14 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from automl_admm.errors import PluginError
 from automl_admm.evaluation.answers import check_predictions, check_probabilities, number_labels
 from automl_admm.evaluation.deciding import Decider, fix
 from automl_admm.evaluation.group_thresholds import GroupRule, Thresholds
@@ -69,10 +70,14 @@ class PipelineWork:
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
-        """Load the plugins and import what the components need, before any child is forked."""
+        """Load the plugins and import what the components need, before any child is forked.
+
+        A component that cannot be made is for those evaluations to tell that are to have it.
+        """
         components = self._loaded()
         for module in all_modules(self.space.shape):
-            build_pipeline([Step(module.component)], components, self.context, seed=0)
+            with suppress(PluginError):
+                build_pipeline([Step(module.component)], components, self.context, seed=0)
         if self.persist:
             import_skops()  # the final fit needs it when time is shortest
 

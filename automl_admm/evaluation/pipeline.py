@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.errors import ConfigurationError
 from automl_admm.evaluation.fitting import fit_pipeline
+from automl_admm.making import make
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
 from automl_admm.registry import Registry
 from automl_admm.shape import Branches, Item, Step, occupied
@@ -54,13 +55,20 @@ class _Building:
         """One component, or branches side by side."""
         if isinstance(item, Step):
             plugin = self.components.get(item.component)
-            component = plugin.factory(_with_defaults(plugin, item), context)
-            _settle(component, self.seed)
-            return component
+            title = self.components.title(item.component)
+            return make(title, self.component, plugin, _with_defaults(plugin, item), context)
         if item.kind == "by_type":
             return self.by_type(item, context)
         flows = [self.flow(part, context) for part in map(occupied, item.parts) if part]
         return self.stack(flows[0]) if item.kind == "stack" else self.union(flows)
+
+    def component(
+        self, plugin: ComponentPlugin, values: Mapping[str, Value], context: BuildContext
+    ) -> Any:
+        """What a plugin makes of values, settled."""
+        component = plugin.factory(values, context)
+        _settle(component, self.seed)
+        return component
 
     def union(self, flows: Sequence[Any]) -> Any:
         """A `FeatureUnion`: a branch without a component adds no columns."""
