@@ -8,7 +8,7 @@ from typing import Any
 from automl_admm.admission import shortened
 from automl_admm.errors import AutomlAdmmError, PluginError
 
-LONGEST = 300
+LONGEST = 500
 
 
 def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:

@@ -9,6 +9,7 @@ import inspect
 import io
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ import pluggy
 
 from automl_admm import hookspecs
 from automl_admm.errors import PluginError, suggest
+from automl_admm.making import described
 from automl_admm.plugin_types import (
     TASKS,
     CommandPlugin,
@@ -38,6 +40,8 @@ from automl_admm.registry import Registry
 logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
+HERE = "this process"
+FAILED = "failed: "
 ONLY = "AUTOML_ADMM_PLUGINS"
 OBSERVERS = (
     "run_started",
@@ -122,17 +126,33 @@ RECORDS: Mapping[str, type[Any]] = {
 
 
 def load_plugins(
-    extra: Mapping[str, object] | None = None, *, sources: Iterable[PluginSource] | None = None
+    extra: Mapping[str, object] | None = None,
+    *,
+    sources: Iterable[PluginSource] | None = None,
+    quietly: bool = False,
 ) -> Plugins:
-    """Load every installed plugin, and `extra` objects by name; nothing broken gets in."""
+    """Load every installed plugin, and `extra` objects by name; nothing broken gets in.
+
+    What is skipped is told, unless this is done `quietly`: by who does it a second time.
+    """
     plugins = Plugins()
     given = [
-        PluginSource(name, "this process", partial(_itself, item))
-        for name, item in (extra or {}).items()
+        PluginSource(name, HERE, partial(_itself, item)) for name, item in (extra or {}).items()
     ]
-    for source in [*(_probed(discover()) if sources is None else sources), *given]:
+    found = [*(_probed(discover()) if sources is None else sources), *given]
+    for source in sorted(found, key=lambda source: not source.builtin):  # a name is ours first
         plugins.infos.append(_admit(plugins, source))
+    if not quietly:
+        tell_skipped(plugins)
     return plugins
+
+
+def tell_skipped(plugins: Plugins) -> None:
+    """Warn of each plugin that was skipped, in one line."""
+    for info in plugins.infos:
+        if info.state.startswith(FAILED):
+            reason = info.state.removeprefix(FAILED)
+            logger.warning("plugin '%s' (%s) was skipped: %s", info.name, info.provider, reason)
 
 
 def discover() -> list[PluginSource]:
@@ -179,34 +199,60 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
     try:
         with redirect_stdout(said):  # what a command prints may be read by a program
             plugin = source.load()
-            records = _register(plugins.manager, plugin, source.name)
+            records = _register(plugins, plugin, source)
     except (Exception, SystemExit) as problem:  # noqa: BLE001 - it must not stop the others
-        reason = f"{type(problem).__name__}: {problem}"
-        logger.warning("plugin '%s' (%s) was skipped: %s", source.name, source.provider, reason)
-        return PluginInfo(source.name, source.provider, f"failed: {reason}")
+        return PluginInfo(source.name, source.provider, f"{FAILED}{described(problem)}")
     if said.getvalue().strip():
         logger.info("plugin '%s' says: %s", source.name, said.getvalue().strip())
-    for hook, record in records:
-        for registry, belongs in plugins.registries(hook):
-            if belongs(record):
-                registry.add(record, source.provider)
     provides = {
         hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
     }
     return PluginInfo(source.name, source.provider, "active", provides)
 
 
-def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> list[tuple[str, Any]]:
+def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tuple[str, Any]]:
+    """What a plugin provides, when all of it is registered; if it raises, nothing is."""
+    manager, name = plugins.manager, source.name
     if manager.has_plugin(name):
         raise PluginError(f"another plugin is named '{name}'.")
     try:
         manager.register(plugin, name=name)
         _check_hook_names(manager, plugin)
-        return _records(manager, plugin)
-    except Exception:
+        records = _records(manager, plugin)
+        _add_all(plugins, records, source)
+    except (Exception, SystemExit):
         if manager.has_plugin(name):
             manager.unregister(name=name)
         raise
+    return records
+
+
+def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: PluginSource) -> None:
+    """Add all records, or none where a name is taken: then the plugin is skipped as a whole.
+
+    Nobody has to guess whose a doubled name is: no one gets it. Only ours stay what they are,
+    whatever else is installed.
+    """
+    claims = [
+        (registry, record)
+        for hook, record in records
+        for registry, belongs in plugins.registries(hook)
+        if belongs(record)
+    ]
+    counts = Counter((registry, record.name) for registry, record in claims)
+    doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
+    for registry, name in doubled:
+        if name in registry and _is_in_doubt(registry.provider(name), source):
+            registry.withhold(name, source.provider)
+    for registry, name in doubled:
+        raise registry.doubled(name, source.provider)
+    for registry, record in claims:
+        registry.add(record, source.provider)
+
+
+def _is_in_doubt(first: str, source: PluginSource) -> bool:
+    """Whether one who names what is doubled may mean the later plugin."""
+    return first.partition(" ")[0] != OURS or source.provider == HERE
 
 
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
@@ -274,10 +320,10 @@ class Observers:
         for listener in list(self._listeners[hook]):
             try:
                 answers.append(listener[1](**arguments))
-            except Exception:
-                logger.exception(
-                    "observer '%s' failed in %s and is dropped for this run", listener[0], hook
-                )
+            except (Exception, SystemExit) as problem:
+                told = "observer '%s' failed in %s and is dropped for this run: %s"
+                logger.warning(told, listener[0], hook, described(problem))
+                logger.debug("what observer '%s' raised", listener[0], exc_info=problem)
                 self._listeners[hook].remove(listener)
         return answers
 

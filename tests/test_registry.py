@@ -31,6 +31,17 @@ def test_a_name_given_twice_names_both_providers() -> None:
         registry.add(Record("a"), "two 2.0")
 
 
+def test_a_name_that_is_withheld_is_listed_and_given_to_nobody() -> None:
+    registry: Registry[Record] = Registry("thing")
+    registry.add(Record("a"), "one 1.0")
+    registry.withhold("a", "two 2.0")
+    with pytest.raises(PluginError, match=r"thing 'a' is provided twice: one 1\.0, two 2\.0\."):
+        registry.get("a")
+    assert "a" in registry
+    assert list(registry) == [Record("a")]
+    assert registry.title("a") == "thing 'a' (one 1.0)"
+
+
 def test_an_unknown_name_suggests_the_nearest() -> None:
     registry: Registry[Record] = Registry("thing")
     registry.add(Record("random"), "one 1.0")

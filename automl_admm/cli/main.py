@@ -15,7 +15,7 @@ from automl_admm.cli.interrupts import INTERRUPTED, Interrupts
 from automl_admm.errors import AutomlAdmmError, suggest
 from automl_admm.making import expect, make
 from automl_admm.plugin_types import CommandPlugin
-from automl_admm.plugins import load_plugins
+from automl_admm.plugins import Plugins, load_plugins, tell_skipped
 from automl_admm.registry import Registry
 
 
@@ -23,9 +23,19 @@ class PluginGroup(click.Group):
     """A group whose commands are those that plugins provide."""
 
     @cached_property
+    def plugins(self) -> Plugins:
+        """What is installed; commands that use plugins tell which of them were skipped."""
+        return load_plugins(quietly=True)
+
+    @property
     def registry(self) -> Registry[CommandPlugin]:
         """The commands by name."""
-        return load_plugins().commands
+        return self.plugins.commands
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; some may be missed."""
+        tell_skipped(self.plugins)
+        super().format_commands(ctx, formatter)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name them all."""
@@ -36,6 +46,7 @@ class PluginGroup(click.Group):
         """Build the one that is asked for."""
         del ctx
         if cmd_name not in self.registry:
+            tell_skipped(self.plugins)
             names = [record.name for record in self.registry]
             raise click.UsageError(f"no command '{cmd_name}'. {suggest(cmd_name, names)}")
         try:

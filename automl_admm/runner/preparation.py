@@ -207,7 +207,7 @@ def check_scoring(work: PipelineWork) -> None:
 
 
 def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
-    return load_plugins(extra).components[task]
+    return load_plugins(extra, quietly=True).components[task]
 
 
 def _whole(X: Any, y: Any, task: Task, sensitive: Any) -> Table:

@@ -53,9 +53,9 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
         )
     certificate = read_certificate(folder.certificate)
     settings = folder.read(folder.settings)["settings"]
+    pipeline = load_model(folder)  # it tells which plugins were skipped, so that is done first
     table = _table(folder, settings, _rows_set_aside(folder, certificate, frame))
     constraints = _constraints(settings["limits"], table)
-    pipeline = load_model(folder)
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(max(count_workers(-1) // int(settings["workers"]), 1)):
         seen = _evidence(pipeline, table, constraints, certificate)
@@ -90,21 +90,22 @@ def _table(folder: RunFolder, settings: dict[str, Any], frame: Any) -> Table:
         if [str(label) for label in classes] != manifest["classes"]:
             raise DataError(f"the target '{settings['target']}' has other classes than in the run.")
     X = check_columns(frame, manifest["columns"])
-    wanted = columns_of(resolve_constraints(_config(settings["limits"]), load_plugins()))
+    wanted = columns_of(_resolved(settings["limits"]))
     sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
     return Table(X, y, classes, known_columns(sensitive, X, wanted))
 
 
-def _config(limits: Sequence[dict[str, Any]]) -> RunConfig:
+def _resolved(limits: Sequence[dict[str, Any]]) -> tuple[Constraint, ...]:
+    """The limits of the run, measured by what is installed under their names."""
     texts = (f"{x['name']} {'>=' if x['at_least'] else '<='} {x['bound']!r}" for x in limits)
-    return RunConfig(constraints=tuple(texts))
+    return resolve_constraints(RunConfig(constraints=tuple(texts)), load_plugins(quietly=True))
 
 
 def _constraints(limits: Sequence[dict[str, Any]], table: Table) -> tuple[Constraint, ...]:
-    """The limits of the run, measured by what is installed under their names."""
+    """The limits of the run, made ready for these rows."""
     classes = 0 if table.classes is None else len(table.classes)
     rows = TrialRows(table.X, table.y, table.sensitive, classes)
-    return meet_data(resolve_constraints(_config(limits), load_plugins()), rows)
+    return meet_data(_resolved(limits), rows)
 
 
 def _evidence(

@@ -71,3 +71,35 @@ def test_a_command_that_cannot_be_made_says_why(spawn: Run, install: Install) ->
     assert ended.code == 2
     assert ended.err.endswith("its factory returned None, no click command.\n")
     assert spawn("greet").out == "hello\n"
+
+
+@pytest.mark.parametrize("executor", ["inline", "local"])
+def test_a_plugin_that_is_skipped_is_told_once(
+    spawn: Run, install: Install, table: Path, executor: str
+) -> None:
+    install("torn", "raise ImportError('first line\\n\\nsecond line')")
+    told = "plugin 'torn' (torn 1.0) was skipped: ImportError: first line second line"
+    settings = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", executor)
+    ended = spawn("fit", table, "--target", "buys", "--out", "out", *settings)
+    assert ended.code == 0, ended.err
+    assert [line for line in ended.err.splitlines() if "torn" in line or "line" in line] == [told]
+
+
+def test_a_command_of_a_plugin_that_is_skipped(spawn: Run, install: Install) -> None:
+    install("torn", "raise ImportError('no')")
+    ended = spawn("deploy")
+    assert ended.code == 2
+    skipped, unknown = ended.err.splitlines()
+    assert skipped == "plugin 'torn' (torn 1.0) was skipped: ImportError: no"
+    assert unknown.startswith("error: no command 'deploy'.")
+
+
+def test_a_command_that_two_provide_spoils_no_other(spawn: Run, install: Install) -> None:
+    for name in ("first", "second"):
+        install(name, COMMANDS.replace("deploy", name))
+    ended = spawn("--help")
+    assert ended.code == 0
+    assert "plugin 'second' (second 1.0) was skipped" in ended.err
+    ended = spawn("greet")
+    assert ended.code == 2
+    assert ended.err.startswith("error: command 'greet' is provided twice: first 1.0, second 1.0.")

@@ -117,15 +117,29 @@ def test_what_was_found_is_remembered(folder):
 
 
 @pytest.mark.fault(
-    "F53", injected="two plugins provide one name", expected="exit 2, both are named"
+    "F53",
+    injected="two plugins provide one name",
+    expected="the second is disabled, who uses the name is told of both (exit 2)",
 )
 def test_two_of_one_name(install_plugin, tmp_path, seen):
     for name in ("first", "second"):
         install_plugin(tmp_path, name, GOOD.format(name="same"))
-    done = program(tmp_path, "plugins")
+    done = program(tmp_path, "plugins", "--json")
+    assert done.returncode == 0
+    states = {info["name"]: info["state"] for info in json.loads(done.stdout)}
+    assert states["first"] == "active"
+    assert states["second"].startswith("failed: ")
+    assert "first 1.0, second 1.0" in states["second"]
+    for words in (("--help",), ("constraints",)):
+        done = program(tmp_path, *words)
+        assert done.returncode == 0
+        assert done.stderr.count("plugin 'second' (second 1.0) was skipped") == 1
+    (tmp_path / "people.csv").write_text("a,buys\n" + "1,yes\n2,no\n" * 30)
+    fit = ("fit", str(tmp_path / "people.csv"), "--target", "buys", "--out", str(tmp_path / "out"))
+    done = program(tmp_path, *fit, "--constraint", "same_steps <= 2")
     assert done.returncode == 2
-    assert "first 1.0, second 1.0" in done.stderr
-    seen(f"exit 2: {done.stderr.strip()[7:]}")
+    assert "error: constraint 'same_steps' is provided twice: first 1.0, second 1.0." in done.stderr
+    seen(f"exit 2: {done.stderr.strip().splitlines()[-1][7:]}")
 
 
 @pytest.fixture

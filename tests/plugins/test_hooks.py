@@ -218,7 +218,7 @@ def test_iterations_are_told(everything: Everything) -> None:
 
 def test_its_command_runs(everything: Everything, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = load_plugins({"everything": everything})
-    monkeypatch.setattr(program, "registry", loaded.commands)
+    monkeypatch.setattr(program, "plugins", loaded)
     result = CliRunner().invoke(program, ["greet"])
     assert result.output == "hello\n"
     assert "greet" in CliRunner().invoke(program, ["--help"]).output

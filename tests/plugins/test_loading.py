@@ -12,14 +12,17 @@ from automl_admm.plugins import Observers, Plugins, PluginSource, discover, load
 
 
 class Provider:
-    """A plugin with one constraint."""
+    """A plugin with constraints of these names."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, *names: str) -> None:
+        self._names = names
 
     @hookimpl
     def constraints(self) -> list[ConstraintPlugin]:
-        return [ConstraintPlugin(name=self._name, summary="one", function=lambda evaluated: 1.0)]
+        return [
+            ConstraintPlugin(name=name, summary="one", function=lambda evaluated: 1.0)
+            for name in self._names
+        ]
 
 
 class Misspelt:
@@ -80,9 +83,69 @@ def test_a_broken_plugin_is_skipped_named_and_explained(
     assert "steps" in plugins.constraints
 
 
-def test_two_plugins_with_one_name_are_an_error_naming_both() -> None:
-    with pytest.raises(PluginError, match=r"one-dist 1\.0, two-dist 1\.0"):
-        loaded(source("one", lambda: Provider("steps")), source("two", lambda: Provider("steps")))
+def test_a_reason_of_several_lines_is_told_in_one(caplog: pytest.LogCaptureFixture) -> None:
+    def several() -> object:
+        raise ImportError("first line\n  second line\n")
+
+    plugins = loaded(source("broken", several))
+    assert plugins.infos[0].state == "failed: ImportError: first line second line"
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "plugin 'broken' (broken-dist 1.0) was skipped: ImportError: first line second line"
+    )
+
+
+def test_what_is_loaded_quietly_is_told_by_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    plugins = load_plugins(sources=[source("broken", missing_module)], quietly=True)
+    assert plugins.infos[0].state.startswith("failed: ")
+    assert not caplog.records
+
+
+def test_who_uses_a_name_that_two_provide_is_told_of_both(caplog: pytest.LogCaptureFixture) -> None:
+    plugins = loaded(
+        source("one", lambda: Provider("steps", "nodes")),
+        source("two", lambda: Provider("leaves", "steps", "nodes")),
+        source("three", lambda: Provider("depth")),
+    )
+    assert [info.state.partition(":")[0] for info in plugins.infos] == [
+        "active",
+        "failed",
+        "active",
+    ]
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        "plugin 'two' (two-dist 1.0) was skipped: PluginError: constraint 'steps' is provided "
+        "twice: one-dist 1.0, two-dist 1.0. Uninstall one of them"
+    )
+    for name in ("steps", "nodes"):
+        with pytest.raises(PluginError, match=r"one-dist 1\.0, two-dist 1\.0"):
+            plugins.constraints.get(name)
+    assert "leaves" not in plugins.constraints, "it is skipped as a whole"
+    assert plugins.constraints.get("depth").summary == "one"
+    assert not plugins.manager.has_plugin("two"), "its observers hear nothing"
+
+
+def test_a_plugin_that_provides_a_name_twice_is_skipped() -> None:
+    plugins = loaded(source("one", lambda: Provider("steps", "depth", "steps")))
+    assert "'steps' is provided twice: one-dist 1.0, one-dist 1.0" in plugins.infos[0].state
+    assert len(plugins.constraints) == 0
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_ours_stay_what_they_are_whatever_else_is_installed(ours_first: bool) -> None:
+    ours = PluginSource("ours", "automl-admm 1.0", lambda: Provider("steps"), builtin=True)
+    theirs = source("theirs", lambda: Provider("steps"))
+    plugins = loaded(*((ours, theirs) if ours_first else (theirs, ours)))
+    assert [info.name for info in plugins.infos if info.state == "active"] == ["ours"]
+    assert plugins.constraints.get("steps").name == "steps"
+    assert plugins.constraints.provider("steps") == "automl-admm 1.0"
+
+
+def test_a_name_of_ours_that_is_given_in_this_process_is_in_doubt() -> None:
+    ours = PluginSource("ours", "automl-admm 1.0", lambda: Provider("steps"), builtin=True)
+    plugins = load_plugins({"mine": Provider("steps")}, sources=[ours])
+    with pytest.raises(PluginError, match=r"automl-admm 1\.0, this process"):
+        plugins.constraints.get("steps")
 
 
 def test_objects_of_this_process_are_plugins_too() -> None:
@@ -142,26 +205,38 @@ class Watching:
 
 
 class Falling:
-    def __init__(self) -> None:
+    def __init__(self, problem: BaseException | None = None) -> None:
+        self.problem = problem or RuntimeError("oops\noops")
         self.calls = 0
 
     @hookimpl
     def evaluation_started(self) -> None:
         self.calls += 1
-        raise RuntimeError("oops")
+        raise self.problem
 
 
 def test_an_observer_that_raises_is_dropped_and_the_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    watching, falling = Watching(), Falling()
-    plugins = load_plugins({"falling": falling, "watching": watching}, sources=())
+    watching, falling, leaving = Watching(), Falling(), Falling(SystemExit("bye"))
+    given = {"falling": falling, "leaving": leaving, "watching": watching}
+    plugins = load_plugins(given, sources=())
     observers = Observers(plugins.manager)
+    caplog.set_level(logging.DEBUG, logger="automl_admm")
     for number in (1, 2):
         observers.tell("evaluation_started", info=None, number=number, text="t")
     assert watching.seen == [(1, "t"), (2, "t")]
     assert falling.calls == 1
-    assert "observer 'falling' failed" in caplog.text
+    assert leaving.calls == 1
+    warned = {r.getMessage(): r.exc_info for r in caplog.records if r.levelname == "WARNING"}
+    dropped = "failed in evaluation_started and is dropped for this run"
+    assert warned == {
+        f"observer 'falling' {dropped}: RuntimeError: oops oops": None,
+        f"observer 'leaving' {dropped}: SystemExit: bye": None,
+    }
+    traced = [r.exc_info for r in caplog.records if r.levelname == "DEBUG"]
+    assert len(traced) == 2
+    assert all(traced)
 
 
 def test_a_plain_object_may_observe_one_run() -> None:
