@@ -35,7 +35,7 @@ from automl_admm.plugin_types import (
     ZSolverPlugin,
 )
 from automl_admm.probes import find_faults
-from automl_admm.registry import Registry
+from automl_admm.registry import DoubledNameError, Registry
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +133,8 @@ def load_plugins(
 ) -> Plugins:
     """Load every installed plugin, and `extra` objects by name; nothing broken gets in.
 
-    What is skipped is told, unless this is done `quietly`: by who does it a second time.
+    What is skipped is told, unless this is done `quietly`: by who does it a second time. That a
+    name is doubled by what was given here is an error of who gave it.
     """
     plugins = Plugins()
     given = [
@@ -200,7 +201,9 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         with redirect_stdout(said):  # what a command prints may be read by a program
             plugin = source.load()
             records = _register(plugins, plugin, source)
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - it must not stop the others
+    except (Exception, SystemExit) as problem:
+        if isinstance(problem, DoubledNameError) and source.provider == HERE:
+            raise
         return PluginInfo(source.name, source.provider, f"{FAILED}{described(problem)}")
     if said.getvalue().strip():
         logger.info("plugin '%s' says: %s", source.name, said.getvalue().strip())
@@ -242,17 +245,13 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     counts = Counter((registry, record.name) for registry, record in claims)
     doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
     for registry, name in doubled:
-        if name in registry and _is_in_doubt(registry.provider(name), source):
+        if name in registry and registry.provider(name).partition(" ")[0] != OURS:
             registry.withhold(name, source.provider)
-    for registry, name in doubled:
+    if doubled:
+        registry, name = doubled[0]
         raise registry.doubled(name, source.provider)
     for registry, record in claims:
         registry.add(record, source.provider)
-
-
-def _is_in_doubt(first: str, source: PluginSource) -> bool:
-    """Whether one who names what is doubled may mean the later plugin."""
-    return first.partition(" ")[0] != OURS or source.provider == HERE
 
 
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:

@@ -19,6 +19,10 @@ class Named(Protocol):
 RecordT = TypeVar("RecordT", bound=Named)
 
 
+class DoubledNameError(PluginError):
+    """A name that is claimed by two."""
+
+
 class Registry(Generic[RecordT]):
     """The records of one kind by name; two records with one name are an error.
 
@@ -38,10 +42,10 @@ class Registry(Generic[RecordT]):
         self._records[record.name] = record
         self._providers[record.name] = provider
 
-    def doubled(self, name: str, provider: str) -> PluginError:
+    def doubled(self, name: str, provider: str) -> DoubledNameError:
         """The error that a name is claimed by a provider, and was so before."""
         first = self._providers.get(name, provider)
-        return PluginError(
+        return DoubledNameError(
             f"{self.kind} '{name}' is provided twice: {first}, {provider}.",
             hint="Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS.",
         )

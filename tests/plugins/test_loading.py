@@ -114,7 +114,7 @@ def test_who_uses_a_name_that_two_provide_is_told_of_both(caplog: pytest.LogCapt
     ]
     (record,) = caplog.records
     assert record.getMessage().startswith(
-        "plugin 'two' (two-dist 1.0) was skipped: PluginError: constraint 'steps' is provided "
+        "plugin 'two' (two-dist 1.0) was skipped: DoubledNameError: constraint 'steps' is provided "
         "twice: one-dist 1.0, two-dist 1.0. Uninstall one of them"
     )
     for name in ("steps", "nodes"):
@@ -141,11 +141,12 @@ def test_ours_stay_what_they_are_whatever_else_is_installed(ours_first: bool) ->
     assert plugins.constraints.provider("steps") == "automl-admm 1.0"
 
 
-def test_a_name_of_ours_that_is_given_in_this_process_is_in_doubt() -> None:
+def test_who_doubles_a_name_in_this_process_is_told_at_once() -> None:
     ours = PluginSource("ours", "automl-admm 1.0", lambda: Provider("steps"), builtin=True)
-    plugins = load_plugins({"mine": Provider("steps")}, sources=[ours])
     with pytest.raises(PluginError, match=r"automl-admm 1\.0, this process"):
-        plugins.constraints.get("steps")
+        load_plugins({"mine": Provider("steps")}, sources=[ours])
+    with pytest.raises(PluginError, match="this process, this process"):
+        load_plugins({"one": Provider("depth"), "two": Provider("depth")}, sources=[ours])
 
 
 def test_objects_of_this_process_are_plugins_too() -> None:
