@@ -26,10 +26,10 @@ def _overview(plugins: Plugins) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("component", "role", "tasks", "parameters", "what it is"):
         table.add_column(heading, justify="right" if heading == "parameters" else "left")
-    names = sorted({record.name for task in TASKS for record in plugins.components[task]})
-    for name in names:
-        serving = [task for task in TASKS if name in plugins.components[task]]
-        record = plugins.components[serving[0]].get(name)
+    known = {task: {r.name: r for r in plugins.components[task]} for task in TASKS}
+    for name in sorted(set().union(*known.values())):
+        serving = [task for task in TASKS if name in known[task]]
+        record = known[serving[0]][name]
         tasks, count = ", ".join(serving), str(len(record.parameters))
         table.add_row(name, record.role, tasks, count, Text(record.summary))
     return table
