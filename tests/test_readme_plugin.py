@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -30,3 +33,17 @@ def test_the_example_uses_public_names_only() -> None:
         re.findall(r"^\s*(?:from|import) (automl_admm[\w.]*)", "\n".join(texts), re.MULTILINE)
     )
     assert modules == {"automl_admm", "automl_admm.testing.contracts"}
+
+
+def test_its_tests_are_found_where_pytest_has_no_plugins() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"],
+        cwd=EXAMPLE,
+        env=os.environ
+        | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": f"{EXAMPLE / 'src'}:{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "tests/test_contract.py::TestOnePlusOne::test_stays_inside" in done.stdout
