@@ -31,6 +31,6 @@ def in_another_process(contract: type, expression: str) -> Any:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (done.stderr.strip().splitlines() or ["it broke off"])[-1]
     answer: Any = json.loads(done.stdout.splitlines()[-1])
     return answer

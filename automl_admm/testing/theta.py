@@ -128,8 +128,9 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
     def test_same_seed_same_proposals(self) -> None:
         """A run can be repeated."""
         one, other = self.propose(MIXED, 3), self.propose(MIXED, 3)
-        assert np.array_equal(np.array(one), np.array(other))
-        assert not np.array_equal(np.array(one), np.array(self.propose(MIXED, 4)))
+        assert np.array_equal(np.array(one), np.array(other)), "one seed gave different points"
+        another = np.array(self.propose(MIXED, 4))
+        assert not np.array_equal(np.array(one), another), "two seeds gave the same points"
 
     def test_same_proposals_in_another_process(self) -> None:
         """Nothing hangs on hash seeds or on what ran before."""
@@ -183,7 +184,8 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         solver.begin(box_problem(MIXED, history))
         first = points_of(solver.ask(3, []))
         second = points_of(solver.ask(3, first))
-        assert len({tuple(np.round(point, 9)) for point in first + second}) > 3
+        different = len({tuple(np.round(point, 9)) for point in first + second})
+        assert different > 3, f"of 6 points at a time only {different} were different"
 
     def test_unasked_failed_and_out_of_order(self) -> None:
         """Whatever is told, it goes on."""
@@ -320,8 +322,10 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
 
 def _check_inside(points: Sequence[Array], dimension: int = len(MIXED)) -> None:
     for point in points:
-        assert np.shape(point) == (dimension,)
-        assert np.all((np.asarray(point) >= 0.0) & (np.asarray(point) <= 1.0))
+        shape, values = np.shape(point), np.asarray(point)
+        assert shape == (dimension,), f"a point of shape {shape} in a box of {dimension} axes"
+        is_inside = np.all((values >= 0.0) & (values <= 1.0))
+        assert is_inside, f"a point outside [0, 1]: {np.round(values, 3).tolist()}"
 
 
 def _limited(point: Array) -> Observation[Array]:

@@ -71,8 +71,8 @@ class WholeSpacePromises:
             [each.candidate for each in islice(self.search(FURNITURE, furniture_loss, seed), count)]
             for seed in (3, 3, 4)
         )
-        assert one == again
-        assert one != other
+        assert one == again, "one seed gave different pipelines"
+        assert one != other, "two seeds gave the same pipelines"
 
     def test_a_small_whole_space_is_searched_to_its_end(self) -> None:
         """Whatever there is, is evaluated; then the search ends by itself."""

@@ -64,8 +64,8 @@ class ZSolverContract:
 
     def test_same_seed_same_proposals(self) -> None:
         """A run can be repeated."""
-        assert self.propose(3) == self.propose(3)
-        assert self.propose(3) != self.propose(4)
+        assert self.propose(3) == self.propose(3), "one seed gave different selections"
+        assert self.propose(3) != self.propose(4), "two seeds gave the same selections"
 
     def test_same_proposals_in_another_process(self) -> None:
         """Nothing hangs on hash seeds or on what ran before."""

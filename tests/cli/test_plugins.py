@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,17 +34,23 @@ class Broken:
 def theta_solvers():
     yield ThetaSolverPlugin(name="broken", summary="bad", factory=lambda options: Broken())
 '''
+INTERRUPTING = BROKEN.replace(
+    "def begin(self, subproblem):",
+    """def begin(self, subproblem):
+        raise KeyboardInterrupt""",
+)
+UNREADABLE = "import a_module_that_is_not_there"
 
 
-def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str = BROKEN) -> None:
     """Lay a distribution with a broken solver where this process and its children find it."""
-    (folder / "broken_solver.py").write_text(BROKEN)
+    (folder / "broken_solver.py").write_text(text)
     about = folder / "broken_solver-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-solver\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[automl_admm]\nbroken = broken_solver\n")
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 def test_it_lists_what_is_installed(run: Run) -> None:
@@ -95,7 +102,10 @@ def test_a_wrong_option_is_told_before_all(run: Run) -> None:
     assert "Did you mean 'initial'?" in ended.err
 
 
-def test_a_good_solver_keeps_all_promises_of_both_kinds(run: Run) -> None:
+def test_a_good_solver_keeps_all_promises_of_both_kinds_beside_a_plugin_that_is_broken(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, UNREADABLE)
     ended = run("plugins", "check", "random", "--no-progress")
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1].endswith("promises kept, 0 broken")
@@ -114,8 +124,20 @@ def test_a_broken_solver_is_shown_with_reasons(
     lines = {line.split("  ")[1].strip(): line for line in ended.out.splitlines()[1:-1]}
     assert "kept" in lines["ask for nothing"]
     assert "broken" in lines["stays inside"]
-    assert "AssertionError" in lines["stays inside"]
+    assert "a point outside [0, 1]: [2.0, 2.0, 2.0, 2.0]" in lines["stays inside"]
+    assert "AssertionError" not in ended.out
     assert "of what random points lose" in lines["progress"]
+    assert ended.out.splitlines()[-1].startswith("broken: ")
+
+
+def test_a_solver_that_interrupts_breaks_every_promise_and_not_the_check(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, monkeypatch, INTERRUPTING)
+    monkeypatch.setenv("COLUMNS", "200")
+    ended = run("plugins", "check", "broken")
+    assert ended.code == 1
+    assert "it raised KeyboardInterrupt" in ended.out
     assert ended.out.splitlines()[-1].startswith("broken: ")
 
 

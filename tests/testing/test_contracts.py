@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -284,6 +285,34 @@ def test_the_optimum_of_the_table() -> None:
     rng = np.random.default_rng(0)
     assert seen(best).loss == pytest.approx(0.1)
     assert min(table_loss(TABLE.sample(rng)) for _ in range(2000)) == pytest.approx(0.1)
+
+
+AUTHORS = """
+from automl_admm.builtin.z.uniform import UniformSelections
+from automl_admm.testing.contracts import ZSolverContract
+
+
+class TestMine(ZSolverContract):
+    def make(self):
+        solver = UniformSelections()
+        solver.ask = lambda count, pending: []
+        return solver
+"""
+
+
+def test_an_author_is_told_what_was_wrong(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(AUTHORS, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    options = ["-p", "no:cacheprovider", "-k", "told_nothing", "test_mine.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "where 0 = len([])" in done.stdout
 
 
 def promises(contract: type) -> set[str]:
