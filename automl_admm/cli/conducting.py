@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,14 @@ from automl_admm.data.sensitive import set_aside
 from automl_admm.data.tables import read_table, split_target
 from automl_admm.errors import ConfigurationError, InfeasibleError
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
+from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import (
     PipelineResult,
     demand_certified,
     demand_feasible,
     run_pipelines,
 )
-from automl_admm.runner.preparation import Preparation
+from automl_admm.runner.preparation import Preparation, prepare
 from automl_admm.store.filesystem import network_notice
 
 SHIPPED = "german_credit"
@@ -56,11 +59,20 @@ def load(data: Path | None, target: str | None, sensitive: tuple[str, ...]) -> L
     return Loaded(X, y, apart, name, source)
 
 
+def ready(config: RunConfig, loaded: Loaded) -> Preparation:
+    """Check all that was given; what a solver prints when it is made is not the result's."""
+    with redirect_stdout(sys.stderr):
+        return prepare(config, loaded.X, loaded.y, loaded.sensitive)
+
+
 def conduct(
     prepared: Preparation, loaded: Loaded, progress: Progress, *, as_json: bool, demands: bool
 ) -> int:
-    """Run, print what came of it, and return the exit code; `demands` says if limits must hold."""
-    with progress:
+    """Run, print what came of it, and return the exit code; `demands` says if limits must hold.
+
+    The result is all that stands on stdout: what solvers and observers print is no part of it.
+    """
+    with redirect_stdout(sys.stderr), progress:
         for line in _facts(prepared, loaded):
             progress.say(line)
         outcome = _run(prepared)

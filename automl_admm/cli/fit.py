@@ -12,12 +12,11 @@ from typing import Any
 
 import click
 
-from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load
+from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load, ready
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.pipelines import ON_INFEASIBLE
-from automl_admm.runner.preparation import prepare
 
 RUNS = Path("automl-runs")
 MOST_BYTES = 80
@@ -197,7 +196,7 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
     loaded = load(data, target, options["sensitive"])
     progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
     config = _config(options, loaded, progress)
-    prepared = prepare(config, loaded.X, loaded.y, loaded.sensitive)
+    prepared = ready(config, loaded)
     demands = options["on_infeasible"] == "raise"
     return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load
+from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load, ready
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION
 from automl_admm.errors import ConfigurationError
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import ON_INFEASIBLE
-from automl_admm.runner.preparation import prepare
 from automl_admm.runner.request import read_request
 from automl_admm.runner.session import seconds_used
 from automl_admm.store.folder import RunFolder
@@ -91,7 +90,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     config = _extended(read_request(folder, _given(options)), folder, options)
     loaded = _load(data, config, folder)
     config = replace(config, source=loaded.source, observers=(progress,), begun=begun)
-    prepared = prepare(config, loaded.X, loaded.y, loaded.sensitive)
+    prepared = ready(config, loaded)
     demands = options["on_infeasible"] == "raise"
     return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -35,6 +36,27 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
             main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Ended(int(ended.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def install(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Lay a distribution with a solver where this process and its children find it."""
+
+    def call(text: str) -> None:
+        folder = tmp_path_factory.mktemp("site")
+        (folder / "foreign_solver.py").write_text(text)
+        about = folder / "foreign_solver-1.0.dist-info"
+        about.mkdir()
+        name = "Metadata-Version: 2.1\nName: foreign-solver\nVersion: 1.0\n"
+        (about / "METADATA").write_text(name)
+        (about / "entry_points.txt").write_text("[automl_admm]\nforeign = foreign_solver\n")
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        monkeypatch.delitem(sys.modules, "foreign_solver", raising=False)
 
     return call
 

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from automl_admm.cli import plugins as module
 
 Run = Callable[..., "object"]
+Install = Callable[[str], None]
 
 BROKEN = '''
 import numpy as np
@@ -40,17 +39,6 @@ INTERRUPTING = BROKEN.replace(
         raise KeyboardInterrupt""",
 )
 UNREADABLE = "import a_module_that_is_not_there"
-
-
-def install(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str = BROKEN) -> None:
-    """Lay a distribution with a broken solver where this process and its children find it."""
-    (folder / "broken_solver.py").write_text(text)
-    about = folder / "broken_solver-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-solver\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[automl_admm]\nbroken = broken_solver\n")
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 def test_it_lists_what_is_installed(run: Run) -> None:
@@ -103,9 +91,9 @@ def test_a_wrong_option_is_told_before_all(run: Run) -> None:
 
 
 def test_a_good_solver_keeps_all_promises_of_both_kinds_beside_a_plugin_that_is_broken(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, install: Install
 ) -> None:
-    install(tmp_path, monkeypatch, UNREADABLE)
+    install(UNREADABLE)
     ended = run("plugins", "check", "random", "--no-progress")
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1].endswith("promises kept, 0 broken")
@@ -115,9 +103,9 @@ def test_a_good_solver_keeps_all_promises_of_both_kinds_beside_a_plugin_that_is_
 
 
 def test_a_broken_solver_is_shown_with_reasons(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path, monkeypatch)
+    install(BROKEN)
     monkeypatch.setenv("COLUMNS", "200")
     ended = run("plugins", "check", "broken")
     assert ended.code == 1
@@ -131,9 +119,9 @@ def test_a_broken_solver_is_shown_with_reasons(
 
 
 def test_a_solver_that_interrupts_breaks_every_promise_and_not_the_check(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path, monkeypatch, INTERRUPTING)
+    install(INTERRUPTING)
     monkeypatch.setenv("COLUMNS", "200")
     ended = run("plugins", "check", "broken")
     assert ended.code == 1
