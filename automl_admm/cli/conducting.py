@@ -94,7 +94,7 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
     lines += announce(prepared)
-    notice = network_notice(Path(prepared.config.folder or "."))
+    notice = network_notice(prepared.config.place or Path())
     if notice is not None:
         lines.append(f"warning: {notice}")
     if len(loaded.sensitive.columns):
@@ -108,8 +108,8 @@ def _run(prepared: Preparation) -> PipelineResult:
     try:
         return run_pipelines(prepared)
     except KeyboardInterrupt:
-        folder = prepared.config.folder
-        if folder is not None and (folder / "run.json").exists():
+        folder, place = prepared.config.folder, prepared.config.place
+        if place is not None and (place / "run.json").exists():
             click.echo(f"go on with: {resume_command(str(folder))}", err=True)
         raise
 

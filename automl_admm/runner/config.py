@@ -21,6 +21,14 @@ SHORTEST_LIMIT = 1.0
 LIMIT_WITHOUT_BUDGET = 300.0
 
 
+def _working_folder() -> Path:
+    """Where this process works, as an absolute path; where that was deleted, only its name."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path()
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """Everything about a run but its data.
@@ -37,7 +45,8 @@ class RunConfig:
     `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
     where the data came from, if they did from somewhere. A run that is `resumed` goes on with what
     its `folder` holds, its earlier sessions having used `seconds_used`; if something else is asked
-    for than before, only if `changes_allowed`.
+    for than before, only if `changes_allowed`. The `folder` is as it was written, and `origin` the
+    working folder that it was written in: a solver may leave that.
     """
 
     grammar: str | Path = "default"
@@ -67,6 +76,7 @@ class RunConfig:
     title: str = "search"
     source: str | None = None
     folder: Path | None = None
+    origin: Path = field(default_factory=_working_folder)
     resumed: bool = False
     seconds_used: float = 0.0
     changes_allowed: bool = False
@@ -117,6 +127,11 @@ class RunConfig:
         if self.budget_seconds is None and self.max_evaluations is None:
             return DEFAULT_SECONDS
         return self.budget_seconds
+
+    @property
+    def place(self) -> Path | None:
+        """The run's folder, wherever this process works meanwhile."""
+        return None if self.folder is None else self.origin / self.folder
 
     @property
     def is_repeatable(self) -> bool:

@@ -171,7 +171,7 @@ def teller(
         workers=config.workers,
         budget_seconds=config.seconds,
         max_evaluations=config.max_evaluations,
-        folder=config.folder,
+        folder=config.place,
         loss_name=subject.loss_name,
         best_score=subject.best_score,
         begun=config.begun,

@@ -50,11 +50,12 @@ class Session:
 def open_session(prepared: Preparation) -> Iterator[Session]:
     """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
     config = prepared.config
-    if config.folder is None:
+    if config.folder is None or config.place is None:
         with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
             yield Session(prepared, MemoryStore(), Path(scratch))
         return
-    folder = RunFolder(config.folder) if config.resumed else create_folder(config.folder)
+    place, written = config.place, config.folder
+    folder = RunFolder(place) if config.resumed else create_folder(place, written)
     before = folder.read(folder.settings) if config.resumed else None
     earlier = () if before is None else _stretches(before, folder)
     store = SqliteStore(folder.store, create=before is None, write=before is not None)
@@ -93,7 +94,7 @@ def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -
     """What is asked for now and was not before; raises if that is not allowed."""
     changes = find_changes(before, describe_run(prepared))
     if changes.lines and not prepared.config.changes_allowed:
-        raise refuse(changes, folder.path)
+        raise refuse(changes, prepared.config.folder or folder.path)
     return changes
 
 

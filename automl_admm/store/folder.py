@@ -75,8 +75,9 @@ class RunFolder:
         return dict(content)
 
 
-def create_folder(path: Path) -> RunFolder:
-    """Make a new run folder; one that has something in it is never touched."""
+def create_folder(path: Path, written: Path | None = None) -> RunFolder:
+    """Make a new run folder, or raise naming it as it was written; a full one is never touched."""
+    name = written or path
     try:
         path.mkdir(parents=True, exist_ok=True)
         taken = any(path.iterdir())
@@ -84,11 +85,11 @@ def create_folder(path: Path) -> RunFolder:
         reason = problem.strerror or problem
         hint = "Give another with --out."
         raise ConfigurationError(
-            f"the run folder '{path}' cannot be made: {reason}.", hint=hint
+            f"the run folder '{name}' cannot be made: {reason}.", hint=hint
         ) from problem
     if taken:
         raise ConfigurationError(
-            f"the run folder '{path}' is not empty.", hint="Give a new one with --out."
+            f"the run folder '{name}' is not empty.", hint="Give a new one with --out."
         )
     return RunFolder(path)
 

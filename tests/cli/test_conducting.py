@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+
+from automl_admm import AutoMLClassifier
 
 Install = Callable[[str], None]
 SOLVER = """
+import os
 from automl_admm import ThetaSolverPlugin, hookimpl
 from automl_admm.builtin.theta.uniform import RandomTheta
 
@@ -22,6 +26,8 @@ class Foreign(RandomTheta):
 
     def ask(self, count, pending):
         print("asked")
+        os.chdir("elsewhere")
+        self.ask = super().ask
         return super().ask(count, pending)
 
 
@@ -32,8 +38,9 @@ def theta_solvers():
 
 
 @pytest.fixture
-def arguments(install: Install, table: Path) -> tuple[Any, ...]:
-    """A short run with a solver that prints."""
+def arguments(install: Install, table: Path, tmp_path: Path) -> tuple[Any, ...]:
+    """A short run with a solver that prints, and goes to another folder."""
+    (tmp_path / "elsewhere").mkdir()
     install(SOLVER)
     solver = ("--theta-solver", "foreign", "--strategy", "joint")
     return (
@@ -47,3 +54,31 @@ def test_what_a_solver_prints_is_not_in_the_json(run: Any, arguments: Any) -> No
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["stopped_by"] == "evaluations"
     assert {"made", "asked"} <= set(ended.err.split())
+
+
+@pytest.mark.parametrize("executor", ["inline", "local"])
+def test_a_solver_that_goes_elsewhere_takes_no_run_along(
+    run: Any, arguments: Any, executor: str, tmp_path: Path
+) -> None:
+    ended = run(*arguments, "-q", "--executor", executor)
+    assert ended.code == 0, ended.err
+    assert "saved in       out\n" in ended.out
+    assert Path.cwd() == tmp_path / "elsewhere"
+    assert not list(Path.cwd().iterdir())
+    assert {"model.skops", "model.json", "predictions"} <= {
+        path.name for path in (tmp_path / "out").iterdir()
+    }
+
+
+def test_from_python_too(
+    install: Install, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    install(SOLVER)
+    model = AutoMLClassifier(
+        "tiny", max_evaluations=3, theta_solver="foreign", strategy="joint", work_dir="out"
+    )
+    frame = pd.read_csv(table)
+    model.fit(frame.drop(columns="buys"), frame["buys"])
+    assert (tmp_path / "out" / "model.skops").exists()
