@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,9 @@ class CmabOptions:
     prior: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.prior <= 0 or (self.upper is not None and self.upper <= 0):
-            raise ValueError("upper and prior must be above 0")
+        given = (self.prior,) if self.upper is None else (self.prior, self.upper)
+        if not all(number > 0 and math.isfinite(number) for number in given):
+            raise ValueError("upper and prior must be numbers above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class UcbOptions:
     exploration: float = 0.2
 
     def __post_init__(self) -> None:
-        if not self.exploration >= 0:
-            raise ValueError("exploration must be 0 or more")
+        if not (self.exploration >= 0 and math.isfinite(self.exploration)):
+            raise ValueError("exploration must be a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class SoftmaxOptions:
     temperature: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.temperature > 0:
-            raise ValueError("temperature must be above 0")
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise ValueError("temperature must be a number above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,8 @@ class MctsOptions:
     exploration: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.exploration >= 0:
-            raise ValueError("exploration must be 0 or more")
+        if not (self.exploration >= 0 and math.isfinite(self.exploration)):
+            raise ValueError("exploration must be a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
