@@ -32,6 +32,7 @@ from automl_admm.runner.pipelines import (
 )
 from automl_admm.runner.preparation import prepare
 from automl_admm.runner.session import is_begun, seconds_used
+from automl_admm.runner.settings import folder_of, observers_of, seed_of, several
 from automl_admm.space import SearchSpace
 from automl_admm.store.folder import RunFolder
 
@@ -131,7 +132,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         return _kept(X, checked)
 
     def _config(self, begun: float) -> RunConfig:
-        folder = None if self.work_dir is None else Path(self.work_dir)
+        folder = folder_of(self.work_dir)
         if self.warm_start and folder is None:
             raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
         goes_on = self.warm_start and folder is not None and is_begun(folder)
@@ -141,8 +142,8 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             budget_seconds=self.time_budget,
             max_evaluations=self.max_evaluations,
             scoring=self.scoring,
-            constraints=_several(self.constraints),
-            starts=_several(self.starts),
+            constraints=several("constraints", self.constraints),
+            starts=several("starts", self.starts),
             theta_solver=self.theta_solver,
             z_solver=self.z_solver,
             strategy=self.strategy,
@@ -160,7 +161,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             folder=folder,
             resumed=goes_on,
             seconds_used=seconds_used(RunFolder(folder)) if folder and goes_on else 0.0,
-            observers=tuple(self.callbacks),
+            observers=observers_of(self.callbacks),
             begun=begun,
         )
 
@@ -192,11 +193,6 @@ def check_on_infeasible(given: str) -> None:
     """Raise if it is neither of the two things that can be done."""
     if given not in ON_INFEASIBLE:
         raise ConfigurationError(f"on_infeasible must be 'raise' or 'closest', not '{given}'.")
-
-
-def _several(given: Any) -> tuple[Any, ...]:
-    """One text is a list of one, not a list of its letters, and so is one path."""
-    return (given,) if isinstance(given, str | Path) else tuple(given)
 
 
 def _kept(given: Any, checked: Any) -> Any:
@@ -344,10 +340,10 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         min_fidelity=min_fidelity,
         seed=seed_of(random_state),
         title="minimize",
-        observers=tuple(callbacks),
+        observers=observers_of(callbacks),
         begun=begun,
     )
-    run = run_black_box(config, objective, space, _several(limits), cheap or {})
+    run = run_black_box(config, objective, space, several("limits", limits), cheap or {})
     result = _found(run, space)
     if not result.feasible and on_infeasible == "raise":
         raise InfeasibleError("nothing within the limits was found.", closest=result)
@@ -365,15 +361,6 @@ def _found(run: RunResult, space: SearchSpace) -> MinimizeResult:
         stopped_by=run.stopped_by,
         evaluations=run.evaluations,
     )
-
-
-def seed_of(random_state: int | np.random.RandomState | None) -> int:
-    """The run's seed: a number as it is, else drawn as scikit-learn would."""
-    from sklearn.utils import check_random_state
-
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def tabulate(

@@ -195,6 +195,11 @@ def test_callbacks_hear_of_everything() -> None:
         ({"constraints": "fast"}, "is no limit: it ends too early\n    fast\n"),
         ({"constraints": [len]}, "built-in function len> is no limit"),
         ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb'"),
+        ({"constraints": 3}, "constraints must be a list, not 3"),
+        ({"theta_solver": object()}, "must be a text such as 'gp', not <object .* see README"),
+        ({"callbacks": [3]}, "callback 3 has no method of an observer"),
+        ({"work_dir": 3}, "work_dir must be a text or a path, not 3"),
+        ({"random_state": "abc"}, "random_state must be a whole number"),
     ],
 )
 def test_wrong_arguments_are_one_line(changes: dict, says: str) -> None:
@@ -327,6 +332,22 @@ def test_a_limit_that_holds_with_room_costs_nothing() -> None:
 
     result = minimize(far_inside, space, limits=["g <= 0"], max_evaluations=40, random_state=0)
     assert result.best["x"] == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"objective": 3}, "objective must be a function, not 3"),
+        ({"space": ()}, r"space must be a SearchSpace, not \(\)"),
+        ({"limits": 3}, "limits must be a list, not 3"),
+        ({"cheap": 3}, "cheap must be a dict, not 3"),
+        ({"callbacks": [3]}, "callback 3 has no method of an observer"),
+    ],
+)
+def test_wrong_arguments_for_a_black_box_are_one_line(changes: dict, says: str) -> None:
+    given = {"objective": lambda values: 0.0, "space": SearchSpace(), "max_evaluations": 1}
+    with pytest.raises(ConfigurationError, match=says):
+        minimize(**given | changes)
 
 
 def test_an_infeasible_black_box_raises_with_the_closest() -> None:

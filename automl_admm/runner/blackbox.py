@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import UnknownNameError
+from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.evaluation.budget import no_reserve
 from automl_admm.evaluation.interrupts import deferral_for
 from automl_admm.evaluation.outcomes import InvalidOutcome
@@ -27,6 +27,7 @@ from automl_admm.runner.assembly import (
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
+from automl_admm.runner.settings import shown
 from automl_admm.shape import content_hash, keyed
 from automl_admm.space import Candidate, SearchSpace
 from automl_admm.store.memory import MemoryStore
@@ -73,6 +74,7 @@ def run_black_box(
     `cheap` has functions for those limits that need no evaluation. The result has a `best`: a run
     in which nothing succeeded raises.
     """
+    check_kinds(function, space, cheap)
     plugins = load_plugins(config.extra_plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
@@ -102,6 +104,19 @@ def run_black_box(
     best_or_raise(result)
     tell("run_finished", result=result)
     return result
+
+
+def check_kinds(function: object, space: object, cheap: object) -> None:
+    """Raise if one of them is not what it must be."""
+    if not callable(function):
+        hint = "It is given a dict of values by name."
+        raise ConfigurationError(f"objective must be a function, not {shown(function)}.", hint=hint)
+    if not isinstance(space, SearchSpace):
+        hint = "Write SearchSpace(decisions=(…), parameters=(…))."
+        raise ConfigurationError(f"space must be a SearchSpace, not {shown(space)}.", hint=hint)
+    if not isinstance(cheap, Mapping):
+        hint = "It has a function for the name of a limit."
+        raise ConfigurationError(f"cheap must be a dict, not {shown(cheap)}.", hint=hint)
 
 
 def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
@@ -14,6 +13,14 @@ from typing import Any
 from automl_admm.errors import ConfigurationError
 from automl_admm.grammar.recursion import DEPTH
 from automl_admm.plugin_types import Constraint, Task
+from automl_admm.runner.settings import (
+    OWN_SOLVER,
+    check_number,
+    check_path,
+    check_positive,
+    check_text,
+    check_whole,
+)
 
 DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
@@ -85,13 +92,14 @@ class RunConfig:
     begun: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        _check_positive("the budget", self.budget_seconds, "seconds")
-        _check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
-        _check_positive("the memory limit", self.memory_bytes, "bytes")
-        _check_whole("max_evaluations", self.max_evaluations)
-        _check_whole("the number of workers", self.workers)
-        if self.seed < 0:
-            raise ConfigurationError(f"the seed must be at least 0, not {self.seed}.")
+        self._check_names()
+        check_positive("the budget", self.budget_seconds, "seconds")
+        check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
+        check_positive("the memory limit", self.memory_bytes, "bytes")
+        check_whole("max_evaluations", self.max_evaluations)
+        check_whole("the number of workers", self.workers)
+        check_whole("the seed", self.seed, least=0)
+        check_number("the least fidelity", self.min_fidelity)
         if not 0.0 < self.min_fidelity <= 1.0:
             raise ConfigurationError(
                 f"the least fidelity must be above 0 and at most 1, not {self.min_fidelity}."
@@ -100,6 +108,15 @@ class RunConfig:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
         self._check_certification()
 
+    def _check_names(self) -> None:
+        check_path("grammar", self.grammar)
+        for start in self.starts:
+            check_path("a start", start)
+        check_text("theta_solver", self.theta_solver, "gp", OWN_SOLVER)
+        check_text("z_solver", self.z_solver, "bo", OWN_SOLVER)
+        check_text("strategy", self.strategy, "admm")
+        check_text("executor", self.executor, "local")
+
     def _check_certification(self) -> None:
         if self.certify is None:
             if self.certify_fraction is not None:
@@ -107,6 +124,7 @@ class RunConfig:
                     "a certification fraction needs a confidence.", hint="Add certify 0.95."
                 )
             return
+        check_number("the confidence of a certificate", self.certify)
         if not 0.5 <= self.certify < 1.0:
             raise ConfigurationError(
                 f"the confidence of a certificate must be in [0.5, 1), not {self.certify:g}.",
@@ -153,20 +171,11 @@ class RunConfig:
         return max(self.seconds * SHARE_OF_ONE_EVALUATION, SHORTEST_LIMIT)
 
 
-def _check_positive(what: str, value: float | None, unit: str) -> None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise ConfigurationError(f"{what} must be more than 0 {unit}, not {value:g}.")
-
-
-def _check_whole(what: str, value: int | None) -> None:
-    if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
-        raise ConfigurationError(f"{what} must be a whole number of at least 1, not {value}.")
-
-
 def count_workers(n_jobs: int | None) -> int:
     """The workers that scikit-learn's `n_jobs` means: None is 1, -1 all cores, -2 all but one."""
     if n_jobs is None:
         return 1
+    check_whole("n_jobs", n_jobs, least=None)
     if n_jobs == 0:
         raise ConfigurationError("n_jobs must not be 0.", hint="Use 1, or -1 for all cores.")
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

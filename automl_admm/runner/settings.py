@@ -1,0 +1,111 @@
+"""Settings of a kind that they cannot have, told before anything splits or compares them."""
+
+from __future__ import annotations
+
+import math
+import os
+import reprlib
+from collections.abc import Iterable
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from automl_admm.errors import ConfigurationError
+from automl_admm.plugins import OBSERVERS
+
+HOOKS = (*OBSERVERS, "should_stop")
+OWN_SOLVER = "Register your own solver as a plugin, see README."
+
+
+def check_text(name: str, value: object, example: str, hint: str | None = None) -> None:
+    """Raise if it is no text, such as the example."""
+    if not isinstance(value, str):
+        message = f"{name} must be a text such as '{example}', not {shown(value)}."
+        raise ConfigurationError(message, hint=hint)
+
+
+def check_path(name: str, value: object) -> None:
+    """Raise if it is neither a text nor a path."""
+    if not isinstance(value, str | os.PathLike):
+        raise ConfigurationError(f"{name} must be a text or a path, not {shown(value)}.")
+
+
+def check_number(what: str, value: object, unit: str = "") -> None:
+    """Raise if it is no number; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        of_unit = f" of {unit}" if unit else ""
+        raise ConfigurationError(f"{what} must be a number{of_unit}, not {shown(value)}.")
+
+
+def check_positive(what: str, value: float | None, unit: str) -> None:
+    """Raise if it is given and not a number above 0."""
+    if value is None:
+        return
+    check_number(what, value, unit)
+    if not (math.isfinite(value) and value > 0):
+        raise ConfigurationError(f"{what} must be more than 0 {unit}, not {value:g}.")
+
+
+def check_whole(what: str, value: Any, least: int | None = 1) -> None:
+    """Raise if it is given and not a whole number, or below the least one."""
+    if value is None:
+        return
+    is_number = not isinstance(value, bool) and isinstance(value, Real)
+    is_whole = is_number and math.isfinite(value) and int(value) == value
+    if not is_whole or (least is not None and value < least):
+        least_one = "" if least is None else f" of at least {least}"
+        raise ConfigurationError(f"{what} must be a whole number{least_one}, not {shown(value)}.")
+
+
+def several(name: str, given: Any) -> tuple[Any, ...]:
+    """All that was given; one text or path is a list of one, not a list of its letters."""
+    if isinstance(given, str | Path):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise ConfigurationError(f"{name} must be a list, not {shown(given)}.")
+    return tuple(given)
+
+
+def observers_of(callbacks: Any) -> tuple[object, ...]:
+    """The callbacks; raises if one would never be called."""
+    found = several("callbacks", callbacks)
+    for callback in found:
+        if isinstance(callback, type):
+            raise ConfigurationError(
+                f"the callback {callback.__name__} is a class.",
+                hint=f"Give an object of it: {callback.__name__}().",
+            )
+        if not any(hasattr(callback, hook) for hook in HOOKS):
+            raise ConfigurationError(
+                f"the callback {shown(callback)} has no method of an observer.",
+                hint=f"Known: {', '.join(HOOKS)}.",
+            )
+    return found
+
+
+def folder_of(work_dir: Any) -> Path | None:
+    """The folder that is meant, if one is."""
+    if work_dir is None:
+        return None
+    check_path("work_dir", work_dir)
+    return Path(work_dir)
+
+
+def seed_of(random_state: Any) -> int:
+    """The run's seed: a number as it is, else drawn as scikit-learn would."""
+    import numpy as np
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        kinds = "a whole number, a RandomState or None"
+        message = f"random_state must be {kinds}, not {shown(random_state)}."
+        raise ConfigurationError(message) from None
+
+
+def shown(value: object) -> str:
+    """A value on one line, and not a long one."""
+    return " ".join(reprlib.repr(value).split())
