@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 CHUNK = 65_536
+LONGEST_POLL = 2**31 - 1  # milliseconds, 24 days: a C int
 Message = dict[str, Any]
 
 
@@ -47,12 +48,14 @@ class Channel:
 
 
 def readable(descriptors: Sequence[int], timeout: float | None) -> list[int]:
-    """Wait until one of the descriptors can be read, at most `timeout` seconds.
+    """Wait until one of the descriptors can be read, at most `timeout` seconds, or 24 days.
 
     By poll, because select takes no descriptor above 1023.
     """
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
-    milliseconds = None if timeout is None else math.ceil(1000 * max(timeout, 0.0))
+    milliseconds = None
+    if timeout is not None:
+        milliseconds = math.ceil(min(1000 * max(timeout, 0.0), LONGEST_POLL))
     return [descriptor for descriptor, _ in poll.poll(milliseconds)]

@@ -15,6 +15,7 @@ from automl_admm.grammar.recursion import DEPTH
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.runner.settings import (
     OWN_SOLVER,
+    check_memory,
     check_number,
     check_path,
     check_positive,
@@ -95,7 +96,7 @@ class RunConfig:
         self._check_names()
         check_positive("the budget", self.budget_seconds, "seconds")
         check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
-        check_positive("the memory limit", self.memory_bytes, "bytes")
+        check_memory(self.memory_bytes)
         check_whole("max_evaluations", self.max_evaluations)
         check_whole("the number of workers", self.workers)
         check_whole("the seed", self.seed, least=0)

@@ -14,6 +14,7 @@ from automl_admm.errors import ConfigurationError
 from automl_admm.plugins import OBSERVERS
 
 HOOKS = (*OBSERVERS, "should_stop")
+ADDRESSABLE_BYTES = 2**60
 OWN_SOLVER = "Register your own solver as a plugin, see README."
 
 
@@ -42,8 +43,20 @@ def check_positive(what: str, value: float | None, unit: str) -> None:
     if value is None:
         return
     check_number(what, value, unit)
-    if not (math.isfinite(value) and value > 0):
+    if not math.isfinite(value):
+        raise ConfigurationError(f"{what} must be a number of {unit}, not {value:g}.")
+    if value <= 0:
         raise ConfigurationError(f"{what} must be more than 0 {unit}, not {value:g}.")
+
+
+def check_memory(value: int | None) -> None:
+    """Raise if a memory limit is given that no process can be given."""
+    check_positive("the memory limit", value, "bytes")
+    if value is not None and value > ADDRESSABLE_BYTES:
+        raise ConfigurationError(
+            f"the memory limit of {value:.3g} bytes is more than a machine can address.",
+            hint="Without one an evaluation may have its share of the machine's memory.",
+        )
 
 
 def check_whole(what: str, value: Any, least: int | None = 1) -> None:

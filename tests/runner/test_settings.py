@@ -29,6 +29,8 @@ class Watching:
         ({"budget_seconds": True}, "the budget must be a number of seconds, not True"),
         ({"evaluation_seconds": "3s"}, "must be a number of seconds, not '3s'"),
         ({"memory_bytes": "2GB"}, "the memory limit must be a number of bytes, not '2GB'"),
+        ({"memory_bytes": 10**20}, r"limit of 1e\+20 bytes is more than a machine can address"),
+        ({"budget_seconds": float("inf")}, "the budget must be a number of seconds, not inf"),
         ({"max_evaluations": "many"}, "must be a whole number of at least 1, not 'many'"),
         ({"max_evaluations": float("inf")}, "must be a whole number of at least 1, not inf"),
         ({"min_fidelity": "half"}, "the least fidelity must be a number, not 'half'"),
