@@ -33,10 +33,12 @@ class ConfigurationError(AutomlAdmmError, ValueError):
 
 
 class UnknownNameError(ConfigurationError):
-    """A name that nothing is registered under."""
+    """A name that nothing is registered under; without a hint the nearest known one is named."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} named '{name}'.", hint=suggest(name, known))
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], *, hint: str | None = None
+    ) -> None:
+        super().__init__(f"no {kind} named '{name}'.", hint=hint or suggest(name, known))
         self.kind = kind
         self.name = name
 
@@ -93,9 +95,15 @@ class DiskFullError(AutomlAdmmError):
     exit_code = 8
 
 
+def reason_of(problem: BaseException) -> str:
+    """What an exception says in its first line, with a full stop; of one without words its kind."""
+    said = str(problem).strip().splitlines()
+    return f"{said[0].rstrip('.')}." if said else f"{type(problem).__name__}."
+
+
 def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
     """Say which of the known names is meant, or list them."""
-    names = sorted(map(str, known))
+    names = sorted(set(map(str, known)))
     near = difflib.get_close_matches(name, names, n=2, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(f"'{match}'" for match in near) + "?"

@@ -66,7 +66,7 @@ def _convert(owner: str, key: str, value: Any, wanted: Any) -> Any:
                 return reader(value)
         except ValueError:
             continue
-    names = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+    names = " or ".join(WORDS.get(kind, str(kind)) for kind in kinds)
     raise ConfigurationError(f"option '{key}' of '{owner}' must be {names}, not '{value}'.")
 
 
@@ -78,4 +78,11 @@ def _read_bool(text: str) -> bool:
     raise ValueError(text)
 
 
+WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    type(None): "none",
+}
 READERS: dict[Any, Callable[[str], Any]] = {bool: _read_bool, int: int, float: float, str: str}

@@ -223,7 +223,9 @@ def test_a_scorer_of_ones_own_sees_ones_own_labels() -> None:
 
 def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ConfigurationError, match="metric 'roc_auc' cannot score this target"):
+    with pytest.raises(
+        ConfigurationError, match=r"'roc_auc' cannot score this target: .+\. Choose"
+    ):
         AutoMLClassifier(**QUICK, scoring="roc_auc").fit(X, y)
 
 

@@ -47,9 +47,9 @@ def test_texts_are_read_as_the_types_say() -> None:
     ("given_texts", "says"),
     [
         ({"restart": "1"}, "'gp' has no option 'restart'. Did you mean 'restarts'"),
-        ({"restarts": "many"}, "option 'restarts' of 'gp' must be int, not 'many'"),
-        ({"warm": "perhaps"}, "must be bool"),
-        ({"cap": "x"}, "must be float or NoneType"),
+        ({"restarts": "many"}, "option 'restarts' of 'gp' must be a whole number, not 'many'"),
+        ({"warm": "perhaps"}, "must be true or false, not"),
+        ({"cap": "x"}, "must be a number or none, not 'x'"),
         ({"restarts": "-1"}, "restarts must not be negative"),
     ],
 )

@@ -15,6 +15,7 @@ import click
 from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load, ready
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
+from automl_admm.errors import AutomlAdmmError
 from automl_admm.runner.config import RunConfig, count_workers
 from automl_admm.runner.pipelines import ON_INFEASIBLE
 
@@ -191,14 +192,22 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
 
     Without DATA it runs on a data set that ships with the package.
     """
-    if data is None:
-        click.echo(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
-    loaded = load(data, target, options["sensitive"])
+    try:
+        loaded = load(data, target, options["sensitive"])
+    except AutomlAdmmError:
+        _say_what_it_runs_on(data)  # a column that is not there may be one of the data forgotten
+        raise
     progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
     config = _config(options, loaded, progress)
     prepared = ready(config, loaded)
+    _say_what_it_runs_on(data)
     demands = options["on_infeasible"] == "raise"
     return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+
+
+def _say_what_it_runs_on(data: Path | None) -> None:
+    if data is None:
+        click.echo(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
 
 
 def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunConfig:

@@ -18,10 +18,12 @@ from rich.table import Table
 from rich.text import Text
 
 from automl_admm.errors import ConfigurationError, UnknownNameError
+from automl_admm.evaluation.calls import describe_exit
 from automl_admm.options import build_options, split_request
 from automl_admm.plugin_types import NoOptions
 from automl_admm.plugins import RECORDS, PluginInfo, Plugins, load_plugins
 from automl_admm.registry import Registry
+from automl_admm.runner.names import whence, with_article
 
 BROKEN = 1
 
@@ -46,11 +48,15 @@ def list_command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by na
 @click.argument("name")
 def show_command(name: str) -> None:
     """Show what NAME is, who provides it, and its options with their defaults."""
+    bare, colon, _ = name.partition(":")
+    if colon:
+        message = f"'plugins show' takes a name without options, not '{name}'."
+        raise ConfigurationError(message, hint=f"Write: automl-admm plugins show {bare}")
     plugins = load_plugins()
     found = list(_find(plugins, name))
     if not found:
         names = {record.name for registry in _registries(plugins) for record in registry}
-        raise UnknownNameError("plugin", name, names)
+        raise UnknownNameError("plugin", name, names, hint=whence(name, plugins))
     console = Console(highlight=False)
     for registry, record in found:
         provider = registry.provider(name)
@@ -84,7 +90,8 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
         results = Path(folder) / "promises.json"
         promises = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
     if not promises:
-        raise ConfigurationError(f"the check of '{request}' broke off:", hint=_last(done.stderr))
+        message = f"the check of '{request}' broke off ({describe_exit(done.returncode)}):"
+        raise ConfigurationError(message, hint=_last(done.stderr))
     Console(highlight=False).print(_promises(promises))
     broken = sum(not promise["kept"] for promise in promises)
     click.echo(f"{request}: {len(promises) - broken} promises kept, {broken} broken")
@@ -134,10 +141,11 @@ def _kinds_of_solver(plugins: Plugins, request: str) -> list[str]:
     others = [registry.kind for registry, _ in _find(plugins, name)]
     if others:
         raise ConfigurationError(
-            f"'{name}' is no solver but a {others[0]}.", hint="Only solvers have a contract."
+            f"'{name}' is no solver but {with_article(others[0])}.",
+            hint="Only solvers have a contract.",
         )
     names = {record.name for registry in solvers.values() for record in registry}
-    raise UnknownNameError("solver", name, names)
+    raise UnknownNameError("solver", name, names, hint=whence(name, plugins))
 
 
 def _options(options: type[Any]) -> Table:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import click
 
 NUMBER_AND_UNIT = re.compile(r"\s*(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[a-zA-Z]*)\s*")
+
+SHOWN = 20
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -28,7 +31,10 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot 
         unit = self._units.get(match["unit"].lower()) if match else None
         if match is None or unit is None:
             self.fail(f"'{value}' is no {self.name}. Write it like {self._example}.", param, ctx)
-        return float(match["number"]) * unit
+        number = float(match["number"]) * unit
+        if not math.isfinite(number):
+            self.fail(f"'{str(value)[:SHOWN]}…' is too large for a {self.name}.", param, ctx)
+        return number
 
 
 DURATION = Quantity("duration", {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}, "30s, 10m or 1h")

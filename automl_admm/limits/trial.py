@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.errors import AutomlAdmmError, ConfigurationError, DataError
+from automl_admm.errors import AutomlAdmmError, ConfigurationError, DataError, reason_of
 from automl_admm.evaluation.objective import unheard_warnings
 from automl_admm.evidence import as_evidence, explain_unknown
 from automl_admm.limits.comparing import Grouped
@@ -125,8 +125,7 @@ def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str
     except AutomlAdmmError:
         raise
     except Exception as problem:
-        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-        message = f"limit '{constraint.limit.name}' cannot be measured here: {reason}"
+        message = f"limit '{constraint.limit.name}' cannot be measured here: {reason_of(problem)}"
         raise ConfigurationError(message, hint="Choose another limit.") from problem
 
 

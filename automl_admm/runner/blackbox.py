@@ -26,6 +26,7 @@ from automl_admm.runner.assembly import (
 )
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.failures import best_or_raise
+from automl_admm.runner.names import check_parts
 from automl_admm.runner.search_run import Subject, Tools, run_search, teller
 from automl_admm.runner.settings import shown
 from automl_admm.shape import content_hash, keyed
@@ -76,6 +77,7 @@ def run_black_box(
     """
     check_kinds(function, space, cheap)
     plugins = load_plugins(config.extra_plugins)
+    check_parts(config, plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from automl_admm.errors import NoSuccessError
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.problem import Evaluation, Status
 from automl_admm.run_records import RunResult
 
+BUDGET = "budget"  # as the driver says that the time was up
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
+OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 
 def best_or_raise(result: RunResult) -> Evaluation:
@@ -22,15 +23,30 @@ def best_or_raise(result: RunResult) -> Evaluation:
     if result.best is None and result.stopped_by in (INTERRUPT, TERMINATION):
         raise KeyboardInterrupt
     if result.best is None:
-        hint = "Give it a longer budget, or look at one with the executor 'inline'."
-        raise NoSuccessError(explain(result.evaluations), hint=hint)
+        raise NoSuccessError(explain(result), hint=_cure(result))
     return result.best
 
 
-def explain(evaluations: Sequence[Evaluation]) -> str:
+def explain(result: RunResult) -> str:
     """Why no evaluation succeeded."""
-    if all(evaluation.status is Status.CANCELLED for evaluation in evaluations):
-        return "the budget ended before a single evaluation did."
+    evaluations = result.evaluations
+    if not _has_ended(result):
+        ended = "the budget" if result.stopped_by == BUDGET else f"the search ({result.stopped_by})"
+        return f"{ended} ended before a single evaluation did."
     causes = Counter(f"{e.status}: {e.message}".strip(": ")[:SHOWN_CHARACTERS] for e in evaluations)
     listed = "; ".join(f"{count} × {cause}" for cause, count in causes.most_common(SHOWN_CAUSES))
     return f"none of {len(evaluations)} evaluations succeeded ({listed})."
+
+
+def _cure(result: RunResult) -> str | None:
+    """More time where that was short, a look at what failed where something did."""
+    if not _has_ended(result):
+        return "Give it a longer budget." if result.stopped_by == BUDGET else None
+    is_short = any(evaluation.status in OUT_OF_TIME for evaluation in result.evaluations)
+    look = "at one with the executor 'inline'."
+    return f"Give it more time, or look {look}" if is_short else f"Look {look}"
+
+
+def _has_ended(result: RunResult) -> bool:
+    """Whether an evaluation came to an end of its own."""
+    return any(evaluation.status is not Status.CANCELLED for evaluation in result.evaluations)

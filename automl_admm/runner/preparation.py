@@ -12,7 +12,7 @@ from automl_admm.certify.looks import risk_of_look
 from automl_admm.data.columns import check_target, column_kinds, infer_task
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.errors import ConfigurationError, DataError
+from automl_admm.errors import ConfigurationError, DataError, reason_of
 from automl_admm.evaluation.metrics import Metric, resolve_metric
 from automl_admm.evaluation.objective import PipelineWork, unheard_warnings
 from automl_admm.evaluation.seen import Table, score_of
@@ -35,6 +35,7 @@ from automl_admm.runner.certification import (
 )
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.files import fingerprint
+from automl_admm.runner.names import check_parts
 from automl_admm.runner.starts import read_starts
 from automl_admm.space import Candidate
 
@@ -72,6 +73,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
     """
     plugins = load_plugins(config.extra_plugins)
+    check_parts(config, plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     constraints = resolve_constraints(config, plugins)
@@ -196,7 +198,7 @@ def check_scoring(work: PipelineWork) -> None:
             with unheard_warnings():
                 score = score_of(work.metric, dummy, valid)
         except Exception as problem:
-            reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            reason = reason_of(problem)
             message = f"metric '{work.metric.name}' cannot score this target: {reason}"
             raise ConfigurationError(message, hint="Choose another metric.") from problem
         if not math.isfinite(score):

@@ -62,6 +62,21 @@ def test_fit_without_data_says_what_it_runs_on(run: Any) -> None:
     assert "german_credit, which ships with the package" in done.err
 
 
+def test_a_setting_that_is_wrong_is_all_that_is_told(run: Any) -> None:
+    done = run("fit", *QUICK, "--z-solver", "gp", "--out", "out")
+    assert done.code == 2
+    assert done.err.startswith("error: no z solver named 'gp'. 'gp' is a theta solver")
+    done = run("fit", "--target", "buys")
+    assert done.err.startswith("no DATA given: running on german_credit")
+    assert "error: there is no column 'buys'" in done.err
+
+
+def test_a_quantity_beyond_all_numbers_is_refused(run: Any) -> None:
+    done = run("fit", *QUICK, "--memory", "9" * 400, "--out", "out")
+    assert done.code == 2
+    assert "'99999999999999999999…' is too large for a size." in done.err
+
+
 def test_json_is_all_that_is_printed(run: Any, table: Path) -> None:
     done = run("fit", table, "--target", "buys", *QUICK, "--out", "out", "--json")
     summary = json.loads(done.out)

@@ -38,6 +38,7 @@ INTERRUPTING = BROKEN.replace(
     """def begin(self, subproblem):
         raise KeyboardInterrupt""",
 )
+LEAVING = INTERRUPTING.replace("raise KeyboardInterrupt", "import os; os._exit(3)")
 UNREADABLE = "import a_module_that_is_not_there"
 
 
@@ -82,6 +83,22 @@ def test_a_name_that_is_not_there(run: Run) -> None:
     ended = run("plugins", "check", "pca")
     assert ended.code == 2
     assert "'pca' is no solver but a component" in ended.err
+    assert "'local' is no solver but an executor." in run("plugins", "check", "local").err
+
+
+def test_one_of_our_packages_that_is_not_here_is_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTOML_ADMM_PLUGINS", "")
+    for word in ("show", "check"):
+        assert "automl-admm-smac brings it: pip install" in run("plugins", word, "smac").err
+
+
+def test_options_are_not_shown_of_a_request(run: Run) -> None:
+    ended = run("plugins", "show", "gp:points=9")
+    assert (ended.code, ended.out) == (2, "")
+    says = "'plugins show' takes a name without options, not 'gp:points=9'."
+    assert ended.err == f"error: {says} Write: automl-admm plugins show gp\n"
 
 
 def test_a_wrong_option_is_told_before_all(run: Run) -> None:
@@ -127,6 +144,13 @@ def test_a_solver_that_interrupts_breaks_every_promise_and_not_the_check(
     assert ended.code == 1
     assert "it raised KeyboardInterrupt" in ended.out
     assert ended.out.splitlines()[-1].startswith("broken: ")
+
+
+def test_a_solver_that_ends_the_check_is_not_passed_over(run: Run, install: Install) -> None:
+    install(LEAVING)
+    ended = run("plugins", "check", "broken")
+    assert ended.code == 2
+    assert "the check of 'broken' broke off (exit 3): nothing was said." in ended.err
 
 
 def test_without_pytest_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

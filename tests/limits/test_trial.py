@@ -118,6 +118,8 @@ def test_a_statistical_constraint_of_ones_own_is_tried_and_its_error_told() -> N
         raise KeyError("no such thing")
 
     own = Constraint(Limit("own", 1.0), broken, kind="statistical")
-    with pytest.raises(ConfigurationError, match="'own' cannot be measured here: 'no such thing'"):
+    with pytest.raises(
+        ConfigurationError, match=r"'own' cannot be measured here: 'no such thing'\. Choose"
+    ):
         prepared(own)
     prepared(Constraint(Limit("own", 1.0), broken))

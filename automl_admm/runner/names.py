@@ -1,0 +1,67 @@
+"""Names of parts that are not there: what is one of another kind, and what would bring it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from automl_admm.errors import UnknownNameError
+from automl_admm.options import split_request
+from automl_admm.plugins import Plugins
+from automl_admm.runner.assembly import STRATEGIES
+from automl_admm.runner.config import RunConfig
+
+# What our own packages beside this one bring, to be named where they are not installed.
+BROUGHT: Mapping[str, tuple[str, ...]] = {
+    "automl-admm-dask": ("dask",),
+    "automl-admm-hyperopt": ("hyperopt", "hyperopt-anneal"),
+    "automl-admm-optuna": ("optuna", "optuna-gp"),
+    "automl-admm-smac": ("smac", "smac-gp"),
+}
+
+
+def check_parts(config: RunConfig, plugins: Plugins) -> None:
+    """Raise if a solver, the strategy or the executor is not there, and say what can be done."""
+    known = _known(plugins)
+    for setting, names in known.items():
+        name, _ = split_request(getattr(config, setting))
+        if name not in names:
+            hint = _of_another_kind(name, known) or whence(name, plugins)
+            raise UnknownNameError(_words(setting), name, names, hint=hint)
+
+
+def _known(plugins: Plugins) -> dict[str, set[str]]:
+    """The names that can be given, by setting."""
+    return {
+        "strategy": set(STRATEGIES),
+        "theta_solver": {record.name for record in plugins.theta_solvers},
+        "z_solver": {record.name for record in plugins.z_solvers},
+        "executor": {record.name for record in plugins.executors},
+    }
+
+
+def _of_another_kind(name: str, known: Mapping[str, set[str]]) -> str | None:
+    for setting, names in known.items():
+        if name in names:
+            kind, option = with_article(_words(setting)), f"--{setting.replace('_', '-')} {name}"
+            return f"'{name}' is {kind}: {option}, or in Python {setting}='{name}'."
+    return None
+
+
+def whence(name: str, plugins: Plugins) -> str | None:
+    """Which of our packages brings a name that is not there, and how to get it."""
+    for package, names in BROUGHT.items():
+        if name in names:
+            for info in plugins.infos:
+                if info.provider.startswith(f"{package} "):
+                    return f"{info.provider} would bring it, and {info.state}."
+            return f"{package} brings it: pip install ./plugins/{package}"
+    return None
+
+
+def with_article(kind: str) -> str:
+    """A kind of thing with its article."""
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _words(setting: str) -> str:
+    return setting.replace("_", " ")
