@@ -49,13 +49,12 @@ class Session:
 @contextmanager
 def open_session(prepared: Preparation) -> Iterator[Session]:
     """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
-    config = prepared.config
-    if config.folder is None or config.place is None:
+    config, place = prepared.config, prepared.config.place
+    if place is None:
         with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
             yield Session(prepared, MemoryStore(), Path(scratch))
         return
-    place, written = config.place, config.folder
-    folder = RunFolder(place) if config.resumed else create_folder(place, written)
+    folder = RunFolder(place) if config.resumed else create_folder(place, config.folder)
     before = folder.read(folder.settings) if config.resumed else None
     earlier = () if before is None else _stretches(before, folder)
     store = SqliteStore(folder.store, create=before is None, write=before is not None)
