@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from automl_admm.joint.loop import PATIENCE, joint
+from automl_admm.joint.loop import joint
 from automl_admm.problem import Evaluation, Status
 from automl_admm.protocols import ThetaSolver
 from automl_admm.search import Proposal, SearchProblem, default_start, draw_candidate
@@ -16,6 +16,7 @@ from automl_admm.space import SearchSpace
 from automl_admm.testing.problems import FURNITURE, STOOLS, furniture_loss
 
 BETTER_BY = 0.8
+ENOUGH = 32
 Objective = Callable[[Mapping[str, Any]], float]
 
 
@@ -26,7 +27,7 @@ class WholeSpacePromises:
     everywhere, and is better than chance; a local one is better than its start. A solver that is
     slow lowers `whole_budget`, the evaluations of a search, and `whole_seeds`, how many searches
     are compared with random ones. With fewer than 32 evaluations nothing can be said of progress,
-    nor of the end of a small space, where it may repeat itself as often before it is helped.
+    nor of the end of a small space, where it may repeat itself before it is helped.
     """
 
     learns: ClassVar[bool] = True
@@ -76,14 +77,14 @@ class WholeSpacePromises:
 
     def test_a_small_whole_space_is_searched_to_its_end(self) -> None:
         """Whatever there is, is evaluated; then the search ends by itself."""
-        if self.whole_budget < PATIENCE.repeats:
+        if self.whole_budget < ENOUGH:
             return
         found = self.search(STOOLS, lambda values: float(values["legs"]), 0)
         assert len({evaluation.candidate for evaluation in found}) == 6
 
     def test_a_whole_space_is_searched_with_success(self) -> None:
         """What it learns from is improved on; whoever roams is clearly better than random."""
-        if not self.learns or self.whole_budget < PATIENCE.repeats:
+        if not self.learns or self.whole_budget < ENOUGH:
             return
         ours, random = [], []
         for seed in range(self.whole_seeds):
