@@ -39,6 +39,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def theta_solvers() -> Iterable[ThetaSolverPlugin]:
     """Provide solvers for θ-min.
 
+    A factory, and all that a solver does, is called in a thread that can be left if it hangs.
+
     Example::
 
         @hookimpl
@@ -50,6 +52,8 @@ def theta_solvers() -> Iterable[ThetaSolverPlugin]:
 @hookspec
 def z_solvers() -> Iterable[ZSolverPlugin]:
     """Provide solvers for z-min.
+
+    A factory, and all that a solver does, is called in a thread that can be left if it hangs.
 
     Example::
 

@@ -343,7 +343,7 @@ def observe(
             evaluation.seconds,
             failed=not evaluation.ok,
             fidelity=evaluation.candidate.fidelity,
-            refused=evaluation.status is Status.SKIPPED,
+            refused=evaluation.key in book.refused,
         )
         for evaluation, point in inside
     ]

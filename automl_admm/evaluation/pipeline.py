@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import ConfigurationError, PluginError
 from automl_admm.evaluation.fitting import fit_pipeline
 from automl_admm.making import make
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
@@ -54,13 +54,21 @@ class _Building:
     def item(self, item: Item, context: BuildContext) -> Any:
         """One component, or branches side by side."""
         if isinstance(item, Step):
-            plugin = self.components.get(item.component)
-            title = self.components.title(item.component)
-            return make(title, self.component, plugin, _with_defaults(plugin, item), context)
+            return self.step(item, context)
         if item.kind == "by_type":
             return self.by_type(item, context)
         flows = [self.flow(part, context) for part in map(occupied, item.parts) if part]
         return self.stack(flows[0]) if item.kind == "stack" else self.union(flows)
+
+    def step(self, step: Step, context: BuildContext) -> Any:
+        """One component; if it cannot be made, that is told as its plugin's."""
+        plugin, title = self.components.get(step.component), self.components.title(step.component)
+        try:
+            return make(title, self.component, plugin, _with_defaults(plugin, step), context)
+        except PluginError:
+            raise
+        except ConfigurationError as problem:  # raised by the plugin: it does not say whose it is
+            raise PluginError(f"{title} cannot be made: {problem}") from problem
 
     def component(
         self, plugin: ComponentPlugin, values: Mapping[str, Value], context: BuildContext

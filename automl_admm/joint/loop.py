@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import numpy as np
 
 from automl_admm.joint.conditional import ConditionalSpace
-from automl_admm.joint.penalty import Penalty
+from automl_admm.joint.penalty import Review
 from automl_admm.joint.relaxation import RelaxedSpace
 from automl_admm.problem import Quadratic, ThetaSubproblem
 from automl_admm.protocols import ThetaSolver
+from automl_admm.ranking import best_of
 from automl_admm.search import (
     Allowance,
     Book,
@@ -34,7 +34,6 @@ from automl_admm.space import Candidate
 # sub-problem to turn to when limits exclude what it proposes.
 PATIENCE = Patience(repeats=8, refused=512)
 MOST_MISSED = 512
-FIRST_REVIEW = 8
 
 
 def joint(
@@ -51,34 +50,28 @@ def joint(
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
-    penalty = Penalty.first(book.evaluations)
-    relaxed = make(problem.space, problem.limits, *penalty)
-    solver.begin(_whole_box(problem, book, relaxed, penalty.unit, "joint"))
-    endless = Allowance(None, None, problem.clock)
+    review = Review.of(book, problem.limits)
     rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
-    due = float(FIRST_REVIEW) if problem.limits else math.inf
-
-    def is_due(*_: object) -> bool:
-        return len(book.keys) >= due
-
+    endless = Allowance(None, None, problem.clock)
+    seeds: tuple[object, ...] = ("joint",)
     while True:
-        yield from solve(book, relaxed, solver, endless, "joint", is_due, PATIENCE)
-        if is_due():
-            due = 2.0 * len(book.keys)
-            penalty, before = penalty.mended(book.evaluations, problem.limits), penalty
-            if penalty != before:
-                relaxed = make(problem.space, problem.limits, *penalty)
-                solver.begin(_whole_box(problem, book, relaxed, penalty.unit, "joint", due))
-            continue
-        drawn = _draw_untried(problem, book, rng)
-        if drawn is None:
-            break
-        key, candidate = drawn
-        book.ask_for(key, candidate)
-        results = yield Proposal(candidate, "draw")
-        book.receive(results)
-        solver.tell(observe(results, relaxed, book))
-    yield from await_pending(book)
+        penalty = review.penalty
+        relaxed = make(problem.space, problem.limits, *penalty)
+        solver.begin(_whole_box(problem, book, relaxed, penalty.unit, seeds))
+        while review.penalty == penalty:
+            yield from solve(book, relaxed, solver, endless, "joint", review.mends, PATIENCE)
+            if review.penalty != penalty:
+                break
+            drawn = _draw_untried(problem, book, rng)
+            if drawn is None:
+                yield from await_pending(book)
+                return
+            key, candidate = drawn
+            book.ask_for(key, candidate)
+            results = yield Proposal(candidate, "draw")
+            book.receive(results)
+            solver.tell(observe(results, relaxed, book))
+        seeds = ("joint", len(book.keys))
 
 
 def _whole_box(
@@ -86,13 +79,16 @@ def _whole_box(
     book: Book,
     relaxed: RelaxedSpace | ConditionalSpace,
     unit: float,
-    *seeds: object,
+    seeds: tuple[object, ...],
 ) -> ThetaSubproblem:
-    axes = relaxed.axes()
-    allowance = Allowance(problem.evaluations, problem.deadline, problem.clock)
+    """The sub-problem that is all that is left of the problem."""
+    axes, best = relaxed.axes(), best_of(book.evaluations, problem.limits)
+    start = beginning(problem, book) if best is None else best.candidate
+    left = problem.evaluations and max(problem.evaluations - len(book.keys), 1)
+    allowance = Allowance(left, problem.deadline, problem.clock)
     return ThetaSubproblem(
         parameters=axes,
-        start=relaxed.locate(beginning(problem, book)),
+        start=relaxed.locate(start),
         known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
         history=tuple(observe(book.evaluations, relaxed, book)),
         limits=problem.limits,

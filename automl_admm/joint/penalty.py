@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.ranking import best_of, spread, violation
+from automl_admm.search import Book
 
 FIRST_WEIGHT = 10.0
 MARGIN = 2.0
 STEEPEST = 10.0
+FIRST_REVIEW = 8
 
 
 class Penalty(NamedTuple):
@@ -42,6 +45,32 @@ class Penalty(NamedTuple):
             return self
         unit = spread(evaluation.loss for evaluation in evaluations if evaluation.ok)
         return Penalty(unit, min(MARGIN * needed, STEEPEST * slope) / unit)
+
+
+@dataclass
+class Review:
+    """Looks at the penalty again whenever twice as much is known."""
+
+    book: Book
+    limits: Sequence[Limit]
+    penalty: Penalty
+    due: float
+
+    @classmethod
+    def of(cls, book: Book, limits: Sequence[Limit]) -> Review:
+        """One that has come as far as it would be by now if what is known had been new to it."""
+        penalty = Penalty.first(book.evaluations)
+        for _ in range((len(book.keys) // FIRST_REVIEW).bit_length()):
+            penalty = penalty.mended(book.evaluations, limits)
+        return cls(book, limits, penalty, max(FIRST_REVIEW, 2 * len(book.keys)))
+
+    def mends(self, *_: object) -> bool:
+        """Whether it is time, and the penalty is another now."""
+        if not self.limits or len(self.book.keys) < self.due:
+            return False
+        self.due = 2 * len(self.book.keys)
+        before, self.penalty = self.penalty, self.penalty.mended(self.book.evaluations, self.limits)
+        return self.penalty != before
 
 
 def _steepness(

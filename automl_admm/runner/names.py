@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import metadata
 
 from automl_admm.errors import UnknownNameError
 from automl_admm.options import split_request
-from automl_admm.plugins import Plugins
+from automl_admm.plugins import ONLY, Plugins
 from automl_admm.runner.assembly import STRATEGIES
 from automl_admm.runner.config import RunConfig
 
@@ -54,8 +55,18 @@ def whence(name: str, plugins: Plugins) -> str | None:
             for info in plugins.infos:
                 if info.provider.startswith(f"{package} "):
                     return f"{info.provider} would bring it, and {info.state}."
+            if _is_installed(package):
+                return f"{package} brings it, but {ONLY} leaves it out."
             return f"{package} brings it: pip install ./plugins/{package}"
     return None
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        metadata.distribution(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def with_article(kind: str) -> str:

@@ -114,3 +114,18 @@ def test_what_is_told_again_leaves_the_tree_that_its_latest_losses_make() -> Non
     for point, loss in zip(points, [3.0, 0.5, 2.0, 3.0, 4.0, 5.0], strict=True):
         again.add(point, loss)
     assert solver._tree == again
+
+
+@pytest.mark.parametrize("giant", [1e18, 1e308])
+def test_a_giant_that_is_taken_out_takes_no_digits_with_it(giant: float) -> None:
+    one, other = WIDE.complete({"one": "o1"}), WIDE.complete({"one": "o2"})
+    solver = TreeSearch(exploration=0.1)
+    history = (Observation(one, 0.25),)
+    elsewhere = (
+        Observation(other, giant),
+        Observation(WIDE.complete({"one": "o3"}), giant, failed=giant < 1e300),
+    )
+    start = WIDE.complete({})
+    solver.begin(SelectionSubproblem(WIDE, start, history, seed=1, elsewhere=elsewhere))
+    solver.tell([Observation(point, 0.5) for point, _ in ((e.point, e.loss) for e in elsewhere)])
+    assert solver._tree.nodes[()].mean == pytest.approx((0.25 + 0.5 + 0.5) / 3)

@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from automl_admm import ComponentPlugin, hookimpl
+from automl_admm.errors import ConfigurationError
 from automl_admm.problem import Evaluation, Status
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import run_pipelines
@@ -72,6 +73,7 @@ def fault(problem: Any, status: Status, says: str, name: str) -> Any:
         fault(SystemExit("bye"), Status.ERROR, "SystemExit: bye.", "leaves"),
         fault(MemoryError("full"), Status.MEMOUT, "MemoryError: full.", "has no memory"),
         fault(None, Status.ERROR, "'NoneType' object has no attribute", "returns None"),
+        fault(ConfigurationError("needs more."), Status.ERROR, "needs more.", "raises one of ours"),
     ],
 )
 @pytest.mark.parametrize("executor", ["inline", "local"])

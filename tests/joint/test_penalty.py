@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from automl_admm import Parameter, SearchSpace, minimize
-from automl_admm.joint.penalty import FIRST_WEIGHT, STEEPEST, Penalty
+from automl_admm.joint.penalty import FIRST_WEIGHT, STEEPEST, Penalty, Review
 from automl_admm.problem import Evaluation, Limit, Status
 from automl_admm.ranking import best_of, violation
+from automl_admm.search import Book
 from automl_admm.space import Candidate, Selection
 
 LIMITS = (Limit("g", 2.0),)
@@ -89,3 +91,25 @@ def test_a_solver_that_knows_no_limits_searches_where_they_hold(solver: str) -> 
     within = [e for e in found.evaluations if LIMIT.holds(e.constraints[0])]
     assert found.loss < 0.67
     assert len(within) >= 14
+
+
+def test_a_search_that_goes_on_has_the_penalty_that_it_had() -> None:
+    """Each review raises it tenfold at most; as many are made up for as there would have been."""
+    known = seen((5.0, 1.0), *((1.0, 2.0 + 1e-9) for _ in range(69)))
+    book = Book(key=repr)
+    book.receive(known)
+    review = Review.of(book, LIMITS)
+    penalty = Penalty.first(known)
+    for _ in (8, 16, 32, 64):
+        penalty = penalty.mended(known, LIMITS)
+    assert review.penalty == penalty
+    assert review.due == 140
+    assert not review.mends()
+
+
+def test_without_limits_nothing_is_reviewed() -> None:
+    book = Book(key=repr)
+    review = Review.of(book, ())
+    bare = [replace(evaluation, constraints=()) for evaluation in seen(*((1.0, 0.0),) * 20)]
+    book.receive(bare)
+    assert not review.mends()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,13 @@ PLUGINS = Path(__file__).parents[2] / "plugins"
 
 @pytest.fixture
 def ours(monkeypatch: pytest.MonkeyPatch) -> Plugins:
-    """Only what ships with this package."""
+    """Only what ships with this package, as if nothing else were installed."""
+
+    def is_missing(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
     monkeypatch.setenv("AUTOML_ADMM_PLUGINS", "")
+    monkeypatch.setattr(metadata, "distribution", is_missing)
     return load_plugins()
 
 
@@ -56,6 +62,14 @@ def test_one_of_ours_that_is_broken_is_not_to_be_installed_again(ours: Plugins) 
         "automl-admm-optuna brings it: pip install ./plugins/automl-admm-optuna"
     )
     assert whence("somebody-elses", ours) is None
+
+
+def test_one_that_is_left_out_is_not_to_be_installed_again(
+    ours: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "distribution", str)
+    says = "automl-admm-dask brings it, but AUTOML_ADMM_PLUGINS leaves it out."
+    assert whence("dask", ours) == says
 
 
 def test_the_packages_bring_what_is_said_of_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from automl_admm.builtin.z.arms import Arm, Scale, arms_of
@@ -16,6 +16,7 @@ Path = tuple[str, ...]
 TRIES = 24
 WIDENING = 0.5
 BIAS = 0.5
+DWARFING = 1e6
 
 
 @dataclass(slots=True)
@@ -67,6 +68,12 @@ class Tree:
         for arm in arms_of(selection):
             self.arms[arm].take_out(loss)
 
+    def has_lost_digits(self, taken: Iterable[float]) -> bool:
+        """Whether a loss was taken out beside which those that are left were next to nothing."""
+        left = abs(self.nodes[()].total) if self.nodes else 0.0
+        finite = [abs(loss) for loss in taken if math.isfinite(loss)]
+        return not math.isfinite(left) or max(finite, default=-1.0) >= DWARFING * left
+
 
 class TreeSearch(Learner):
     """UCT with progressive widening over the decisions in the order of the space.
@@ -98,6 +105,9 @@ class TreeSearch(Learner):
         super().tell(observations)
         for selection, loss in known.items():
             self._tree.take_out(selection, loss)
+        if self._tree.has_lost_digits(known.values()):
+            self._grow()
+            return
         for selection in told:
             self._tree.add(selection, self._record.losses[selection])
 
