@@ -73,3 +73,13 @@ def test_pending_points_are_kept_away_from() -> None:
 def test_options_are_checked(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         ParzenOptions(**wrong)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", KINDS)
+def test_a_wide_integer_with_a_log_scale_is_searched_without_a_warning(name: str) -> None:
+    solver = make(name)
+    solver.begin(box_problem([Parameter("n", 1, 10**15, kind="int", log=True)], evaluations=60))
+    for _ in range(40):
+        for point in points_of(solver.ask(1, [])):
+            solver.tell([observed(point, float((point[0] - 0.3) ** 2))])

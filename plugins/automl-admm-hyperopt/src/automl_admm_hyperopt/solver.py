@@ -124,13 +124,20 @@ class HyperoptTheta:
         """What Hyperopt suggests; it repeats itself where axes are grids, with each seed anew."""
         trials = self._documents.trials(waiting)
         for _ in range(TRIES):
-            document = self._algorithm.suggest(
+            point = self._documents.point(self._suggested(trials))
+            if self._tree.key(point) not in taken:
+                return point
+        return None
+
+    def _suggested(self, trials: Trials) -> Document:
+        """One trial, without numpy's warnings of log 0."""
+        # A place of a very wide log integer is narrower than what numbers can tell apart: both
+        # estimators give it probability 0. Of such places Hyperopt takes the first it drew from the
+        # good ones, which is as it should be and nothing for the user to know.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._algorithm.suggest(
                 self._documents,
                 trials,
                 seed=int(self._rng.integers(SEEDS)),
                 budget=self._subproblem.evaluations,
             )
-            point = self._documents.point(document)
-            if self._tree.key(point) not in taken:
-                return point
-        return None
