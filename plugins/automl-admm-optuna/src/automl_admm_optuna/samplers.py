@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,7 +52,7 @@ class Parzen:
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it; grouping is called experimental, and the only way to learn conditions."""
-        with quiet():
+        with QUIET:
             return TPESampler(
                 seed=seed,
                 n_startup_trials=self.initial or usual_initial(budget),
@@ -88,19 +88,38 @@ def usual_initial(budget: int | None) -> int:
     return max(usual, FEWEST_INITIAL)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep Optuna from announcing each study, and from warning of what is no fault.
+class Quiet:
+    """Keeps Optuna from announcing each study, and from warning of what is no fault.
 
     It calls grouping experimental, and divides by zero where a model is certain of everything.
-    Its level of logging is the user's, and put back.
+    Its level of logging and the filters of warnings belong to all threads, and are the user's: the
+    first that comes in keeps them, and the last that goes out puts them back.
     """
-    level = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(max(level, optuna.logging.ERROR))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ExperimentalWarning)
-            warnings.simplefilter("ignore", RuntimeWarning)
-            yield
-    finally:
-        optuna.logging.set_verbosity(level)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._kept = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._hush()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._kept.close()
+
+    def _hush(self) -> None:
+        level = optuna.logging.get_verbosity()
+        self._kept.callback(optuna.logging.set_verbosity, level)
+        optuna.logging.set_verbosity(max(level, optuna.logging.ERROR))
+        self._kept.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+
+
+QUIET = Quiet()

@@ -18,7 +18,7 @@ from optuna.trial import Trial, TrialState, create_trial
 
 from automl_admm.axes import AxisTree
 from automl_admm.space import Array
-from automl_admm_optuna.samplers import quiet
+from automl_admm_optuna.samplers import QUIET
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Trials:
         self._tree = tree
         self._count = 0
         self._waiting: dict[bytes, int] = {}
-        with quiet():
+        with QUIET:
             self._study = optuna.create_study(storage=InMemoryStorage(), sampler=sampler)
 
     def tell(self, result: Result) -> None:
@@ -64,7 +64,7 @@ class Trials:
 
     def sample(self) -> Array:
         """The next point. Its trial is dropped: whoever wants the point evaluated waits for it."""
-        with quiet():
+        with QUIET:
             trial = self._study.ask()
             self._count += 1
             point = self._walk(trial)
