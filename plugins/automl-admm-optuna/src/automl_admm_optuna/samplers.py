@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from contextlib import ExitStack
@@ -15,13 +16,17 @@ from optuna.samplers import BaseSampler, GPSampler, TPESampler
 FEWEST_INITIAL = 5
 MOST_INITIAL = 10
 EVERYTHING = 2**31
+# Optuna's Gaussian process keeps a list of every place of a whole number, gigabytes of it from 1e8
+# places on. With so many, a place is to its neighbour what one real number is to the next.
+WIDEST = 4096
 
 
 class Kind(Protocol):
     """A kind of sampler.
 
     It is told `points` of a history, and asked up to `tries` times for one that is new. If
-    `prunes`, it learns of failures as pruned trials; else they have to have a value.
+    `prunes`, it learns of failures as pruned trials; else they have to have a value. Whole numbers
+    with more than `widest` places are to it as real ones.
     """
 
     @property
@@ -36,6 +41,10 @@ class Kind(Protocol):
     def prunes(self) -> bool:
         """Whether it learns from pruned trials."""
 
+    @property
+    def widest(self) -> float:
+        """How many places a whole number may have."""
+
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it."""
 
@@ -49,6 +58,7 @@ class Parzen:
     points: int = EVERYTHING
     tries: int = 8
     prunes: bool = True
+    widest: float = math.inf
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it; grouping is called experimental, and the only way to learn conditions."""
@@ -71,13 +81,15 @@ class Process:
     points: int
     tries: int = 2
     prunes: bool = False
+    widest: float = WIDEST
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it; what counts at some points only, it samples at random."""
         del is_conditional
         return GPSampler(
             seed=seed,
-            n_startup_trials=self.initial or usual_initial(budget),
+            # It is told no more than `points`: if it waited for more, it would for ever.
+            n_startup_trials=min(self.initial or usual_initial(budget), self.points),
             warn_independent_sampling=False,
         )
 

@@ -46,7 +46,7 @@ class OptunaTheta:
             budget=subproblem.evaluations,
             is_conditional=self._tree.is_conditional,
         )
-        self._trials = Trials(self._tree, sampler)
+        self._trials = Trials(self._tree, sampler, self._kind.widest)
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""

@@ -25,7 +25,8 @@ from automl_admm_optuna.samplers import QUIET
 class Result:
     """What Optuna is told of a point; without a value it is told as pruned.
 
-    `excess` has for each limit how far the point is outside of it, at most 0 if it is inside.
+    `excess` has for each limit how far the point is outside of it, at most 0 if it is inside. Of a
+    failure it is empty, or NaN where nothing is known.
     """
 
     point: Array
@@ -37,11 +38,14 @@ class Trials:
     """The study of one box.
 
     A real number is searched on its axis [0, 1], where a log scale has been dealt with; a whole
-    number as such, a category without any order. A trial has the axes that count at its point.
+    number as such if it has at most `widest` places, else like a real one; a category without any
+    order. A trial has the axes that count at its point.
     """
 
-    def __init__(self, tree: AxisTree, sampler: BaseSampler) -> None:
+    def __init__(self, tree: AxisTree, sampler: BaseSampler, widest: float) -> None:
         self._tree = tree
+        self._widest = widest
+        self.told = 0
         self._count = 0
         self._waiting: dict[bytes, int] = {}
         with QUIET:
@@ -52,6 +56,7 @@ class Trials:
         state = TrialState.PRUNED if result.value is None else TrialState.COMPLETE
         constraints = {f"limit{place:03d}": g for place, g in enumerate(result.excess)}
         self._add(result.point, state, result.value, constraints)
+        self.told += 1
 
     def wait_for(self, points: Mapping[bytes, Array]) -> None:
         """Have exactly these points run: the samplers keep away from them."""
@@ -81,13 +86,17 @@ class Trials:
                 place = trial.suggest_categorical(name, range(self._tree.places(axis)))
                 point[axis] = parameter.to_unit(parameter.low + place)
                 axes.extend(self._tree.below(axis, place))
-            elif parameter.is_integer:
+            elif self._is_whole(axis):
                 low, high = int(parameter.low), int(parameter.high)
                 number = trial.suggest_int(name, low, high, log=parameter.log)
                 point[axis] = parameter.to_unit(number)
             else:
-                point[axis] = trial.suggest_float(name, 0.0, 1.0)
+                point[axis] = parameter.project(trial.suggest_float(name, 0.0, 1.0))
         return point
+
+    def _is_whole(self, axis: int) -> bool:
+        """Whether Optuna knows an axis as whole numbers."""
+        return self._tree.parameter(axis).is_integer and self._tree.places(axis) <= self._widest
 
     def _add(
         self,
@@ -111,16 +120,15 @@ class Trials:
     def _value(self, axis: int, unit: float) -> int | float:
         """What Optuna calls a place on an axis: for a category its position."""
         parameter = self._tree.parameter(axis)
-        if not parameter.is_integer:
-            return parameter.project(unit)
-        whole = self._tree.whole(axis, unit)
-        return whole - int(parameter.low) if parameter.is_category else whole
+        if parameter.is_category:
+            return self._tree.whole(axis, unit) - int(parameter.low)
+        return self._tree.whole(axis, unit) if self._is_whole(axis) else parameter.project(unit)
 
     def _distribution(self, axis: int) -> BaseDistribution:
         parameter = self._tree.parameter(axis)
         if parameter.is_category:
             return CategoricalDistribution(range(self._tree.places(axis)))
-        if parameter.is_integer:
+        if self._is_whole(axis):
             return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
         return FloatDistribution(0.0, 1.0)
 
