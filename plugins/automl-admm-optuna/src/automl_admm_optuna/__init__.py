@@ -43,7 +43,7 @@ class ProcessOptions:
     """Options of `optuna-gp`.
 
     `initial` is as for `optuna`. Of what is known when a sub-problem begins, the model is told the
-    best and the latest, `points` in all.
+    best and the latest, `points` in all; and so again when it has been told twice as many.
     """
 
     initial: int | None = None

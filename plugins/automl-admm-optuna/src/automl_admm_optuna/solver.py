@@ -10,6 +10,7 @@ import numpy as np
 from automl_admm.axes import AxisTree
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.space import Array
+from automl_admm_optuna.prices import Price, price_of_failure
 from automl_admm_optuna.samplers import Kind
 from automl_admm_optuna.trials import Result, Trials
 
@@ -40,13 +41,7 @@ class OptunaTheta:
         self._known: dict[bytes, Result] = {}
         self._untold: list[Result] = []
         self.tell(subproblem.history)
-        self._untold = _instructive(list(self._known.values()), self._kind.points)
-        sampler = self._kind.sampler(
-            seed=subproblem.seed % SEEDS,
-            budget=subproblem.evaluations,
-            is_conditional=self._tree.is_conditional,
-        )
-        self._trials = Trials(self._tree, sampler, self._kind.widest)
+        self._start(subproblem.seed % SEEDS)
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
@@ -72,19 +67,37 @@ class OptunaTheta:
                     self._known[key] = result
                     self._untold.append(result)
 
+    def _start(self, seed: int) -> None:
+        """Start a study of what is known, with nothing told yet."""
+        self._untold = _instructive(list(self._known.values()), self._kind.points)
+        sampler = self._kind.sampler(
+            seed=seed,
+            budget=self._subproblem.evaluations,
+            is_conditional=self._tree.is_conditional,
+        )
+        self._trials = Trials(self._tree, sampler, self._kind.widest)
+        self._paid: Price | None = None
+
     def _result(self, told: Observation[Array]) -> Result:
-        """v and c_m; there is no v where anything is no number."""
-        limits, value = self._subproblem.limits, told.loss
-        excess: tuple[float, ...] = ()
-        if limits and not told.failed and len(told.constraints) == len(limits):
+        """v and c_m; there is no v where anything is no number. A refusal keeps what is known."""
+        limits, value, excess = self._subproblem.limits, told.loss, self._excess(told)
+        if told.failed:
+            return Result(told.point, None, excess if told.refused else ())
+        if excess:
             unit = self._subproblem.objective_unit
             value = told.objective / unit + float(self._subproblem.known_cost(told.point)[0])
-            excess = tuple(
-                (limit.turned(g) - limit.turned(limit.bound)) / (abs(limit.bound) or 1.0)
-                for limit, g in zip(limits, told.constraints, strict=True)
-            )
         is_valid = len(excess) == len(limits) and all(map(math.isfinite, (value, *excess)))
-        return Result(told.point, float(value) if is_valid and not told.failed else None, excess)
+        return Result(told.point, *((float(value), excess) if is_valid else (None, ())))
+
+    def _excess(self, told: Observation[Array]) -> tuple[float, ...]:
+        """c_m, if each limit has a constraint."""
+        limits = self._subproblem.limits
+        if len(told.constraints) != len(limits):
+            return ()
+        return tuple(
+            (limit.turned(g) - limit.turned(limit.bound)) / (abs(limit.bound) or 1.0)
+            for limit, g in zip(limits, told.constraints, strict=True)
+        )
 
     def _propose(self, waiting: dict[bytes, Array]) -> Array | None:
         taken = waiting.keys() | self._known.keys()
@@ -101,9 +114,7 @@ class OptunaTheta:
 
     def _sample(self, waiting: dict[bytes, Array], taken: set[bytes]) -> Array | None:
         """What Optuna samples; it repeats itself where axes are grids, and at corners."""
-        for result in self._priced(self._untold):
-            self._trials.tell(result)
-        self._untold = []
+        self._learn()
         self._trials.wait_for(waiting)
         for _ in range(self._kind.tries):
             point = self._trials.sample()
@@ -111,23 +122,38 @@ class OptunaTheta:
                 return point
         return None
 
-    def _priced(self, results: Sequence[Result]) -> list[Result]:
-        """The results with failures as the sampler can learn from them.
+    def _learn(self) -> None:
+        """Tell Optuna what it has not been told, with failures as the sampler can learn from them.
 
         A pruned trial is worse than any other, but only within the limits: so it is outside of
-        them, as far as can be. To a model a failure is a little worse than the worst success in
-        everything.
+        them, as far as can be. A model is told a price.
         """
-        limits = len(self._subproblem.limits)
-        succeeded = [r for r in self._known.values() if r.value is not None]
         if self._kind.prunes:
-            value, excess = None, (math.inf,) * limits
+            outside = (math.inf,) * len(self._subproblem.limits)
+            told = [_pruned(result, outside) for result in self._untold]
         else:
-            values = [r.value for r in succeeded if r.value is not None]
-            worst = max(values)
-            value = worst + max(worst - min(values), 1e-3 * (1.0 + abs(worst)))
-            excess = tuple(max(r.excess[m] for r in succeeded) for m in range(limits))
-        return [r if r.value is not None else Result(r.point, value, excess) for r in results]
+            told = self._priced(price_of_failure(list(self._known.values())))
+        for result in told:
+            self._trials.tell(result)
+        self._untold = []
+
+    def _priced(self, price: Price) -> list[Result]:
+        """What is to be told at this price; in a new study where the old one is of no more use.
+
+        What a trial was told cannot be changed, nor taken back: failures that were told when they
+        were cheap would look good for ever, and a model would take ever longer.
+        """
+        is_full = self._trials.told + len(self._untold) > 2 * self._kind.points
+        if is_full or (self._paid is not None and price.has_risen(self._paid)):
+            self._start(int(self._rng.integers(SEEDS)))
+        if self._paid is None and any(result.value is None for result in self._untold):
+            self._paid = price
+        return [price.told(result) for result in self._untold]
+
+
+def _pruned(result: Result, outside: tuple[float, ...]) -> Result:
+    """A failure as a trial that is outside of every limit."""
+    return result if result.value is not None else Result(result.point, None, outside)
 
 
 def _rank(result: Result) -> tuple[float, float]:

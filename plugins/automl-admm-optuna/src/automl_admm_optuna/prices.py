@@ -1,0 +1,58 @@
+"""What failures cost a model, which learns from numbers only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from automl_admm_optuna.trials import Result
+
+# What a model is told may be squared and summed, and still has to be a number.
+LARGEST = 1e100
+RISE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A failure is a little worse than the worst success in everything.
+
+    `value` and `excess` are what it is told to have; the ranges are those of the successes.
+    """
+
+    value: float
+    excess: tuple[float, ...]
+    ranges: tuple[float, ...]
+
+    def has_risen(self, before: Price) -> bool:
+        """Whether it is clearly more than before: what was told then looks too good by now."""
+        now, then = (self.value, *self.excess), (before.value, *before.excess)
+        return any(n - t > RISE * r for n, t, r in zip(now, then, self.ranges, strict=True))
+
+    def told(self, result: Result) -> Result:
+        """A result as a model can learn from it; what is known of a failure's limits is kept."""
+        if result.value is not None:
+            excess = tuple(map(bounded, result.excess))
+            return Result(result.point, bounded(result.value), excess)
+        known = result.excess or self.excess
+        excess = tuple(
+            bounded(g) if math.isfinite(g) else worst
+            for g, worst in zip(known, self.excess, strict=True)
+        )
+        return Result(result.point, self.value, excess)
+
+
+def price_of_failure(results: Sequence[Result]) -> Price:
+    """The price by the successes among the results, of which there has to be one."""
+    values = [bounded(result.value) for result in results if result.value is not None]
+    rows = [result.excess for result in results if result.value is not None]
+    limits = [list(map(bounded, column)) for column in zip(*rows, strict=True)]
+    worst = max(values)
+    gap = max(worst - min(values), 1e-3 * (1.0 + abs(worst)))
+    ranges = (gap, *(max(column) - min(column) for column in limits))
+    return Price(worst + gap, tuple(map(max, limits)), ranges)
+
+
+def bounded(number: float) -> float:
+    """The nearest number that a model can calculate with."""
+    return min(max(number, -LARGEST), LARGEST)
