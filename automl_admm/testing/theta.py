@@ -225,6 +225,28 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         failed = sum(point[0] < 0.5 for point in proposed)
         assert failed <= len(proposed) / 2, f"{failed} of {len(proposed)} were where all fails"
 
+    def test_a_failure_stays_worse_than_all_that_succeeds_later(self) -> None:
+        """After one good start a failure may seem nearly as good, and stay so when worse comes.
+
+        It is asked for a point in between, as a run does, which may settle what a failure costs.
+        Only the latter proposals count, since the first may have been chosen by then. None is told:
+        whoever is wrong about failures would learn it from them.
+        """
+        if not self.learns:
+            return
+        solver, start = self.make(), np.array([1.0, 1.0])
+        solver.begin(replace(box_problem(PLAIN, evaluations=self.rounds), start=start))
+        solver.tell([observed(start, 0.0)])
+        points = np.random.default_rng(2).random((16, 2))
+        for point in points[points[:, 0] < 0.5]:
+            solver.tell([observed(point, 1.0, failed=True)])
+        waiting = points_of(solver.ask(1, []))
+        for point in points[points[:, 0] >= 0.5]:
+            solver.tell([observed(point, 10.0 + 20.0 * float(point[1]))])
+        latter = points_of(solver.ask(2 * self.rounds, waiting))[self.rounds :]
+        failing = sum(point[0] < 0.5 for point in latter)
+        assert failing < len(latter) / 2, f"{failing} of {len(latter)} were where all fails"
+
     def test_constant_losses(self) -> None:
         """A flat function is no reason to stop."""
         solver = self.make()
