@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,21 +107,16 @@ def test_a_finite_box_is_tried_out_and_no_point_twice(lowest: float, failed: boo
 def test_what_failed_before_any_success_is_told_with_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A failure then costs 1, which is the best there is where losses are 50."""
-    solver, costs = build_forest(ForestOptions()), list[tuple[float, bool]]()
+    """Nothing can be learnt from failures alone."""
+    solver, told = build_forest(ForestOptions()), list[bool]()
     solver.begin(box_problem(FINITE))
-
-    def noting(self: Trials, point: Array, cost: float, *, fidelity: float, failed: bool) -> None:
-        costs.append((cost, failed))
-
-    monkeypatch.setattr(Trials, "tell", noting)
+    monkeypatch.setattr(Trials, "tell", lambda self, known: told.append(known.is_lost))
     first, second, third = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     solver.tell([observed(first, 1.0, failed=True)])
-    assert costs == []
+    assert told == []
     solver.tell([observed(second, 50.0)])
     solver.tell([observed(third, 1.0, failed=True)])
-    assert [failed for _, failed in costs] == [False, True, True]
-    assert all(cost > 50.0 for cost, failed in costs if failed)
+    assert told == [False, True, True]
 
 
 def test_what_is_pending_is_not_proposed_again() -> None:
@@ -160,6 +156,47 @@ def test_failures_are_avoided() -> None:
     solver.begin(box_problem(LINE, spoilt))
     proposed = [float(unwrap(p)[0][0]) for p in solver.ask(6, [])]
     assert np.median(proposed) < 0.65
+
+
+@pytest.mark.parametrize("build", [build_forest, build_process])
+def test_failures_that_were_told_early_are_avoided(build: Callable[..., ThetaSolver]) -> None:
+    """What failed after a success of 0 costs little, until others lose 30 and more."""
+    solver = build(ForestOptions(initial=1))
+    solver.begin(replace(box_problem(LINE), start=np.array([1.0])))
+    solver.tell([observed(np.array([1.0]), 0.0)])
+    for x in np.linspace(0.0, 0.4, 8):
+        solver.tell([observed(np.array([x]), 0.0, failed=True)])
+    for x in np.linspace(0.5, 0.9, 8):
+        solver.tell([observed(np.array([x]), 30.0 + 10.0 * x)])
+    proposed = [float(unwrap(p)[0][0]) for p in solver.ask(6, [])]
+    assert np.median(proposed) > 0.5
+
+
+def test_hyperband_promotes_no_failure_before_a_success() -> None:
+    """Also one that failed when nothing else was known, and later ones lose more than it cost."""
+    solver = build_forest(ForestOptions())
+    solver.begin(replace(box_problem(LINE), start=np.array([0.1]), lowest_fidelity=0.1))
+    promoted: list[float] = []
+    for _ in range(14):
+        ((point, fidelity),) = map(unwrap, solver.ask(1, []))
+        if 0.2 < fidelity < 0.5:
+            promoted.append(float(point[0]))
+        told = observed(point, 50.0 - 10.0 * float(point[0]), failed=bool(point[0] < 0.5))
+        solver.tell([replace(told, fidelity=fidelity)])
+    assert len(promoted) == 3
+    assert min(promoted) >= 0.5
+
+
+@pytest.mark.parametrize("build", [build_forest, build_process])
+@pytest.mark.parametrize("scale", [1.7e308, 1e100, 1e20])
+def test_losses_near_the_largest_number(build: Callable[..., ThetaSolver], scale: float) -> None:
+    solver = build(ForestOptions(initial=1))
+    losses = [scale, -scale, *np.linspace(-scale / 2, scale / 2, 7).tolist(), scale]
+    history = [observed(np.array([x / 9]), loss) for x, loss in enumerate(losses)]
+    solver.begin(box_problem(LINE, [*history, observed(np.array([0.95]), 1.0, failed=True)]))
+    for _ in range(3):
+        (proposal,) = solver.ask(1, [])
+        solver.tell([observed(unwrap(proposal)[0], scale)])
 
 
 def test_the_best_and_the_latest_are_told() -> None:

@@ -30,7 +30,8 @@ class SmacTheta:
 
     The loss that SMAC minimises is `Observation.loss`, which has the limits in it already: SMAC
     knows no constraints. A failure costs more than the worst success by the range of all; what
-    failed before anything succeeded is told when that is known, except to Hyperband, which waits.
+    failed before anything succeeded is told with the first success, since nothing can be learnt
+    from failures alone, except to Hyperband, which waits.
     """
 
     def __init__(self, options: SmacOptions, model: Model, *, hyperband: bool) -> None:
@@ -39,12 +40,12 @@ class SmacTheta:
         self._hyperband = hyperband
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start SMAC anew: what it was told at other prices cannot be taken back."""
+        """Start SMAC anew: what it was told of another box cannot be taken back."""
         self._start = np.clip(subproblem.start, 0.0, 1.0)
         self._terrain = Terrain(subproblem.parameters)
         self._size = self._terrain.size()
         self._known: dict[bytes, Observation[Array]] = {}
-        self._losses: list[float] = []
+        self._has_success = False
         self._withheld: list[Observation[Array]] = []
         for observation in subproblem.history:
             self._note(observation)
@@ -91,28 +92,18 @@ class SmacTheta:
     def _note(self, observation: Observation[Array]) -> None:
         if observation.fidelity == 1.0:
             self._known[self._terrain.key(observation.point)] = observation
-        if not observation.is_lost:
-            self._losses.append(observation.loss)
+        self._has_success |= not observation.is_lost
 
     def _pass_on(self, observation: Observation[Array]) -> None:
         """Tell SMAC, and with the first success what was withheld."""
         is_waited_for = self._trials is not None and self._trials.is_staged
-        if observation.is_lost and not self._losses and not is_waited_for:
+        if observation.is_lost and not self._has_success and not is_waited_for:
             self._withheld.append(observation)
             return
         withheld, self._withheld = self._withheld, []
-        for told in (observation, *withheld):
-            self._tell_smac(told)
-
-    def _tell_smac(self, observation: Observation[Array]) -> None:
         if self._trials is not None:
-            failed = observation.is_lost
-            self._trials.tell(
-                observation.point,
-                price_of_failure(self._losses) if failed else observation.loss,
-                fidelity=observation.fidelity,
-                failed=failed,
-            )
+            for told in (observation, *withheld):
+                self._trials.tell(told)
 
     def _propose(self, waiting: set[bytes]) -> tuple[Array, float] | None:
         taken = waiting | self._known.keys()
@@ -140,12 +131,6 @@ class SmacTheta:
             elif self._terrain.key(point) not in waiting:
                 return found
         return None
-
-
-def price_of_failure(losses: Sequence[float]) -> float:
-    """The worst loss and the range of all."""
-    worst, best = max(losses, default=1.0), min(losses, default=1.0)
-    return worst + max(worst - best, 1e-3 * (1.0 + abs(worst)))
 
 
 def instructive(observations: Sequence[Observation[Array]], count: int) -> list[Observation[Array]]:

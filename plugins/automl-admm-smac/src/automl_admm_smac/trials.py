@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
-import warnings
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,8 +16,11 @@ from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.model.random_forest.random_forest import RandomForest
 from smac.runhistory import StatusType, TrialInfo, TrialValue
 
+from automl_admm.problem import Observation
 from automl_admm.space import Array
 from automl_admm_smac.maximizer import SettledSearch
+from automl_admm_smac.prices import LogEncoder, PlainEncoder, told_cost
+from automl_admm_smac.quiet import quiet
 from automl_admm_smac.terrain import Terrain
 
 Model = Literal["forest", "process"]
@@ -48,23 +48,6 @@ class Plan:
     seed: int
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep SMAC from logging and warning.
-
-    It logs at the level of warnings what is none, and without a handler that goes to stderr.
-    """
-    smac = logging.getLogger("smac")
-    level = smac.level
-    smac.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        smac.setLevel(level)
-
-
 class Trials:
     """What SMAC proposes for a box, and what it is told."""
 
@@ -76,7 +59,7 @@ class Trials:
         self._asked: dict[bytes, Configuration] = {}
         self._seed = 0
         # SMAC writes its settings when it is built, and no more as long as nothing is saved.
-        with tempfile.TemporaryDirectory(prefix="automl-admm-smac-") as folder, quiet():
+        with tempfile.TemporaryDirectory(prefix="automl-admm-smac-") as folder, quiet:
             self._facade = _facade(self._space, plan, Path(folder), is_staged=bool(self._stages))
         if self._stages:
             self._begin_brackets()
@@ -88,7 +71,7 @@ class Trials:
 
     def next(self) -> tuple[Array, float] | None:
         """The next point and its fidelity; None where SMAC has no more."""
-        with quiet():
+        with quiet:
             try:
                 configuration, fidelity = self._ask() if self._stages else (self._select(), 1.0)
             except (StopIteration, ConfigurationSpaceExhaustedException):
@@ -105,17 +88,18 @@ class Trials:
                 return point, 1.0
         return None
 
-    def tell(self, point: Array, cost: float, *, fidelity: float, failed: bool) -> None:
-        """Tell what came of a point. SMAC models a failure at the cost that it is told."""
+    def tell(self, observation: Observation[Array]) -> None:
+        """Tell what came of a point; what a failure costs is settled when the model is fitted."""
+        point, failed = observation.point, observation.is_lost
         configuration = self._asked.get(self._terrain.key(point))
         if configuration is None:
             configuration = self._terrain.configuration(point, self._space)
-        budget = min(self._stages, key=lambda stage: abs(stage - fidelity), default=None)
+        budget = min(self._stages, key=lambda each: abs(each - observation.fidelity), default=None)
         status = StatusType.CRASHED if failed else StatusType.SUCCESS
-        with quiet():
+        with quiet:
             self._facade.tell(
                 TrialInfo(configuration, seed=self._seed, budget=budget),
-                TrialValue(cost=cost, status=status),
+                TrialValue(cost=told_cost(observation.loss, failed=failed), status=status),
                 save=False,
             )
 
@@ -176,8 +160,9 @@ def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: b
         "overwrite": True,
     }
     if plan.model == "process":
-        return BlackBoxFacade(scenario, **parts)
+        return BlackBoxFacade(scenario, runhistory_encoder=PlainEncoder(scenario), **parts)
     facade = MultiFidelityFacade if is_staged else HyperparameterOptimizationFacade
+    parts["runhistory_encoder"] = LogEncoder(scenario)
     return facade(scenario, model=_forest(space, plan.seed), **parts)
 
 

@@ -1,0 +1,76 @@
+"""What a failure costs: it is settled anew whenever SMAC fits its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from smac.runhistory import StatusType, TrialKey, TrialValue
+from smac.runhistory.encoder.encoder import RunHistoryEncoder
+from smac.runhistory.encoder.log_scaled_encoder import RunHistoryLogScaledEncoder
+
+from automl_admm.space import Array
+
+# SMAC subtracts the least from the most, which overflows where losses are near the largest number.
+MOST = 1e100
+# What SMAC's history holds for a failure: Hyperband ranks by that, so it is above every loss.
+LOST = 1e101
+
+Trials = Mapping[TrialKey, TrialValue]
+
+
+class PlainEncoder(RunHistoryEncoder):
+    """SMAC's own for the Gaussian process, with failures at their price."""
+
+    def _build_matrix(self, trials: Trials, store_statistics: Any = False) -> Any:  # noqa: FBT002
+        return super()._build_matrix(at_costs(trials, priced(trials)), store_statistics)
+
+
+class LogEncoder(RunHistoryLogScaledEncoder):
+    """SMAC's own for the forest, with failures at their price, and the range of costs as unit.
+
+    Before it takes the logarithm SMAC adds 1e-10, which is nothing to losses of 1e20.
+    """
+
+    def _build_matrix(self, trials: Trials, store_statistics: Any = False) -> Any:  # noqa: FBT002
+        costs = in_units(priced(trials))
+        return super()._build_matrix(at_costs(trials, costs), store_statistics)
+
+
+def told_cost(loss: float, *, failed: bool) -> float:
+    """What SMAC's history is told."""
+    return LOST if failed else min(max(loss, -MOST), MOST)
+
+
+def at_costs(trials: Trials, costs: Array) -> dict[TrialKey, TrialValue]:
+    """The same trials at other costs."""
+    pairs = zip(trials.items(), costs.tolist(), strict=True)
+    return {key: replace(trial, cost=cost) for (key, trial), cost in pairs}
+
+
+def priced(trials: Trials) -> Array:
+    """The costs of the trials of one fidelity, of failures the price that the others call for.
+
+    A price that was told once would soon be too low: after a single good success a failure seems
+    nearly as good, and with worse ones it would be the second best for ever.
+    """
+    costs = np.array([trial.cost for trial in trials.values()], dtype=float)
+    failed = np.array([trial.status == StatusType.CRASHED for trial in trials.values()], dtype=bool)
+    costs[failed] = price_of_failure(costs[~failed])
+    return costs
+
+
+def price_of_failure(losses: Array) -> float:
+    """The worst loss and the range of all."""
+    worst, best = (float(losses.max()), float(losses.min())) if losses.size else (1.0, 1.0)
+    return worst + max(worst - best, 1e-3 * (1.0 + abs(worst)))
+
+
+def in_units(costs: Array) -> Array:
+    """The costs with the least at 0 and the most at 1."""
+    if not costs.size or costs.max() == costs.min():
+        return np.zeros(len(costs))
+    units: Array = (costs - costs.min()) / (costs.max() - costs.min())
+    return units
