@@ -53,11 +53,11 @@ def joint(
     review = Review.of(book, problem.limits)
     rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
     endless = Allowance(None, None, problem.clock)
-    seeds: tuple[object, ...] = ("joint",)
+    begun = len(book.keys)
     while True:
         penalty = review.penalty
         relaxed = make(problem.space, problem.limits, *penalty)
-        solver.begin(_whole_box(problem, book, relaxed, penalty.unit, seeds))
+        solver.begin(_whole_box(problem, book, relaxed, len(book.keys) - begun))
         while review.penalty == penalty:
             yield from solve(book, relaxed, solver, endless, "joint", review.mends, PATIENCE)
             if review.penalty != penalty:
@@ -71,20 +71,18 @@ def joint(
             results = yield Proposal(candidate, "draw")
             book.receive(results)
             solver.tell(observe(results, relaxed, book))
-        seeds = ("joint", len(book.keys))
 
 
 def _whole_box(
     problem: SearchProblem,
     book: Book,
     relaxed: RelaxedSpace | ConditionalSpace,
-    unit: float,
-    seeds: tuple[object, ...],
+    spent: int,
 ) -> ThetaSubproblem:
     """The sub-problem that is all that is left of the problem."""
     axes, best = relaxed.axes(), best_of(book.evaluations, problem.limits)
     start = beginning(problem, book) if best is None else best.candidate
-    left = problem.evaluations and max(problem.evaluations - len(book.keys), 1)
+    left = problem.evaluations and max(problem.evaluations - spent, 1)
     allowance = Allowance(left, problem.deadline, problem.clock)
     return ThetaSubproblem(
         parameters=axes,
@@ -93,11 +91,11 @@ def _whole_box(
         history=tuple(observe(book.evaluations, relaxed, book)),
         limits=problem.limits,
         cheap=cheap_at(problem, relaxed),
-        objective_unit=unit,
+        objective_unit=relaxed.loss_unit,
         evaluations=allowance.evaluations,
         seconds=allowance.seconds,
         lowest_fidelity=problem.lowest_fidelity,
-        seed=derive_seed(problem.seed, *seeds),
+        seed=derive_seed(problem.seed, "joint", *([spent] if spent else [])),
     )
 
 

@@ -104,7 +104,7 @@ def test_where_the_penalty_changes_the_rest_of_the_search_begins_at_the_best() -
     drive(solver, 0.45, 40)
     first, *others = solver.begun
     assert first.start == pytest.approx([0.9])
-    assert first.evaluations == 59
+    assert first.evaluations == 60
     assert others
     assert all(0.55 <= other.start[0] < 0.9 for other in others)
     left = [problem.evaluations or 0 for problem in solver.begun]

@@ -134,6 +134,23 @@ class Overbearing(RandomTheta):
         logging.getLogger().setLevel(logging.CRITICAL)
 
 
+class Forgiving(RandomTheta):
+    """Goes back to what failed, once it has forgotten what it took that for."""
+
+    def begin(self, subproblem: Any) -> None:
+        self.near = subproblem.start
+        super().begin(subproblem)
+
+    def tell(self, observations: Sequence[Any]) -> None:
+        super().tell(observations)
+        self.near = next((told.point for told in observations if told.failed), self.near)
+
+    def ask(self, count: int, pending: Sequence[Any]) -> list[Any]:
+        return [
+            np.clip(self.near + 0.01 * point, 0.0, 1.0) for point in super().ask(count, pending)
+        ]
+
+
 class Credulous(RandomTheta):
     """Goes where the loss is least, whether or not that is a failure's."""
 
@@ -175,6 +192,7 @@ class Credulous(RandomTheta):
         (Littering, "test_says_nothing_and_leaves_nothing"),
         (Overbearing, "test_says_nothing_and_leaves_nothing"),
         (Credulous, "test_a_failure_is_none_to_be_near_to"),
+        (Forgiving, "test_a_failure_stays_worse_than_all_that_succeeds_later"),
         (RandomTheta, "test_progress"),
     ],
 )
@@ -186,7 +204,11 @@ def test_a_broken_promise_is_found(solver: type[RandomTheta], broken: str) -> No
 
 def test_random_points_keep_all_the_others() -> None:
     contract = suite(ThetaSolverContract, RandomTheta)
-    needs_learning = {"test_progress", "test_a_failure_is_none_to_be_near_to"}
+    needs_learning = {
+        "test_progress",
+        "test_a_failure_is_none_to_be_near_to",
+        "test_a_failure_stays_worse_than_all_that_succeeds_later",
+    }
     for name in promises(ThetaSolverContract) - needs_learning:
         if name != "test_same_proposals_in_another_process":
             getattr(contract, name)()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from smac.constants import VERY_SMALL_NUMBER
 from smac.runhistory import StatusType, TrialKey, TrialValue
 from smac.runhistory.encoder.encoder import RunHistoryEncoder
 from smac.runhistory.encoder.log_scaled_encoder import RunHistoryLogScaledEncoder
@@ -29,13 +30,16 @@ class PlainEncoder(RunHistoryEncoder):
 
 
 class LogEncoder(RunHistoryLogScaledEncoder):
-    """SMAC's own for the forest, with failures at their price, and the range of costs as unit.
+    """SMAC's own for the forest, with failures at their price.
 
-    Before it takes the logarithm SMAC adds 1e-10, which is nothing to losses of 1e20.
+    Before it takes the logarithm SMAC adds 1e-10. Where that is nothing beside the costs, these are
+    told in units of their range.
     """
 
     def _build_matrix(self, trials: Trials, store_statistics: Any = False) -> Any:  # noqa: FBT002
-        costs = in_units(priced(trials))
+        costs = priced(trials)
+        if np.spacing(np.abs(costs).max(initial=0.0)) > VERY_SMALL_NUMBER:
+            costs = in_units(costs)
         return super()._build_matrix(at_costs(trials, costs), store_statistics)
 
 
