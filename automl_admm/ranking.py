@@ -41,6 +41,17 @@ def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
     return excess
 
 
+def price_of_failure(losses: Sequence[float]) -> float:
+    """What a failure costs who learns from numbers only: the worst loss and the range of all.
+
+    Where nothing succeeded any price will do.
+    """
+    if not losses:
+        return 1.0
+    worst = max(losses)
+    return worst + max(worst - min(losses), 1e-3 * (1.0 + abs(worst)))
+
+
 def spread(values: Iterable[float]) -> float:
     """The unit of measured values: their interquartile range.
 

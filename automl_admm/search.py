@@ -28,7 +28,7 @@ from automl_admm.problem import (
     Observation,
     Status,
 )
-from automl_admm.ranking import best_of
+from automl_admm.ranking import best_of, price_of_failure
 from automl_admm.screening import Cheap, Screen, value_or_nan
 from automl_admm.space import Candidate, SearchSpace
 
@@ -352,9 +352,7 @@ def observe(
 def _price_of_failure(subspace: Subspace[PointT], book: Book) -> float:
     located = ((e, subspace.locate(e.candidate)) for e in book.evaluations if e.ok)
     prices = [subspace.price(e, point) for e, point in located if point is not None]
-    if not prices:
-        return 1.0
-    return max(prices) + max(max(prices) - min(prices), 1e-3 * (1.0 + abs(max(prices))))
+    return price_of_failure(prices)
 
 
 def default_start(space: SearchSpace) -> Candidate:

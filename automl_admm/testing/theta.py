@@ -347,7 +347,7 @@ def _check_inside(points: Sequence[Array], dimension: int = len(MIXED)) -> None:
         shape, values = np.shape(point), np.asarray(point)
         assert shape == (dimension,), f"a point of shape {shape} in a box of {dimension} axes"
         is_inside = np.all((values >= 0.0) & (values <= 1.0))
-        assert is_inside, f"a point outside [0, 1]: {np.round(values, 3).tolist()}"
+        assert is_inside, f"a point outside [0, 1]: {values.tolist()}"
 
 
 def _limited(point: Array) -> Observation[Array]:

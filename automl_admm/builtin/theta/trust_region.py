@@ -13,6 +13,7 @@ from automl_admm.builtin.theta import TrustRegionOptions
 from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
 from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
+from automl_admm.ranking import price_of_failure
 from automl_admm.space import Array
 
 SOBOL_LOG2 = 6
@@ -63,10 +64,7 @@ class Answers:
 
     def _beyond(self) -> float:
         found = [value for key, value in self.values.items() if key not in self.lost]
-        if not found:
-            return 1.0
-        worst, best = max(found), min(found)
-        return worst + max(worst - best, 1e-3 * (1.0 + abs(worst)))
+        return price_of_failure(found)
 
     def best(self, keys: Iterable[bytes]) -> Array:
         """The cheapest of these points."""

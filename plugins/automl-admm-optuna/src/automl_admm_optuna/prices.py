@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from automl_admm.ranking import price_of_failure
 from automl_admm_optuna.trials import Result
 
 # What a model is told may be squared and summed, and still has to be a number.
@@ -42,15 +43,14 @@ class Price:
         return Result(result.point, self.value, excess)
 
 
-def price_of_failure(results: Sequence[Result]) -> Price:
+def price_of(results: Sequence[Result]) -> Price:
     """The price by the successes among the results, of which there has to be one."""
     values = [bounded(result.value) for result in results if result.value is not None]
     rows = [result.excess for result in results if result.value is not None]
     limits = [list(map(bounded, column)) for column in zip(*rows, strict=True)]
-    worst = max(values)
-    gap = max(worst - min(values), 1e-3 * (1.0 + abs(worst)))
-    ranges = (gap, *(max(column) - min(column) for column in limits))
-    return Price(worst + gap, tuple(map(max, limits)), ranges)
+    value = price_of_failure(values)
+    ranges = (value - max(values), *(max(column) - min(column) for column in limits))
+    return Price(value, tuple(map(max, limits)), ranges)
 
 
 def bounded(number: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from automl_admm.axes import AxisTree
 from automl_admm.problem import Observation, ThetaSubproblem
 from automl_admm.space import Array
-from automl_admm_optuna.prices import Price, price_of_failure
+from automl_admm_optuna.prices import Price, price_of
 from automl_admm_optuna.samplers import Kind
 from automl_admm_optuna.trials import Result, Trials
 
@@ -132,7 +132,7 @@ class OptunaTheta:
             outside = (math.inf,) * len(self._subproblem.limits)
             told = [_pruned(result, outside) for result in self._untold]
         else:
-            told = self._priced(price_of_failure(list(self._known.values())))
+            told = self._priced(price_of(list(self._known.values())))
         for result in told:
             self._trials.tell(result)
         self._untold = []

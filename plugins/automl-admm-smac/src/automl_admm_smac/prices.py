@@ -12,6 +12,7 @@ from smac.runhistory import StatusType, TrialKey, TrialValue
 from smac.runhistory.encoder.encoder import RunHistoryEncoder
 from smac.runhistory.encoder.log_scaled_encoder import RunHistoryLogScaledEncoder
 
+from automl_admm.ranking import price_of_failure
 from automl_admm.space import Array
 
 # SMAC subtracts the least from the most, which overflows where losses are near the largest number.
@@ -62,14 +63,8 @@ def priced(trials: Trials) -> Array:
     """
     costs = np.array([trial.cost for trial in trials.values()], dtype=float)
     failed = np.array([trial.status == StatusType.CRASHED for trial in trials.values()], dtype=bool)
-    costs[failed] = price_of_failure(costs[~failed])
+    costs[failed] = price_of_failure(costs[~failed].tolist())
     return costs
-
-
-def price_of_failure(losses: Array) -> float:
-    """The worst loss and the range of all."""
-    worst, best = (float(losses.max()), float(losses.min())) if losses.size else (1.0, 1.0)
-    return worst + max(worst - best, 1e-3 * (1.0 + abs(worst)))
 
 
 def in_units(costs: Array) -> Array:
