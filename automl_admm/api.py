@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,25 +15,30 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.data.columns import column_kinds
+from automl_admm.data.rows import follow, plain_rows, plain_target, put_in_order, schema_of_rows
 from automl_admm.data.sensitive import as_frame
-from automl_admm.errors import ConfigurationError, InfeasibleError
+from automl_admm.errors import ConfigurationError, FallbackWarning, InfeasibleError, LimitWarning
+from automl_admm.evaluation.early import started_early
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.problem import Evaluation, Limit, is_feasible
 from automl_admm.run_records import RunResult
 from automl_admm.runner.blackbox import BlackBox, Cheap, run_black_box
 from automl_admm.runner.config import RunConfig, count_workers
+from automl_admm.runner.decided import decisions_of_outcome, explain_one_class
+from automl_admm.runner.demands import LONGER, demand_certified, demand_feasible, explain_fallback
 from automl_admm.runner.failures import best_or_raise
-from automl_admm.runner.pipelines import (
-    ON_INFEASIBLE,
-    PipelineResult,
-    demand_certified,
-    demand_feasible,
-    run_pipelines,
-)
+from automl_admm.runner.held_out import tell_broken
+from automl_admm.runner.pipelines import PipelineResult, run_pipelines
 from automl_admm.runner.preparation import prepare
 from automl_admm.runner.session import is_begun, seconds_used
-from automl_admm.runner.settings import folder_of, observers_of, seed_of, several
+from automl_admm.runner.settings import (
+    check_on_infeasible,
+    folder_of,
+    observers_of,
+    seed_of,
+    several,
+)
 from automl_admm.space import SearchSpace
 from automl_admm.store.folder import RunFolder
 
@@ -49,6 +55,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         time_budget: float | None = None,
         max_evaluations: int | None = None,
         scoring: str | Callable[..., float] | None = None,
+        positive: Any = None,
         constraints: Sequence[str | Constraint] = (),
         starts: Sequence[str | Path] = (),
         theta_solver: str = "gp",
@@ -72,6 +79,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.time_budget = time_budget
         self.max_evaluations = max_evaluations
         self.scoring = scoring
+        self.positive = positive
         self.constraints = constraints
         self.starts = starts
         self.theta_solver = theta_solver
@@ -95,15 +103,30 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         begun = time.monotonic()
         check_on_infeasible(self.on_infeasible)
-        rows, target = self._validated(X, y)
+        rows, target = self._validated(X, plain_target(y))
+        schema = schema_of_rows(rows)
         sensitive = None
         if sensitive_features is not None:
             sensitive = as_frame(sensitive_features, len(target))
-        outcome = run_pipelines(prepare(self._config(begun), rows, target, sensitive))
+        config = self._config(begun)
+        saves = config.folder is not None
+        with started_early(config.executor, config.workers, saves=saves) as server:
+            prepared = prepare(replace(config, server=server), rows, target, sensitive)
+            for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
+                warnings.warn(shortfall, LimitWarning, stacklevel=3)
+            outcome = run_pipelines(prepared)
         if self.on_infeasible == "raise":
             demand_certified(outcome)
             demand_feasible(outcome)
         self._remember(outcome)
+        self._schema = schema
+        vacuous = explain_one_class(outcome)
+        if vacuous is not None:
+            warnings.warn(vacuous, UserWarning, stacklevel=3)
+        if outcome.fallback is not None:
+            warnings.warn(f"{explain_fallback(outcome)} {LONGER}", FallbackWarning, stacklevel=3)
+        for broken in tell_broken(outcome):
+            warnings.warn(broken, LimitWarning, stacklevel=3)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -113,23 +136,26 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
-        if hasattr(X, "iloc"):
-            column_kinds(X)
+        given = plain_rows(X)
+        if hasattr(given, "iloc"):
+            column_kinds(given)
         checked, target = validate_data(
             self,
-            X,
+            given,
             y,
             dtype=None,
             ensure_all_finite="allow-nan",
             ensure_min_samples=2,
             y_numeric=self._task == "regression",
         )
-        return _kept(X, checked), target
+        return _kept(given, checked), target
 
     def _validated_rows(self, X: Any) -> Any:
+        """Check as scikit-learn does, and bring rows to what they were in `fit`."""
         check_is_fitted(self)
-        checked = validate_data(self, X, dtype=None, ensure_all_finite="allow-nan", reset=False)
-        return _kept(X, checked)
+        given = put_in_order(plain_rows(X), self._schema)
+        checked = validate_data(self, given, dtype=None, ensure_all_finite="allow-nan", reset=False)
+        return follow(_kept(given, checked), self._schema)
 
     def _config(self, begun: float) -> RunConfig:
         folder = folder_of(self.work_dir)
@@ -142,6 +168,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             budget_seconds=self.time_budget,
             max_evaluations=self.max_evaluations,
             scoring=self.scoring,
+            positive=self.positive,
             constraints=several("constraints", self.constraints),
             starts=several("starts", self.starts),
             theta_solver=self.theta_solver,
@@ -153,6 +180,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             cv=self.cv,
             certify=self.certify,
             group_thresholds=self.group_thresholds,
+            on_infeasible=self.on_infeasible,
             evaluation_seconds=self.eval_time_limit,
             memory_bytes=self.memory_limit,
             min_fidelity=self.min_fidelity,
@@ -172,6 +200,9 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
         self.feasible_ = outcome.result.feasible
+        self.fallback_ = outcome.fallback
+        self.decisions_ = decisions_of_outcome(outcome)
+        self.one_class_ = outcome.refit.one_class
         self.certificate_ = outcome.certificate
         self.stopped_by_ = outcome.result.stopped_by
         self.cv_results_ = tabulate(outcome.result.evaluations, limits, metric.score)
@@ -189,15 +220,9 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def check_on_infeasible(given: str) -> None:
-    """Raise if it is neither of the two things that can be done."""
-    if given not in ON_INFEASIBLE:
-        raise ConfigurationError(f"on_infeasible must be 'raise' or 'closest', not '{given}'.")
-
-
 def _kept(given: Any, checked: Any) -> Any:
-    """A frame as it was given, only with plain NaN; anything else as scikit-learn made it."""
-    return plain_missing(given) if hasattr(given, "iloc") else checked
+    """A frame as it was given; anything else as scikit-learn made it."""
+    return given if hasattr(given, "iloc") else checked
 
 
 def _best_has(method: str) -> Callable[[_AutoML], bool]:
@@ -214,6 +239,9 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
     `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
+    `scoring` may be a scorer of your own, which sees the labels of y (all of them as `classes`),
+    `positive` is the label of the class that rates, thresholds and metrics of two classes call
+    positive (the last of the sorted labels, if it is not given),
     `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
     `Constraint(limit, function)`,
     `starts` are pipelines to begin at, as text, or paths of files with one a line,
@@ -232,7 +260,11 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     at the threshold which keeps them (by group: a `GroupThresholdClassifier` of this package);
     `best_score_` is its validation score, `best_text_` what it is, `feasible_` whether it is within
     the limits, `certificate_` the proof or why there is none, `cv_results_` everything that was
-    tried.
+    tried. `decisions_` has the positive class of two, the threshold, recall and selection rate;
+    `one_class_` is the label that all rows are called, where it is one alone, else None.
+    `fallback_` is None, or says what had to do where nothing could be evaluated in time, and
+    a `FallbackWarning` was given: a pipeline fitted on "few rows", or a "constant" prediction (that
+    with `on_infeasible="closest"`; else an `InfeasibleError` is raised that has it as `closest`).
     """
 
     _task: Task = "classification"
@@ -243,7 +275,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         Limits on groups may name the columns of `sensitive_features` (a frame, a series, a dict
         of columns or an array), which no pipeline is given, and those of X.
         """
-        check_classification_targets(y)
+        check_classification_targets(plain_target(y))
         super().fit(X, y, sensitive_features)
         return self
 
@@ -332,6 +364,7 @@ def minimize(  # noqa: PLR0913 - what one may want of one call
         theta_solver=theta_solver,
         z_solver=z_solver,
         strategy=strategy,
+        on_infeasible=on_infeasible,
         executor=executor or ("inline" if alone else "local"),
         workers=workers,
         default_workers=n_jobs is None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
@@ -35,6 +36,7 @@ PATIENCE = 120.0
 SHARE_OF_TIME_LEFT = 0.25
 SHORT_CALL = 5.0
 GRACE = 0.5
+SLICE = 0.25
 WORTH_TELLING = 1.0
 FAULTS_IN_A_ROW = 3
 FAULTS_IN_A_RUN = 10
@@ -55,29 +57,38 @@ class Helper:
     holds the interpreter's lock for ever, in compiled code, holds the waiting thread too.
     """
 
-    def __init__(self, prepare: Callable[[], None]) -> None:
+    def __init__(self, prepare: Callable[[], None], name: str = "solver") -> None:
         self._prepare = prepare
+        self._name = name
         self._requests: _Requests = SimpleQueue()
         self._thread: Thread | None = None
         self._running: _Answer | None = None
         self._is_late = False
 
-    def call(self, function: Callable[[], Any], timeout: float) -> tuple[Any, BaseException | None]:
-        """What the function returns, or what it raises; raises `Empty` if the time runs out."""
+    def call(
+        self,
+        function: Callable[[], Any],
+        timeout: float,
+        is_hurried: Callable[[], bool] | None = None,
+    ) -> tuple[Any, BaseException | None]:
+        """What the function returns, or what it raises; raises `Empty` if the time runs out.
+
+        It runs out soon after `is_hurried` has become true.
+        """
         if self._thread is None:
             arguments = (self._requests, self._prepare)
-            thread = Thread(target=_serve, args=arguments, daemon=True, name="solver")
+            thread = Thread(target=_serve, args=arguments, daemon=True, name=self._name)
             try:
                 thread.start()
             except RuntimeError as error:
-                reason = f"the thread of a solver cannot be started: {error}."
+                reason = f"the thread of a {self._name} cannot be started: {error}."
                 raise AutomlAdmmError(reason, hint=SHELL_HINT) from error
             self._thread = thread
         answer: _Answer = SimpleQueue()
         self._running = answer
         self._requests.put((function, answer))
         try:
-            outcome = answer.get(timeout=timeout)
+            outcome = _await(answer, timeout, is_hurried)
         except Empty:
             self._is_late = True
             raise
@@ -108,6 +119,22 @@ class Helper:
         except Empty:
             return True
         return False
+
+
+def _await(
+    answer: _Answer, timeout: float, is_hurried: Callable[[], bool] | None
+) -> tuple[Any, BaseException | None]:
+    """The answer; a wait that an interrupt may cut short is cut into slices."""
+    if is_hurried is None:
+        return answer.get(timeout=timeout)
+    until = time.monotonic() + timeout
+    while not is_hurried():
+        left = until - time.monotonic()
+        with suppress(Empty):
+            return answer.get(timeout=max(min(left, SLICE), 0.0))
+        if left <= SLICE:
+            raise Empty
+    return answer.get(timeout=min(max(until - time.monotonic(), 0.0), GRACE))
 
 
 def _serve(requests: _Requests, prepare: Callable[[], None]) -> None:

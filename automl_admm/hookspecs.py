@@ -1,8 +1,9 @@
 """The hooks of the entry-point group `automl_admm`, in the order in which a run meets them.
 
 *Providers* take no argument and return records, so that anyone can list a plugin without
-building anything. *Observers* are told what happens; one that raises is reported and dropped, and
-the run goes on. `should_stop` is the only hook whose answer steers.
+building anything. *Observers* are told what happens, each in a thread of its own; one that raises
+or does not come back is reported and dropped, and the run goes on. `should_stop` is the only hook
+whose answer steers.
 """
 
 from __future__ import annotations
@@ -107,11 +108,23 @@ def components() -> Iterable[ComponentPlugin]:
 def metrics() -> Iterable[MetricPlugin]:
     """Provide metrics beside those that scikit-learn knows by name.
 
+    A metric is called with a fitted pipeline, rows, and their labels as they are in the data: they
+    may be text, or 1 and 2, and so are the predictions. (Limits see numbers, 1 for the positive
+    class.) If it has a parameter `classes`, or what `make_scorer` was given has one, it is given
+    all labels, sorted, the positive one last; None where a quantity is predicted. Larger is better.
+    One that is no better for right predictions than for wrong ones is refused before the search.
+
     Example::
+
+        def cost(y_true, y_pred, classes):
+            missed = (y_true == classes[-1]) & (y_pred != classes[-1])
+            return -5.0 * missed.sum() - (y_true != y_pred).sum()
 
         @hookimpl
         def metrics():
             yield MetricPlugin(name="gini", summary="2 AUROC - 1", factory=make_gini_scorer)
+            yield MetricPlugin(name="cost", summary="a missed one costs six",
+                               factory=lambda: make_scorer(cost))
     """
 
 
@@ -233,7 +246,9 @@ def run_finished(info: RunInfo, result: RunResult) -> None:
 
 @hookspec(firstresult=True)
 def should_stop(info: RunInfo, evaluations: int, incumbent: Evaluation | None) -> bool | None:
-    """Say True to end the search now; asked after every evaluation.
+    """Say True to end the search now; asked after every evaluation and four times a second.
+
+    What runs in a child is killed then. In the executor `inline` it is waited for.
 
     Example::
 

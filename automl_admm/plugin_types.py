@@ -21,13 +21,14 @@ from automl_admm.evidence import Evidence
 from automl_admm.problem import Limit
 from automl_admm.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.shape import Item
-from automl_admm.space import Choice, Parameter, Value
+from automl_admm.space import Choice, Condition, Parameter, Value
 
 if TYPE_CHECKING:
     import click
 
 Task = Literal["classification", "regression"]
 View = Literal["one-hot", "conditional"]
+ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
 TASKS: tuple[Task, ...] = ("classification", "regression")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
@@ -43,11 +44,11 @@ class _Named:
     summary: str
 
     def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.name):
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
             raise PluginError(
                 f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'."
             )
-        if not self.summary.strip():
+        if not isinstance(self.summary, str) or not self.summary.strip():
             raise PluginError(f"plugin '{self.name}' needs a summary.")
         if hasattr(self, "factory") and not callable(self.factory):
             raise PluginError(
@@ -61,7 +62,7 @@ class _WithOptions(_Named):
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
-        if not is_dataclass(self.options):
+        if not isinstance(self.options, type) or not is_dataclass(self.options):
             raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
         if any(field.init and not _has_default(field) for field in fields(self.options)):
             raise PluginError(f"plugin '{self.name}': every option needs a default.")
@@ -104,13 +105,15 @@ class ExecutorSetting:
     """What every executor is told, whatever its own options are.
 
     Where the number of workers `is_default`, the user said nothing of it: an executor that has a
-    number of its own, such as a cluster, takes that.
+    number of its own, such as a cluster, takes that. A `server` that was started early is for
+    `local`, and no other.
     """
 
     workers: int = 1
     memory_bytes: int | None = None
     scratch: Path | None = None
     is_default: bool = False
+    server: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +129,12 @@ class EvaluatedPipeline:
 
     `predictions` are those of the rows of `X`: probabilities or scores where there are any, and
     `decisions` what `pipeline.predict` says of them. Class labels are numbered in their sorted
-    order, in `y`, in `decisions` and in what `pipeline.predict` returns. `sensitive` is a frame
+    order, in `y`, in `decisions` and in what `pipeline.predict` returns; a positive class that the
+    user named is the last, so that of two classes 1 is the positive one. `sensitive` is a frame
     of the columns that limits are on, row by row as `X`. `peak_mb` is the largest memory of the
     process that fitted and predicted, in megabytes. What times calls should make at least so many
-    `calls`: a certificate on a quantile needs more of them than a search.
+    `calls`: a certificate on a quantile needs more of them than a search. `saved_bytes` is the size
+    of the file that ships, None where there is none, as in the search.
     """
 
     pipeline: Any
@@ -142,6 +147,7 @@ class EvaluatedPipeline:
     sensitive: Any = None
     peak_mb: float = math.nan
     calls: int = 0
+    saved_bytes: int | None = None
 
     @property
     def scores(self) -> Any:
@@ -209,6 +215,15 @@ class ConstraintPlugin(_Named):
         _Named.__post_init__(self)
         if (self.function is None) == (self.grouped is None):
             raise PluginError(f"constraint '{self.name}' needs either a function or a grouped one.")
+        given = {"kind": (self.kind, ConstraintKind), "target": (self.target, Target)}
+        for what, (value, kinds) in given.items():
+            if value not in get_args(kinds):
+                named = ", ".join(map(repr, get_args(kinds)))
+                message = f"constraint '{self.name}': its {what} must be one of {named}"
+                raise PluginError(f"{message}, not {value!r}.")
+        for what in ("function", "grouped", "cheap"):
+            if (value := getattr(self, what)) is not None and not callable(value):
+                raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,10 +279,68 @@ class ComponentPlugin(_Named):
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
     trusted_types: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        problem = self._wrong_kind() or _wrong_parameters(self.parameters) or self._wrong_names()
+        if problem:
+            raise PluginError(f"component '{self.name}': {problem}.")
+
+    def _wrong_kind(self) -> str | None:
+        """What is of no known kind, if anything is."""
+        if self.role not in ROLES:
+            return f"its role must be 'transformer' or 'estimator', not {self.role!r}"
+        tasks: Any = self.tasks
+        if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
+            return f"its tasks must be some of {TASKS}, not {tasks!r}"
+        return None
+
+    def _wrong_names(self) -> str | None:
+        """What is said of a parameter that there is not, or of no type, if anything is."""
+        names = [one.name for one in self.parameters]
+        for name, axis in (self.capped or {}).items():
+            if name not in names:
+                return f"capped names '{name}', which is none of its parameters"
+            if axis not in AXES:
+                return f"capped['{name}'] must be 'columns' or 'rows', not {axis!r}"
+        types: Any = self.trusted_types
+        if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
+            return f"its trusted_types must be full names such as 'package.Class', not {types!r}"
+        return None
+
+
+def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
+    """What is wrong with the parameters of a component, if anything is."""
+    known: dict[str, Parameter | Choice] = {}
+    for one in parameters:
+        if not isinstance(one, Parameter | Choice):
+            return f"its parameters must be Parameter or Choice, not {one!r}"
+        if one.name in known:
+            return f"it has two parameters named '{one.name}'"
+        known[one.name] = one
+    for one in parameters:
+        if one.when is not None and (problem := _wrong_condition(one.when, known)):
+            return f"parameter '{one.name}' {problem}"
+    return None
+
+
+def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:
+    """Why a condition can never hold, if it cannot: it is on nothing, or on no label of it."""
+    decision = known.get(when.decision)
+    if not isinstance(decision, Choice):
+        names = [name for name, one in known.items() if isinstance(one, Choice)]
+        return f"hangs on '{when.decision}', which is none of its choices ({names})"
+    strange = [label for label in when.alternatives if label not in decision.alternatives]
+    if strange:
+        return f"hangs on '{when.decision}' being {strange[0]!r}, which it never is"
+    return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricPlugin(_Named):
-    """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns."""
+    """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns.
+
+    It sees the labels of the data, and all of them in a parameter `classes` if it has one.
+    """
 
     factory: Callable[[], Any]
 
@@ -277,6 +350,11 @@ class GrammarPlugin(_Named):
     """A grammar that can be asked for by name."""
 
     path: Path
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if not isinstance(self.path, Path) or not self.path.is_file():
+            raise PluginError(f"grammar '{self.name}': there is no file {str(self.path)!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,10 @@ Built-ins are entry points of this distribution and go through the same door as 
 
 from __future__ import annotations
 
-import inspect
-import io
 import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
@@ -20,8 +17,10 @@ from typing import Any
 import pluggy
 
 from automl_admm import hookspecs
+from automl_admm.admission import shortened
 from automl_admm.errors import PluginError, suggest
 from automl_admm.making import described
+from automl_admm.options import check_options
 from automl_admm.plugin_types import (
     TASKS,
     CommandPlugin,
@@ -34,23 +33,17 @@ from automl_admm.plugin_types import (
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
-from automl_admm.probes import find_faults
+from automl_admm.probes import Origin, find_faults
 from automl_admm.registry import DoubledNameError, Registry
 
 logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
+# What this project made beside the core: known to do no harm when it is imported.
+OUR_PLUGINS = frozenset(f"{OURS}-{name}" for name in ("dask", "hyperopt", "optuna", "smac"))
 HERE = "this process"
 FAILED = "failed: "
 ONLY = "AUTOML_ADMM_PLUGINS"
-OBSERVERS = (
-    "run_started",
-    "evaluation_started",
-    "evaluation_finished",
-    "iteration_finished",
-    "solver_replaced",
-    "run_finished",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +55,12 @@ class PluginSource:
     load: Callable[[], object]
     builtin: bool = False
     module: str = ""
+    distribution: metadata.Distribution | None = None
 
     @property
     def is_ours(self) -> bool:
         """Whether this project made it: then it is known to do no harm when it is imported."""
-        return self.builtin or self.provider.startswith(f"{OURS}-")
+        return self.builtin or self.provider.partition(" ")[0] in OUR_PLUGINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +71,7 @@ class PluginInfo:
     provider: str
     state: str
     provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown_hooks: tuple[str, ...] = ()
 
 
 def _new_manager() -> pluggy.PluginManager:
@@ -149,8 +144,11 @@ def load_plugins(
 
 
 def tell_skipped(plugins: Plugins) -> None:
-    """Warn of each plugin that was skipped, in one line."""
+    """Warn of each plugin that was skipped, and of each hook that was, in one line."""
     for info in plugins.infos:
+        for hook in info.unknown_hooks:
+            told = "hook '%s' of plugin '%s' (%s) was skipped: this version does not know it"
+            logger.warning(told, hook, info.name, info.provider)
         if info.state.startswith(FAILED):
             reason = info.state.removeprefix(FAILED)
             logger.warning("plugin '%s' (%s) was skipped: %s", info.name, info.provider, reason)
@@ -176,12 +174,14 @@ def _source(entry: metadata.EntryPoint) -> PluginSource:
     distribution = entry.dist
     name, version = (distribution.name, distribution.version) if distribution else ("unknown", "")
     provider = f"{name} {version}".strip()
-    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module)
+    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module, distribution)
 
 
 def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
     """The same; what would crash or hang this process if it were imported raises instead."""
-    others = {s.name: (s.provider, s.module) for s in sources if not s.is_ours}
+    others = {
+        s.name: Origin(s.provider, s.module, s.distribution) for s in sources if not s.is_ours
+    }
     faults = find_faults(others) if others else {}
     return [
         replace(source, load=partial(_refuse, faults[source.name]))
@@ -196,21 +196,18 @@ def _refuse(reason: str) -> object:
 
 
 def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
-    said = io.StringIO()
     try:
-        with redirect_stdout(said):  # what a command prints may be read by a program
-            plugin = source.load()
-            records = _register(plugins, plugin, source)
+        plugin = source.load()
+        records = _register(plugins, plugin, source)
     except (Exception, SystemExit) as problem:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
         return PluginInfo(source.name, source.provider, f"{FAILED}{described(problem)}")
-    if said.getvalue().strip():
-        logger.info("plugin '%s' says: %s", source.name, said.getvalue().strip())
     provides = {
         hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
     }
-    return PluginInfo(source.name, source.provider, "active", provides)
+    strange = _unknown_hooks(plugins.manager, plugin)
+    return PluginInfo(source.name, source.provider, "active", provides, strange)
 
 
 def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tuple[str, Any]]:
@@ -254,17 +251,29 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
         registry.add(record, source.provider)
 
 
+def _known_hooks() -> set[str]:
+    marker = f"{hookspecs.PROJECT}_spec"
+    return {name for name, item in vars(hookspecs).items() if hasattr(item, marker)}
+
+
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
-    known = {
-        name
-        for name in vars(hookspecs)
-        if hasattr(vars(hookspecs)[name], f"{hookspecs.PROJECT}_spec")
-    }
+    """Raise if a plugin has a hook that there is not, and does not call it optional."""
+    known, optional = _known_hooks(), _unknown_hooks(manager, plugin)
     for caller in manager.get_hookcallers(plugin) or ():
-        if caller.name not in known:
-            raise PluginError(
-                f"there is no hook '{caller.name}'.", hint=suggest(caller.name, known)
-            )
+        if caller.name not in known and caller.name not in optional:
+            hint = suggest(caller.name, known)
+            raise PluginError(f"there is no hook '{caller.name}'.", hint=hint)
+
+
+def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> tuple[str, ...]:
+    """The hooks of a plugin that this version does not know, and that it calls optional."""
+    known = _known_hooks()
+    return tuple(
+        caller.name
+        for caller in manager.get_hookcallers(plugin) or ()
+        if caller.name not in known
+        and all(one.optionalhook for one in caller.get_hookimpls() if one.plugin is plugin)
+    )
 
 
 def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, Any]]:
@@ -282,7 +291,9 @@ def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, A
 
 def _checked(record: Any, wanted: type[Any]) -> Any:
     if not isinstance(record, wanted):
-        raise PluginError(f"a {wanted.__name__} was expected, not {record!r}.")
+        raise PluginError(f"a {wanted.__name__} was expected, not {shortened(record)}.")
+    if hasattr(record, "options"):
+        check_options(record.name, record.options)
     return record
 
 
@@ -296,49 +307,3 @@ def _always(_: object) -> bool:
 
 def _serves(task: Task, record: ComponentPlugin) -> bool:
     return task in record.tasks
-
-
-class Observers:
-    """Tells observers what happens, one by one; one that raises is reported once and dropped."""
-
-    def __init__(self, manager: pluggy.PluginManager, extra: Sequence[object] = ()) -> None:
-        self._listeners: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
-        for hook in (*OBSERVERS, "should_stop"):
-            implementations = reversed(getattr(manager.hook, hook).get_hookimpls())
-            named = [(i.plugin_name, _only_its_arguments(i)) for i in implementations]
-            named += [
-                (type(item).__name__, _with_its_arguments(getattr(item, hook)))
-                for item in extra
-                if hasattr(item, hook)
-            ]
-            self._listeners[hook] = named
-
-    def tell(self, hook: str, **arguments: Any) -> list[Any]:
-        """Call the listeners of a hook; the answers of those that did not raise."""
-        answers = []
-        for listener in list(self._listeners[hook]):
-            try:
-                answers.append(listener[1](**arguments))
-            except (Exception, SystemExit) as problem:
-                told = "observer '%s' failed in %s and is dropped for this run: %s"
-                logger.warning(told, listener[0], hook, described(problem))
-                logger.debug("what observer '%s' raised", listener[0], exc_info=problem)
-                self._listeners[hook].remove(listener)
-        return answers
-
-
-def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:
-    def call(**arguments: Any) -> Any:
-        return implementation.function(*(arguments[name] for name in implementation.argnames))
-
-    return call
-
-
-def _with_its_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a plain method, like an implementation of a hook, take only what it wants to know."""
-    wanted = inspect.signature(method).parameters
-
-    def call(**arguments: Any) -> Any:
-        return method(**{name: value for name, value in arguments.items() if name in wanted})
-
-    return call

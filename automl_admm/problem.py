@@ -18,6 +18,9 @@ from automl_admm.space import Array, Candidate, Parameter, SearchSpace, Selectio
 
 PointT = TypeVar("PointT")
 
+# In the details of an evaluation: the class that all rows are called, where it is one alone.
+ONE_CLASS = "one_class"
+
 
 class Status(StrEnum):
     """How an evaluation ended. Being outside the limits is a result, not a failure."""
@@ -98,11 +101,22 @@ class Evaluation:
         """Whether it had all the rows: only whole evaluations are compared with each other."""
         return self.candidate.fidelity == 1.0
 
+    @property
+    def one_class(self) -> str | None:
+        """The class that it decides for all rows; None if there are several, or no classes."""
+        found = self.details.get(ONE_CLASS)
+        return None if found is None else str(found)
+
 
 def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
-    """Whether an evaluation succeeded and is within every limit."""
-    pairs = zip(limits, evaluation.constraints, strict=True) if evaluation.ok else ()
-    return evaluation.ok and all(limit.holds(value) for limit, value in pairs)
+    """Whether an evaluation succeeded and is within every limit.
+
+    One that decides one class for all rows is not: it keeps limits on decisions by saying nothing.
+    """
+    if not evaluation.ok or evaluation.one_class is not None:
+        return False
+    pairs = zip(limits, evaluation.constraints, strict=True)
+    return all(limit.holds(value) for limit, value in pairs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,17 @@ ENOUGH_TO_MEASURE = 8
 def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Evaluation]:
     """The successes, best first: those within the limits by loss, then the others by violation.
 
-    An evaluation that was not whole has no place among them.
+    Those that decide one class for all rows come last: they are near to no limit, though they may
+    break none. An evaluation that was not whole has no place among them.
     """
     succeeded = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
 
-    def place(evaluation: Evaluation) -> tuple[float, float]:
-        feasible = is_feasible(evaluation, limits)
-        return (0.0 if feasible else violation(evaluation.constraints, limits), evaluation.loss)
+    def place(evaluation: Evaluation) -> tuple[bool, bool, float, float]:
+        feasible, is_one_class = is_feasible(evaluation, limits), evaluation.one_class is not None
+        excess = 0.0 if feasible else violation(evaluation.constraints, limits)
+        return (is_one_class, not feasible, excess, evaluation.loss)
 
-    return sorted(succeeded, key=lambda e: (not is_feasible(e, limits), *place(e)))
+    return sorted(succeeded, key=place)
 
 
 def best_of(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> Evaluation | None:

@@ -9,6 +9,9 @@ from pathlib import Path
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.space import SearchSpace
 
+# What ships where nothing was evaluated and fitted in time.
+FEW_ROWS, CONSTANT = "few rows", "constant"
+
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
@@ -44,6 +47,8 @@ class RunResult:
     end of the search. `ledger` says what every second of this process went to since that start:
     `start`; `wait` for evaluations, `solver`, `store` and the rest of the `search`; `final fit`,
     `certify` and `saving`. `work` says it of the workers' seconds while it searched.
+    Where no pipeline could be evaluated and fitted in time, `best` is a `fallback`, which is no one
+    of the evaluations: a model of "few rows", or a "constant" one.
     """
 
     best: Evaluation | None
@@ -54,4 +59,5 @@ class RunResult:
     limits: tuple[Limit, ...] = ()
     ledger: Mapping[str, float] = field(default_factory=dict)
     search_seconds: float = 0.0
+    fallback: str | None = None
     work: Mapping[str, float] = field(default_factory=dict)

@@ -17,10 +17,10 @@ FLAML asks for an older Optuna than ours: give it an environment of its own (`pi
 What was measured and run stays in the folder `--keep`, so that the script may be stopped at any
 time, and goes on from there.
 
-First at a setting is the method with the best median over the seeds of the best loss within the
-limits; a run without any counts as worst. Tied with it is who is within 0.001 of its median, or
-whom a paired test over the seeds does not tell from it (two-sided Wilcoxon, p > 0.05). Whose median
-run has nothing within the limits is never tied.
+A star is the best median over the seeds of the best loss within the limits, or one within 0.001 of
+it. Who is better is asked of pairs: a method is better than another at a setting where a paired
+test over the seeds says so (two-sided Wilcoxon, p < 0.05; a run without anything within counts as
+worst). That a test does not tell two methods apart is no win for either.
 
     python benchmarks/limits_experiment.py --data ../shared/data/credit_default.csv --keep runs
 """
@@ -41,7 +41,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from limits_objective import Cache, CachedWork, Outcome, every_pipeline, prepare_problem
-from limits_report import Cell, Setting, draw_plot, print_against, print_table
+from limits_report import Cell, Setting, draw_plot, print_against, print_pairs, print_table
 from limits_rivals import FILTERED, METHODS, Trial, best_feasible, share_feasible, spend
 from threadpoolctl import threadpool_limits
 
@@ -209,6 +209,9 @@ def main() -> None:
     names = [name for name in METHODS if name not in missing]
     table = {s: {n: cell_of(runs, arguments, n, s) for n in names} for s in settings}
     print_table(table, {s: best_feasible(outcomes, s.bounds) for s in settings})
+    for mine in FILTERED:
+        if mine in names:
+            print_pairs(table, mine)
     for mine, other in FILTERED.items():
         if {mine, other} <= set(names):
             print_against(table, mine, other)

@@ -1,4 +1,4 @@
-"""What limits_experiment.py prints and plots: methods by settings, who is first, who is tied."""
+"""What limits_experiment.py prints and plots: methods by settings, and in pairs over the seeds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from paired import Paired, compare
 from scipy.stats import wilcoxon
 
 SAME = 0.001
@@ -51,14 +52,14 @@ class Cell:
         """The median share of the evaluations that is within the limits."""
         return float(np.median(self.shares))
 
-    def is_tied(self, first: Cell) -> bool:
-        """Whether it is not worse than the first, by the rule of limits_experiment.py."""
-        if np.isinf(self.median):
-            return False
-        if self.median <= first.median + SAME:
-            return True
-        mine, other = (np.minimum(cell.best, WORST) for cell in (self, first))
-        return bool(wilcoxon(mine, other).pvalue > LEVEL)
+    def has_best_median(self, first: Cell) -> bool:
+        """Whether its median is the best one, or within SAME of it."""
+        return bool(np.isfinite(self.median) and self.median <= first.median + SAME)
+
+    def is_told_from(self, other: Cell) -> bool:
+        """Whether a paired test over the seeds tells the two apart; a run without any is worst."""
+        mine, theirs = (np.minimum(cell.best, WORST) for cell in (self, other))
+        return bool(np.any(mine != theirs) and wilcoxon(mine, theirs).pvalue < LEVEL)
 
 
 Cells = Mapping[str, Cell]
@@ -75,16 +76,54 @@ def print_table(table: Table, optima: Mapping[Setting, float]) -> None:
         columns = "".join(_column(cell, first, wins(cell, cells)) for cell in cells.values())
         print(f"{setting!s:<26}{optima[setting]:>12.4f}{columns}")
     every = list(table.values())
-    tied = {name: sum(cells[name].is_tied(first_of(cells)) for cells in every) for name in names}
-    print(f"{'first, or tied first (*)':<38}" + "".join(f"{tied[name]:>19}" for name in names))
+    firsts = [first_of(cells) for cells in every]
+    pairs = list(zip(every, firsts, strict=True))
+    best = {n: sum(cells[n].has_best_median(first) for cells, first in pairs) for n in names}
+    won = {n: sum(wins(cells[n], cells) for cells in every) for n in names}
+    print(f"{'best median, or level with it (*)':<38}" + "".join(f"{best[n]:>19}" for n in names))
+    print(f"{'seeds won':<38}" + "".join(f"{won[n]:>19.1f}" for n in names))
     seconds = {n: float(np.mean([s for cells in every for s in cells[n].seconds])) for n in names}
     print(f"{'seconds of the solvers a run':<38}" + "".join(f"{seconds[n]:>19.2f}" for n in names))
 
 
 def _column(cell: Cell, first: Cell, won: float) -> str:
-    mark = "*" if cell.is_tied(first) else " "
+    mark = "*" if cell.has_best_median(first) else " "
     value = "none" if np.isinf(cell.median) else f"{cell.median:.4f}"
     return f"{value:>8}{mark}{won:>5.1f}{cell.share:>5.0%}"
+
+
+def print_pairs(table: Table, mine: str) -> None:
+    """One method against each other: in how many settings a test tells them apart, and all runs.
+
+    Of so many tests one in twenty tells level methods apart. The runs of a seed at several settings
+    are not independent, so the sign test over all runs is too sure of itself.
+    """
+    heads = ("settings: better", "worse", "not told apart", "runs: better/worse/level")
+    print(f"\n{mine} against (Wilcoxon over the seeds, p < {LEVEL:g})")
+    print(f"{'':<24}" + "".join(f"{head:>18}" for head in heads[:3]) + f"{heads[3]:>34}")
+    for other in next(iter(table.values())):
+        if other == mine:
+            continue
+        better, worse = settled(table, mine, other)
+        runs = all_runs(table, mine, other)
+        row = f"{better:>18}{worse:>18}{len(table) - better - worse:>18}{runs!s:>34}"
+        print(f"{other:<24}{row}")
+
+
+def settled(table: Table, mine: str, other: str) -> tuple[int, int]:
+    """In how many settings a test says that one method is better, and that it is worse."""
+    better = worse = 0
+    for cells in table.values():
+        if cells[mine].is_told_from(cells[other]):
+            runs = compare(cells[mine].best, cells[other].best)
+            better, worse = better + (runs.wins > runs.losses), worse + (runs.wins < runs.losses)
+    return better, worse
+
+
+def all_runs(table: Table, mine: str, other: str) -> Paired:
+    """All runs of two methods, paired by setting and seed."""
+    ours, theirs = ([x for cells in table.values() for x in cells[n].best] for n in (mine, other))
+    return compare(ours, theirs)
 
 
 def print_against(table: Table, mine: str, other: str) -> None:

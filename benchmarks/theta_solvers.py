@@ -120,9 +120,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--methods", nargs="+", help="only these; no plot is drawn then")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
     arguments = parser.parse_args()
-    methods: dict[str, Method] = {name: ours(name) for name in NAMES} | optuna_methods()
+    every: dict[str, Method] = {name: ours(name) for name in NAMES} | optuna_methods()
+    methods = {name: every[name] for name in arguments.methods or every}
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     runs = collect(methods, CASES, seeds, SHOWN[-1], arguments.keep)
     names = list(methods)
@@ -134,7 +136,8 @@ def main() -> None:
     table_of_regrets(runs, names)
     table_of_ranks(ranks, names, costs)
     verdict(ranks, names, costs)
-    draw(runs, names)
+    if names == list(every):
+        draw(runs, names)
 
 
 if __name__ == "__main__":

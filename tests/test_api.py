@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from automl_admm import (
     SearchSpace,
     minimize,
 )
-from automl_admm.errors import ConfigurationError, DataError, NoSuccessError
+from automl_admm.errors import ConfigurationError, DataError, LimitWarning, NoSuccessError
 
 QUICK = {
     "grammar": "tiny",
@@ -147,6 +148,7 @@ def test_limits_are_certified_on_rows_that_nothing_has_seen() -> None:
     assert AutoMLClassifier(**QUICK).fit(X, y).certificate_ is None
 
 
+@pytest.mark.filterwarnings("ignore::automl_admm.errors.LimitWarning")
 def test_what_is_not_certified_raises_with_what_was_found() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     limits = QUICK | {"constraints": ["fpr <= 0.06"], "certify": 0.99}
@@ -194,7 +196,7 @@ def test_callbacks_hear_of_everything() -> None:
         ({"constraints": ["fast"]}, "is no limit"),
         ({"constraints": "fast"}, "is no limit: it ends too early\n    fast\n"),
         ({"constraints": [len]}, "built-in function len> is no limit"),
-        ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb'"),
+        ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb' with '<='"),
         ({"constraints": 3}, "constraints must be a list, not 3"),
         ({"theta_solver": object()}, "must be a text such as 'gp', not <object .* see README"),
         ({"callbacks": [3]}, "callback 3 has no method of an observer"),
@@ -356,3 +358,31 @@ def test_an_infeasible_black_box_raises_with_the_closest() -> None:
     with pytest.raises(InfeasibleError) as caught:
         minimize(black_box, SPACE, limits=["weight <= 0.001"], max_evaluations=20, random_state=0)
     assert caught.value.closest.feasible is False
+
+
+def test_rows_that_are_too_few_to_certify_are_warned_of_beforehand() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    few = {"constraints": ["fpr <= 0.01"], "certify": 0.95, "on_infeasible": "closest"}
+    search = AutoMLClassifier(**(QUICK | few | {"max_evaluations": 1}))
+    with pytest.warns(LimitWarning) as told:
+        search.fit(X, y)
+    words = [str(one.message) for one in told]
+    assert "rows cannot certify fpr <= 0.01 (needs about " in words[0]
+    held_out = search.certificate_.findings[0].value
+    assert any("is BROKEN on the 228 rows held out" in one for one in words) is (held_out > 0.01)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_one_row_whose_category_is_missing_is_predicted(missing: Any, by_group: bool) -> None:
+    """Alone such a cell is a column of numbers to pandas, and no category of any known kind."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=200), "city": rng.choice(["Ulm", "Bonn"], 200)})
+    y = np.where(X["a"] + (X["city"] == "Ulm") > 0.3, "yes", "no")
+    limits = {"constraints": ["fpr_gap[city] <= 0.9"], "group_thresholds": True}
+    search = AutoMLClassifier(**QUICK | {"max_evaluations": 1} | (limits if by_group else {}))
+    search.fit(X, y)
+    one = X.iloc[[3]].copy()
+    one["city"] = missing
+    assert search.predict(one)[0] in ("no", "yes")
+    assert search.predict_proba(one).shape == (1, 2)

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import ast
+from inspect import signature
+from pathlib import Path
+
 import pytest
 
-from automl_admm import errors
+from automl_admm import AutoMLClassifier, errors
+from automl_admm.cli.fit import command as fit_command
 
 
 def test_suggestions_name_what_is_near_or_list_what_is_known() -> None:
@@ -40,3 +45,37 @@ def test_an_unknown_name_reads_as_one_line() -> None:
     assert str(hinted) == "no theta solver named 'gpp'. It is a z solver."
     with pytest.raises(errors.AutomlAdmmError):
         raise error
+
+
+def test_a_remedy_names_parameters_in_python_and_options_in_a_shell() -> None:
+    hint = errors.Remedy("Give {work_dir}, {certify=0.95} or {z_solver='bo'}.")
+    problem = errors.ConfigurationError("no {seed}.", hint=hint)
+    assert str(problem) == "no {seed}. Give work_dir, certify=0.95 or z_solver='bo'."
+    assert problem.on_command_line() == ("no {seed}. Give --out, --certify 0.95 or --z-solver bo.")
+
+
+def test_a_remedy_may_differ_in_python_and_a_plain_hint_does_not() -> None:
+    hint = errors.Remedy("Give --fresh.", python="Call it anew.")
+    assert str(errors.DataError("wrong.", hint=hint)) == "wrong. Call it anew."
+    assert errors.DataError("wrong.", hint=hint).on_command_line() == "wrong. Give --fresh."
+    assert errors.DataError("wrong.", hint="Stop.").on_command_line() == "wrong. Stop."
+    assert errors.DataError("wrong.").on_command_line() == "wrong."
+
+
+def test_what_remedies_name_is_there_in_both_worlds() -> None:
+    package = Path(errors.__file__).parent
+    named = set(errors.OPTIONS)
+    for source in package.rglob("*.py"):
+        if source.name != "errors.py":
+            for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Remedy":
+                    texts = [
+                        part.value for part in ast.walk(node) if isinstance(part, ast.Constant)
+                    ]
+                    found = errors.SETTING.finditer(" ".join(map(str, texts)))
+                    named |= {setting["name"] for setting in found}
+    assert {"certify", "time_budget", "work_dir", "group_thresholds"} <= named
+    parameters = {*AutoMLClassifier().get_params(), *signature(AutoMLClassifier.fit).parameters}
+    options = {option for given in fit_command.params for option in given.opts}
+    assert named <= parameters
+    assert {errors.Remedy(f"{{{name}}}").on_command_line() for name in named} <= options

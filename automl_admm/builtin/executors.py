@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import ConfigurationError, Remedy
 from automl_admm.hookspecs import hookimpl
 from automl_admm.plugin_types import ExecutorPlugin, ExecutorSetting, NoOptions
 from automl_admm.protocols import Executor
@@ -18,7 +18,7 @@ def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Exec
     if os.name != "posix":
         raise ConfigurationError(
             "the executor 'local' needs Linux or macOS.",
-            hint="Use the executor 'inline', which has no time and memory limits.",
+            hint=Remedy("Use {executor='inline'}, which has no time and memory limits."),
         )
     from automl_admm.evaluation.local import LocalExecutor
 

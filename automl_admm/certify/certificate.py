@@ -11,9 +11,9 @@ from typing import Any
 
 from automl_admm.certify.verdicts import Finding, Verdict, all_certified
 from automl_admm.errors import StoreError
-from automl_admm.store.folder import write_json
-
-SCHEMA = 1
+from automl_admm.store.content import read_content
+from automl_admm.store.folder import write_atomically
+from automl_admm.store.schemas import CERTIFICATE_SCHEMA, FIRST_CERTIFICATE, certificate
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,9 @@ class Certificate:
 
     `risk` is what all looks at these rows may spend together, `risk_spent` what this one did.
     `order` has the contenders of the walk by name, of which this is the one at `position`, from 1.
+    `data_sha256` is the hash of all the data, in any order, by which looks are counted, and `token`
+    what makes the question of this walk another one than all others. Both are empty in certificates
+    of older versions.
     """
 
     model_sha256: str
@@ -36,6 +39,8 @@ class Certificate:
     position: int
     versions: Mapping[str, str] = field(default_factory=dict)
     time: str = ""
+    data_sha256: str = ""
+    token: str = ""
 
     @property
     def is_certified(self) -> bool:
@@ -50,22 +55,22 @@ class Certificate:
 
 def write_certificate(path: Path, certificate: Certificate) -> None:
     """Write it as JSON, atomically; what is no finite number becomes null."""
-    write_json(path, {"schema": SCHEMA, **_without_nan(asdict(certificate))})
+    write_atomically(path, encode_certificate(certificate))
+
+
+def encode_certificate(certificate: Certificate) -> bytes:
+    """Return the content of its file."""
+    content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
+    return (json.dumps(content, indent=2) + "\n").encode()
 
 
 def read_certificate(path: Path) -> Certificate:
     """Read what `write_certificate` wrote; anything else is a clear error."""
+    hint = "Name the certificate.json of a run folder, as the run wrote it."
     try:
-        return _certificate_from(json.loads(path.read_text(encoding="utf-8")))
-    except KeyError as problem:
-        raise _unreadable(path, f"it has no {problem}") from problem
-    except (OSError, ValueError, TypeError, AttributeError) as problem:
-        raise _unreadable(path, str(problem)) from problem
-
-
-def _unreadable(path: Path, reason: str) -> StoreError:
-    hint = "Name the certificate.json of a run folder."
-    return StoreError(f"'{path}' is no certificate: {reason}.", hint=hint)
+        return _certificate_from(read_content(path, certificate, hint))
+    except FileNotFoundError:
+        raise StoreError(f"there is no certificate '{path}'.", hint=hint) from None
 
 
 def _without_nan(content: Any) -> Any:
@@ -77,36 +82,36 @@ def _without_nan(content: Any) -> Any:
 
 
 def _certificate_from(content: Mapping[str, Any]) -> Certificate:
-    if content["schema"] != SCHEMA:
-        raise ValueError(f"its schema is {content['schema']}, and {SCHEMA} is what can be read")
+    is_first = content["schema"] == FIRST_CERTIFICATE
     return Certificate(
-        model_sha256=str(content["model_sha256"]),
-        rows_sha256=str(content["rows_sha256"]),
-        rows=int(content["rows"]),
-        pipeline=str(content["pipeline"]),
+        model_sha256=content["model_sha256"],
+        rows_sha256=content["rows_sha256"],
+        rows=content["rows"],
+        pipeline=content["pipeline"],
         findings=tuple(_finding_from(finding) for finding in content["findings"]),
         risk=float(content["risk"]),
         risk_spent=float(content["risk_spent"]),
-        look=int(content["look"]),
-        order=tuple(map(str, content["order"])),
-        position=int(content["position"]),
-        versions={str(name): str(version) for name, version in content["versions"].items()},
-        time=str(content["time"]),
+        look=content["look"],
+        order=tuple(content["order"]),
+        position=content["position"],
+        versions=dict(content["versions"]),
+        time=content["time"],
+        data_sha256="" if is_first else content["data_sha256"],
+        token="" if is_first else content["token"],
     )
 
 
 def _finding_from(content: Mapping[str, Any]) -> Finding:
-    rows_needed = content["rows_needed"]
     return Finding(
-        limit=str(content["limit"]),
+        limit=content["limit"],
         value=_number(content["value"]),
         bound=_number(content["bound"]),
         verdict=Verdict(content["verdict"]),
-        method=str(content["method"]),
-        is_approximate=bool(content["is_approximate"]),
-        counts={str(cell): int(rows) for cell, rows in content["counts"].items()},
-        rows_needed=None if rows_needed is None else int(rows_needed),
-        reason=str(content["reason"]),
+        method=content["method"],
+        is_approximate=content["is_approximate"],
+        counts=dict(content["counts"]),
+        rows_needed=content["rows_needed"],
+        reason=content["reason"],
     )
 
 

@@ -9,6 +9,10 @@ The k-th look spends risk / 2^k, so that all of them together spend no more than
 is tested next, because the looks before it did *not* pass, a false certificate has at most that
 probability. Who also chooses by the values that a look printed knows more than the count allows
 for, and a look at the same rows under another hash, or elsewhere, cannot be seen.
+
+Rows are known by a hash of all the data that they are taken from, and not of the part that was set
+aside: another seed and another share are another part, and who tries them looks for one that says
+yes.
 """
 
 from __future__ import annotations
@@ -16,7 +20,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,11 +42,20 @@ class Look:
     risk: float
 
 
-def take_look(ledger: Path, rows: str, question: str, risk: float) -> Look:
+def take_look(
+    ledger: Path,
+    rows: str,
+    question: str,
+    risk: float,
+    *,
+    earlier: Sequence[str] = (),
+    run: str = "",
+) -> Look:
     """Write a look at the rows with this hash into the ledger, a file, and say what it may spend.
 
-    `question` is a hash of all that is asked, as of `question_of`. The ledger is made where it is
-    missing, and locked, so that no two processes have the same look.
+    `question` is a hash of all that is asked, as of `question_of`, and `run` of how it was asked,
+    for `expect_look`. The ledger is made where it is missing, and locked, so that no two processes
+    have the same look. Looks under the hashes in `earlier` were at the same rows and count as well.
     """
     with _locked(ledger):
         content = _read(ledger)
@@ -49,11 +63,28 @@ def take_look(ledger: Path, rows: str, question: str, risk: float) -> Look:
         questions = [look["question"] for look in taken]
         if question not in questions:
             when = datetime.now(UTC).isoformat(timespec="seconds")
-            taken.append({"question": question, "risk": risk, "time": when})
+            taken.append({"question": question, "risk": risk, "time": when, "run": run})
             questions.append(question)
             write_json(ledger, content)
-    number = questions.index(question) + 1
+    number = _count(content, earlier) + questions.index(question) + 1
     return Look(number, risk_of_look(number, risk))
+
+
+def check_ledger(ledger: Path) -> None:
+    """Raise if looks cannot be written into a ledger: before a search, not after it.
+
+    Nothing is left beside it: a run may end before it looks.
+    """
+    _read(ledger)
+    lock = _lock_of(ledger)
+    try:
+        ledger.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=ledger.parent):
+            pass
+        if lock.exists():
+            lock.open("a").close()
+    except OSError as problem:
+        raise _unlockable(ledger, problem) from problem
 
 
 def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> str:
@@ -62,9 +93,30 @@ def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> st
     return hashlib.sha256(asked.encode()).hexdigest()
 
 
-def count_looks(ledger: Path, rows: str) -> int:
-    """How many looks at the rows with this hash were taken so far."""
-    return len(_read(ledger)["looks"].get(rows, []))
+def count_looks(ledger: Path, *rows: str) -> int:
+    """How many looks at the rows with one of these hashes were taken so far."""
+    return _count(_read(ledger), rows)
+
+
+def expect_look(ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = ()) -> int:
+    """Return the number that the look of a run will have, from 1, as far as it is known before it.
+
+    A run that asks the same as one before, in the same way, has its number again; without a `run`
+    it is always the next one.
+    """
+    content = _read(ledger)
+    runs = [look.get("run", "") for look in content["looks"].get(rows, [])]
+    place = runs.index(run) if run and run in runs else len(runs)
+    return _count(content, earlier) + place + 1
+
+
+def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] = ()) -> int | None:
+    """Return the number of a look that was taken, or None if this ledger does not know of it."""
+    content = _read(ledger)
+    questions = [look["question"] for look in content["looks"].get(rows, [])]
+    if question not in questions:
+        return None
+    return _count(content, earlier) + questions.index(question) + 1
 
 
 def risk_of_look(number: int, risk: float) -> float:
@@ -72,19 +124,31 @@ def risk_of_look(number: int, risk: float) -> float:
     return float(risk / 2**number)
 
 
+def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:
+    return sum(len(content["looks"].get(one, [])) for one in rows)
+
+
 @contextmanager
 def _locked(ledger: Path) -> Iterator[None]:
     """Wait until no other process writes; the system frees the lock of one that died."""
-    beside = ledger.with_name(f"{ledger.name}.lock")
+    beside = _lock_of(ledger)
     try:
         beside.parent.mkdir(parents=True, exist_ok=True)
         file = beside.open("a")
     except OSError as problem:
-        reason = f"'{ledger}' cannot be locked: {problem.strerror}."
-        raise StoreError(reason, hint="Put the ledger of looks where you may write.") from problem
+        raise _unlockable(ledger, problem) from problem
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _lock_of(ledger: Path) -> Path:
+    return ledger.with_name(f"{ledger.name}.lock")
+
+
+def _unlockable(ledger: Path, problem: OSError) -> StoreError:
+    reason = f"'{ledger}' cannot be written: {problem.strerror}."
+    return StoreError(reason, hint="Put the ledger of looks where you may write.")
 
 
 def _read(ledger: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from automl_admm.evidence import Evidence, Fact, Rate, Timing
 from automl_admm.problem import Limit
 
 LARGEST_FRACTION = 0.4
+IMPOSSIBLE = "nothing can certify"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +26,14 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The share of the rows to set aside, and a sentence for every limit it is too small for."""
+    """The share of the rows to set aside, and a sentence for every limit it is too small for.
+
+    `impossible` are those of them that no rows can certify, as no test of the limit is known.
+    """
 
     fraction: float
     shortfalls: tuple[str, ...]
+    impossible: tuple[str, ...] = ()
 
 
 def plan(
@@ -55,14 +60,14 @@ def plan(
         for demand, least in zip(demands, needed, strict=True)
         if least > fraction
     ]
-    return Plan(fraction, tuple(said))
+    return Plan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
 
 
 def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:
     """What this fraction of the rows cannot do for a limit, in a sentence."""
     limit, evidence = demand.limit, demand.evidence
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
-        return f"nothing can certify {limit}: {why_not_estimable(evidence)}."
+        return f"{IMPOSSIBLE} {limit}: {why_not_estimable(evidence)}."
     return _few_rows(
         limit, stretch(evidence, fraction), risk, approximate_allowed=approximate_allowed
     )

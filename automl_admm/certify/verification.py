@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.verdicts import Finding
 
 # Numbers are the same within a share of them, or within so much.
 SAME = (1e-6, 1e-9)
-# The size of a model that was saved and loaded is some bytes off: of a small one, more than 2 %.
-SAME_FACT = (0.02, 2e-4)
+NAMES = {
+    "model_sha256": "model",
+    "rows_sha256": "rows",
+    "data_sha256": "data",
+    "rows": "number of rows",
+    "pipeline": "pipeline",
+    "risk": "risk",
+    "risk_spent": "risk that this look may spend",
+    "look": "number of the look",
+    "order": "order of the test",
+    "position": "position in that order",
+    "versions": "versions",
+}
+SHOWN_CHARACTERS = 40
 WHAT_BREAKS_IT = (
     "It says nothing of data from another time, place or population, of rows that belong to a "
     "person who is also among the rows of the search, or of labels and groups that were recorded "
@@ -20,15 +32,17 @@ WHAT_BREAKS_IT = (
 
 
 def verify(
-    certificate: Certificate, model_sha256: str, rows_sha256: str, findings: Sequence[Finding]
+    certificate: Certificate, claims: Mapping[str, object], findings: Sequence[Finding]
 ) -> tuple[str, ...]:
-    """What differs between a certificate and what was computed again, in sentences; empty if none.
+    """Return what differs between a certificate and what was computed again; empty if nothing.
 
-    `findings` come from the same tests at the certificate's `risk_spent`. It is no new look.
+    `claims` has fields of the certificate as they follow from the model, the data and the log of
+    the run. `findings` come from the same tests at the risk that follows. It is no new look.
     """
     found = [
-        *_other_thing("model", certificate.model_sha256, model_sha256),
-        *_other_thing("rows", certificate.rows_sha256, rows_sha256),
+        difference
+        for name, again in claims.items()
+        for difference in _other_claim(name, getattr(certificate, name), again)
     ]
     again = {finding.limit: finding for finding in findings}
     for claimed in certificate.findings:
@@ -40,18 +54,31 @@ def verify(
     return tuple(found)
 
 
-def _other_thing(what: str, claimed: str, seen: str) -> Iterator[str]:
-    if claimed != seen:
-        which = "This is another model" if what == "model" else "These are other rows"
-        yield f"{which}: the certificate is for {claimed[:12]}…, this is {seen[:12]}…."
+def _other_claim(name: str, claimed: object, again: object) -> Iterator[str]:
+    if isinstance(claimed, float) and isinstance(again, float):
+        is_same = _agree(claimed, again)
+    else:
+        is_same = claimed == again
+    if is_same:
+        return
+    said, seen = (_shown(value) for value in (claimed, again))
+    if name == "model_sha256":
+        yield f"This is another model: the certificate is for {said}, this is {seen}."
+    elif name == "rows_sha256":
+        yield f"These are other rows: the certificate is for {said}, these are {seen}."
+    else:
+        yield f"The {NAMES[name]}: the certificate says {said}, and it is {seen}."
+
+
+def _shown(value: object) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
-    """What differs of one limit; of calls, which take another time each time, the verdict alone."""
+    """What differs of one limit."""
     if claimed.verdict is not seen.verdict:
         yield f"{claimed.limit}: the certificate says {claimed.verdict}, the rows {seen.verdict}."
-    if any(cell.startswith("calls") for cell in claimed.counts):
-        return
     if claimed.is_approximate is not seen.is_approximate or claimed.method != seen.method:
         yield f"{claimed.limit}: the bound was {claimed.method}, and now is {seen.method}."
     for cell in sorted(claimed.counts.keys() | seen.counts.keys()):
@@ -60,20 +87,25 @@ def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
             yield f"{claimed.limit}: {cell} were {rows}, and are {rows_now}."
     numbers = {"value": (claimed.value, seen.value), "bound": (claimed.bound, seen.bound)}
     for what, (before, now) in numbers.items():
-        if not _agree(before, now, *(SAME_FACT if claimed.method == "a fact" else SAME)):
+        if not _agree(before, now):
             yield f"{claimed.limit}: the {what} was {before:.6g}, and is {now:.6g}."
+    if claimed.rows_needed != seen.rows_needed:
+        yield (
+            f"{claimed.limit}: the rows needed were {claimed.rows_needed}, "
+            f"and are {seen.rows_needed}."
+        )
 
 
-def _agree(claimed: float, seen: float, share: float, amount: float) -> bool:
+def _agree(claimed: float, seen: float) -> bool:
     """Whether two numbers are the same but for rounding; no finite number is like any such."""
     if not math.isfinite(claimed) or not math.isfinite(seen):
         return math.isfinite(claimed) == math.isfinite(seen)
-    return math.isclose(claimed, seen, rel_tol=share, abs_tol=amount)
+    return math.isclose(claimed, seen, rel_tol=SAME[0], abs_tol=SAME[1])
 
 
 def explain(certificate: Certificate) -> str:
-    """What the certificate claims, and what the claim rests on, a sentence a line."""
-    lines = [_claim(finding, certificate.risk_spent) for finding in certificate.findings]
+    """Return what the certificate claims, and what that rests on, a sentence a line."""
+    lines = [claim(finding, certificate.risk_spent) for finding in certificate.findings]
     lines.append(
         f"Rows: {certificate.rows}, set aside before the search, taken to be independent and drawn "
         f"like the data to come. {WHAT_BREAKS_IT}"
@@ -85,7 +117,22 @@ def explain(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _claim(finding: Finding, risk: float) -> str:
+def explain_fresh(findings: Sequence[Finding], rows: int, risk: float) -> str:
+    """Return what follows from rows that the run never saw, a sentence a line."""
+    lines = [claim(finding, risk) for finding in findings]
+    lines.append(
+        f"Rows: {rows}, none of which decided anything, taken to be independent and drawn like the "
+        f"data to come. {WHAT_BREAKS_IT}"
+    )
+    lines.append(
+        f"This is one look at these rows, at {_percent(1.0 - risk)}. Looks at fresh rows are not "
+        "counted: if you test other models on them, or other rows until some pass, the chance to "
+        "be wrong adds up."
+    )
+    return "\n".join(lines)
+
+
+def claim(finding: Finding, risk: float) -> str:
     """What one finding says: a certificate by how it could be wrong, all else by its verdict."""
     if not finding.is_certified or finding.method == "a fact":
         return f"{finding}."

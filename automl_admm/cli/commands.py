@@ -22,7 +22,7 @@ SUMMARIES = {
     "predict": "predict with the pipeline of a run",
     "resume": "go on with a run that was interrupted, or is to have more time",
     "store": "check, repair and export the evaluations of a run",
-    "verify": "compute the certificate of a run again",
+    "verify": "compute the certificate of a run again, or test it on fresh rows",
 }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from automl_admm.cli.loading import installed
+from automl_admm.cli.screen import PlainConsole, cells, grid
 from automl_admm.errors import UnknownNameError
 from automl_admm.plugin_types import TASKS, ComponentPlugin
-from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.plugins import Plugins
 from automl_admm.space import Choice, Parameter
 
 
@@ -17,21 +17,20 @@ from automl_admm.space import Choice, Parameter
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """List all components, or the parameters of the component NAME."""
-    plugins = load_plugins()
+    plugins = installed()
     table = _overview(plugins) if name is None else _parameters(_find(plugins, name))
-    Console(highlight=False).print(table)
+    PlainConsole().print(table)
 
 
 def _overview(plugins: Plugins) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("component", "role", "tasks", "parameters", "what it is"):
-        table.add_column(heading, justify="right" if heading == "parameters" else "left")
+    table = grid("component", "role", "tasks", "parameters", "what it is")
+    table.columns[3].justify = "right"
     known = {task: {r.name: r for r in plugins.components[task]} for task in TASKS}
     for name in sorted(set().union(*known.values())):
         serving = [task for task in TASKS if name in known[task]]
         record = known[serving[0]][name]
         tasks, count = ", ".join(serving), str(len(record.parameters))
-        table.add_row(name, record.role, tasks, count, Text(record.summary))
+        table.add_row(*cells((name, record.role, tasks, count, record.summary)))
     return table
 
 
@@ -45,12 +44,11 @@ def _find(plugins: Plugins, name: str) -> list[ComponentPlugin]:
 
 
 def _parameters(records: list[ComponentPlugin]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("tasks", "parameter", "range", "default"):
-        table.add_column(heading)
+    table = grid("tasks", "parameter", "range", "default")
     for record in {id(record): record for record in records}.values():
         for parameter in record.parameters:
-            table.add_row(", ".join(record.tasks), parameter.name, *map(Text, _range(parameter)))
+            tasks = ", ".join(record.tasks)
+            table.add_row(*cells((tasks, parameter.name, *_range(parameter))))
     return table
 
 

@@ -9,27 +9,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from automl_admm.cli.interrupts import INTERRUPTED
 from automl_admm.cli.progress import Progress
+from automl_admm.cli.screen import hand_on, say
 from automl_admm.cli.summary import announce, print_summary, resume_command, summarise
-from automl_admm.data.samples import shipped_table
+from automl_admm.data.samples import SHIPPED, shipped_table
+from automl_admm.data.schema import Schema
 from automl_admm.data.sensitive import set_aside
+from automl_admm.data.shares import Share, share_in_time, written_out
 from automl_admm.data.tables import read_table, split_target
 from automl_admm.errors import ConfigurationError, InfeasibleError
-from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import (
-    PipelineResult,
+from automl_admm.runner.demands import (
+    LONGER,
     demand_certified,
+    demand_evaluated,
     demand_feasible,
-    run_pipelines,
+    explain_fallback,
 )
+from automl_admm.runner.failures import is_interrupted
+from automl_admm.runner.held_out import tell_broken
+from automl_admm.runner.pipelines import PipelineResult, run_pipelines
 from automl_admm.runner.preparation import Preparation, prepare
 from automl_admm.store.filesystem import network_notice
 
-SHIPPED = "german_credit"
+# The share of a budget that reading may take: what follows on these rows takes some times as long.
+READING = 0.15
 
 
 @dataclass(frozen=True)
@@ -41,22 +46,50 @@ class Loaded:
     sensitive: Any
     name: str
     source: str
+    share: Share | None = None
 
 
-def load(data: Path | None, target: str | None, sensitive: tuple[str, ...]) -> Loaded:
-    """Read DATA, or the data set that ships with the package."""
+def load(
+    data: Path | None,
+    target: str | None,
+    sensitive: tuple[str, ...],
+    schema: Schema | None = None,
+    share: Share | None = None,
+    *,
+    keep_codes: bool = False,
+) -> Loaded:
+    """Read DATA, by the `schema` of earlier, or the data set that ships with the package.
+
+    Of a file that is to be read in a `share` only that is read. Runs of older versions, which have
+    no schema, did not `keep_codes`.
+    """
     if data is None:
         frame, shipped_target = shipped_table()
         name, source, target = SHIPPED, SHIPPED, target or shipped_target
     else:
-        frame, name, source = read_table(data), data.stem, str(data.resolve())
+        frame = _read(data, schema, share, keep_codes=keep_codes)
+        name, source = data.stem, str(data.resolve())
     if target is None:
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
         hint = f"Name a column; the last are: {columns}."
         raise ConfigurationError("--target is missing.", hint=hint)
     features, y = split_target(frame, target)
     X, apart = set_aside(features, sensitive)
-    return Loaded(X, y, apart, name, source)
+    return Loaded(X, y, apart, name, source, share)
+
+
+def _read(data: Path, schema: Schema | None, share: Share | None, *, keep_codes: bool) -> Any:
+    if share is None:
+        return read_table(data, schema=schema, keep_codes=keep_codes)
+    with written_out(data, share) as part:
+        return read_table(part, schema=schema, keep_codes=keep_codes)
+
+
+def share_for(data: Path | None, budget: float | None) -> Share | None:
+    """The share of DATA that there is the time to read, in so long a budget; None for all."""
+    if data is None or budget is None or not data.is_file() or data.suffix.lower() != ".csv":
+        return None
+    return share_in_time(data, READING * budget, read_table)
 
 
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
@@ -82,17 +115,28 @@ def conduct(
                 progress.say(f"{constraint.limit}: {factor}")
     summary = summarise(outcome)
     if as_json:
-        click.echo(json.dumps(summary, indent=2))
+        hand_on(json.dumps(summary, indent=2) + "\n")
     else:
         print_summary(summary)
+    for broken in tell_broken(outcome):
+        say(f"warning: {broken}", err=True)
+    if is_interrupted(outcome.result) and outcome.fallback is not None:
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
+        return INTERRUPTED
+    demand_evaluated(outcome)
+    if outcome.fallback is not None:
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
     if demands:
         _demand(outcome)
-    return INTERRUPTED if outcome.result.stopped_by in (INTERRUPT, TERMINATION) else 0
+    return INTERRUPTED if is_interrupted(outcome.result) else 0
 
 
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
+    if loaded.share is not None:
+        part = f"{100 * loaded.share.part:.3g} % of the file were read, from all over it"
+        lines.append(f"warning: {part}: the budget is too short to read and search all of it")
     lines += announce(prepared)
     notice = network_notice(prepared.config.place or Path())
     if notice is not None:
@@ -110,7 +154,7 @@ def _run(prepared: Preparation) -> PipelineResult:
     except KeyboardInterrupt:
         folder, place = prepared.config.folder, prepared.config.place
         if place is not None and (place / "run.json").exists():
-            click.echo(f"go on with: {resume_command(str(folder))}", err=True)
+            say(f"go on with: {resume_command(str(folder))}", err=True)
         raise
 
 

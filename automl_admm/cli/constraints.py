@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from automl_admm.cli.loading import installed
+from automl_admm.cli.screen import PlainConsole, cells, grid, say
 from automl_admm.plugin_types import ConstraintPlugin
-from automl_admm.plugins import load_plugins
 
 MORE = """\
 A limit reads "NAME <= number" or "NAME >= number". A number may be a percentage, or so many times
@@ -21,14 +19,12 @@ Each that is statistical has a gap and a ratio, as in "fpr_gap[sex] <= 0.05": gr
 @click.command("constraints")
 def command() -> None:
     """List what limits can be set on."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("constraint", no_wrap=True)
-    for heading in ("kind", "needs", "what it is"):
-        table.add_column(heading)
-    for record in load_plugins().constraints:
-        table.add_row(*map(Text, _row(record)))
-    Console(highlight=False).print(table)
-    click.echo(f"\n{MORE}")
+    table = grid("constraint", "kind", "needs", "what it is")
+    table.columns[0].no_wrap = True
+    for record in installed().constraints:
+        table.add_row(*cells(_row(record)))
+    PlainConsole().print(table)
+    say(f"\n{MORE}")
 
 
 def _row(record: ConstraintPlugin) -> tuple[str, str, str, str]:

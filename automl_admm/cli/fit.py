@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load, ready
-from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION, MEMORY
+from automl_admm.cli.screen import say
 from automl_admm.errors import AutomlAdmmError
-from automl_admm.runner.config import RunConfig, count_workers
-from automl_admm.runner.pipelines import ON_INFEASIBLE
+from automl_admm.evaluation.early import EarlyServer, started_early
+from automl_admm.evaluation.interrupts import Deferral
+from automl_admm.runner.config import DEFAULT_SECONDS, RunConfig, count_workers
+from automl_admm.runner.settings import ON_INFEASIBLE
+
+if TYPE_CHECKING:
+    from automl_admm.cli.conducting import Loaded
+    from automl_admm.cli.progress import Progress
 
 RUNS = Path("automl-runs")
 MOST_BYTES = 80
@@ -32,6 +38,11 @@ MOST_BYTES = 80
     default="auto",
     help="What kind of target it is.",
     show_default=True,
+)
+@click.option(
+    "--positive",
+    metavar="LABEL",
+    help="The class that rates and thresholds call positive. [default: the last of the sorted]",
 )
 @click.option(
     "--grammar",
@@ -192,22 +203,49 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
 
     Without DATA it runs on a data set that ships with the package.
     """
+    with started_early(options["executor"], _workers(options), saves=True) as server:
+        return _fit(data, target, options, server)
+
+
+def _fit(
+    data: Path | None, target: str | None, options: dict[str, Any], server: EarlyServer | None
+) -> int:
+    # What this imports takes seconds, in which the server can import as well.
+    from automl_admm.cli.conducting import conduct, load, ready, share_for
+    from automl_admm.cli.progress import Progress
+
     try:
-        loaded = load(data, target, options["sensitive"])
+        share = share_for(data, _budget(options))
+        loaded = load(data, target, options["sensitive"], share=share, keep_codes=True)
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a column that is not there may be one of the data forgotten
         raise
     progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
-    config = _config(options, loaded, progress)
-    prepared = ready(config, loaded)
-    _say_what_it_runs_on(data)
-    demands = options["on_infeasible"] == "raise"
-    return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+    config = replace(_config(options, loaded, progress), server=server)
+    try:
+        prepared = ready(config, loaded)
+        _say_what_it_runs_on(data)
+        demands = config.on_infeasible == "raise"
+        return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+    finally:
+        if options["out"] is None and config.place is not None:
+            with suppress(OSError):  # one with something in it stays
+                config.place.rmdir()
+                config.place.parent.rmdir()
+
+
+def _budget(options: dict[str, Any]) -> float | None:
+    """The time budget that is meant; a run that is to be repeatable has none."""
+    is_repeatable = options["max_evaluations"] is not None
+    seconds: float | None = options["budget"]
+    return DEFAULT_SECONDS if seconds is None and not is_repeatable else seconds
 
 
 def _say_what_it_runs_on(data: Path | None) -> None:
     if data is None:
-        click.echo(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
+        from automl_admm.data.samples import SHIPPED
+
+        say(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
 
 
 def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunConfig:
@@ -220,6 +258,7 @@ def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunC
         budget_seconds=options["budget"],
         max_evaluations=options["max_evaluations"],
         scoring=options["metric"],
+        positive=options["positive"],
         constraints=options["constraints"],
         starts=tuple(map(_start, options["starts"])),
         theta_solver=options["theta_solver"],
@@ -236,10 +275,13 @@ def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunC
         certify=options["certify"],
         certify_fraction=options["certify_fraction"],
         group_thresholds=options["group_thresholds"],
+        on_infeasible=options["on_infeasible"],
         seed=options["seed"],
         title=loaded.name,
         source=loaded.source,
+        share=None if loaded.share is None else str(loaded.share),
         observers=(progress,),
+        interrupts=Deferral(enabled=True),
         begun=click.get_current_context().obj,
     )
     return replace(config, folder=options["out"] or _new_folder(loaded.name))
@@ -266,7 +308,21 @@ def _workers(options: dict[str, Any]) -> int:
 def _new_folder(name: str) -> Path:
     stem = f"{slug(name)}-{datetime.now():%Y%m%d-%H%M%S}"
     tries = (RUNS / (stem if number == 1 else f"{stem}-{number}") for number in count(1))
-    return next(path for path in tries if not os.path.lexists(path))
+    return next(path for path in tries if _is_ours(path))
+
+
+def _is_ours(path: Path) -> bool:
+    """Make a folder, or say that it is another's: who asks whether there is one may ask too early.
+
+    One that cannot be made at all is taken as it is: why not is told where a run makes its folder.
+    """
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    except OSError:
+        return not os.path.lexists(path)
+    return True
 
 
 def slug(name: str) -> str:

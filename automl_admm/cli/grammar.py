@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.console import Console
 
+from automl_admm.cli.loading import installed
+from automl_admm.cli.screen import PlainConsole, in_a_line, say
 from automl_admm.errors import ConfigurationError, GrammarError
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.grammar.counting import Facts, count_shapes, measure
@@ -19,7 +20,7 @@ from automl_admm.grammar.picture import draw_svg
 from automl_admm.grammar.recursion import DEPTH
 from automl_admm.grammar.text import parse
 from automl_admm.plugin_types import TASKS, Task
-from automl_admm.plugins import Plugins, load_plugins
+from automl_admm.plugins import Plugins
 from automl_admm.shape import PipelineSpace
 
 FILE = click.argument("source", metavar="FILE")
@@ -71,7 +72,7 @@ def check_command(source: str, task: Task | None, max_depth: int) -> None:
     for served in _load(source, task, max_depth):
         count = count_shapes(served.pipelines.shape)
         shapes = f"{count:,} shape{'' if count == 1 else 's'}"
-        click.echo(f"{source}: ok for {served.task}, {shapes}")
+        say(f"{source}: ok for {served.task}, {shapes}")
 
 
 @command.command("show")
@@ -89,13 +90,13 @@ def show_command(source: str, task: Task | None, max_depth: int, svg: Path | Non
     served = _load(source, task, max_depth)[0]
     title = f"{source} ({served.task})"
     if svg is None:
-        Console(highlight=False).print(draw_tree(served.pipelines.shape, title))
+        PlainConsole().print(draw_tree(served.pipelines.shape, title))
         return
     try:
         svg.write_text(draw_svg(served.pipelines.shape, title), encoding="utf-8")
     except OSError as problem:
         raise ConfigurationError(f"'{svg}' cannot be written: {problem.strerror}.") from None
-    click.echo(f"{source} is drawn in {svg}")
+    say(f"{source} is drawn in {svg}")
 
 
 @command.command("count")
@@ -138,7 +139,7 @@ def sample_command(source: str, task: Task | None, max_depth: int, count: int, s
     space, rng = pipelines.space, np.random.default_rng(seed)
     for _ in range(count):
         theta = rng.uniform(size=len(space.parameters))
-        click.echo(pipelines.text(space.candidate(space.sample(rng), theta)))
+        say(pipelines.text(space.candidate(space.sample(rng), theta)))
 
 
 @command.command("parse")
@@ -158,7 +159,7 @@ def parse_command(source: str, text: str, task: Task | None, max_depth: int) -> 
 
 def _load(source: str, task: Task | None, max_depth: int) -> list[Served]:
     """The grammar as every task has it that it can serve; raises if there is none."""
-    plugins = load_plugins()
+    plugins = installed()
     served: list[Served] = []
     problems: list[GrammarError] = []
     for each in TASKS if task is None else (task,):
@@ -190,4 +191,4 @@ def _print_rows(rows: Iterable[tuple[str, str]]) -> None:
     listed = list(rows)
     width = max(len(name) for name, _ in listed)
     for name, value in listed:
-        click.echo(f"{name:<{width}}  {value}")
+        say(f"{name:<{width}}  {in_a_line(value)}")

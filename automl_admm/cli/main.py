@@ -12,11 +12,22 @@ import click
 
 from automl_admm import __version__
 from automl_admm.cli.interrupts import INTERRUPTED, Interrupts
-from automl_admm.errors import AutomlAdmmError, suggest
+from automl_admm.cli.loading import installed
+from automl_admm.cli.screen import (
+    DISK_FULL,
+    OutputError,
+    flush,
+    give_up_output,
+    in_a_line,
+    on_screen,
+    say,
+)
+from automl_admm.errors import AutomlAdmmError, StoreError, suggest
 from automl_admm.making import expect, make
 from automl_admm.plugin_types import CommandPlugin
-from automl_admm.plugins import Plugins, load_plugins, tell_skipped
+from automl_admm.plugins import Plugins, tell_skipped
 from automl_admm.registry import Registry
+from automl_admm.store.folder import NO_ROOM
 
 
 class PluginGroup(click.Group):
@@ -25,7 +36,7 @@ class PluginGroup(click.Group):
     @cached_property
     def plugins(self) -> Plugins:
         """What is installed; commands that use plugins tell which of them were skipped."""
-        return load_plugins(quietly=True)
+        return installed(quietly=True)
 
     @property
     def registry(self) -> Registry[CommandPlugin]:
@@ -65,7 +76,7 @@ class BrokenCommand(click.Command):
     """Stands where a command could not be made: it is listed, and says why when it is called."""
 
     def __init__(self, name: str, problem: AutomlAdmmError) -> None:
-        super().__init__(name, short_help=f"broken: {problem}")
+        super().__init__(name, short_help=f"broken: {in_a_line(problem)}")
         self.problem = problem
 
     def make_context(self, *arguments: Any, **more: Any) -> NoReturn:
@@ -90,11 +101,16 @@ def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> 
     context's object.
     """
     interrupts = Interrupts()
-    try:
-        with interrupts:
-            code = _run(arguments, time.monotonic() if begun is None else begun)
-    except (KeyboardInterrupt, click.Abort):
-        code = _say("interrupted", INTERRUPTED)
+    with on_screen():
+        try:
+            with interrupts:
+                code = _run(arguments, time.monotonic() if begun is None else begun)
+                flush()
+        except (KeyboardInterrupt, click.Abort):
+            code = _say("interrupted", INTERRUPTED)
+        except OutputError as problem:
+            code = _say(f"the result cannot be printed: {problem.reason}.", problem.exit_code)
+            give_up_output()
     sys.exit(interrupts.exit_code if code == INTERRUPTED else code)
 
 
@@ -110,11 +126,22 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
     except click.ClickException as problem:
         return _say(problem.format_message(), problem.exit_code or 2)
     except AutomlAdmmError as problem:
-        return _say(str(problem), problem.exit_code)
+        return _say(problem.on_command_line(), problem.exit_code)
+    except OSError as problem:
+        return _say_of_system(problem)
     return code if isinstance(code, int) else 0
 
 
 def _say(message: str, code: int) -> int:
     """One line on stderr (a grammar's list of mistakes is as long as it is)."""
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     return code
+
+
+def _say_of_system(problem: OSError) -> int:
+    """What the system refuses is no mistake of this program: a folder that is gone, a full disk."""
+    named = "" if problem.filename is None else f" '{problem.filename}'"
+    reason = problem.strerror or type(problem).__name__
+    if problem.errno in NO_ROOM:
+        return _say(f"no room left:{named} {reason}. Free some and go on.", DISK_FULL)
+    return _say(f"the system refuses{named}: {reason}.", StoreError.exit_code)

@@ -7,21 +7,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from automl_admm.cli.loading import installed
+from automl_admm.cli.screen import PlainConsole, cells, grid, hand_on, say, visible
 from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.evaluation.calls import describe_exit
-from automl_admm.options import build_options, split_request
+from automl_admm.options import build_options, list_options, split_request
 from automl_admm.plugin_types import NoOptions
-from automl_admm.plugins import RECORDS, PluginInfo, Plugins, load_plugins
+from automl_admm.plugins import RECORDS, PluginInfo, Plugins
 from automl_admm.registry import Registry
 from automl_admm.runner.names import whence, with_article
 
@@ -52,12 +53,12 @@ def show_command(name: str) -> None:
     if colon:
         message = f"'plugins show' takes a name without options, not '{name}'."
         raise ConfigurationError(message, hint=f"Write: automl-admm plugins show {bare}")
-    plugins = load_plugins()
+    plugins = installed()
     found = list(_find(plugins, name))
     if not found:
         names = {record.name for registry in _registries(plugins) for record in registry}
         raise UnknownNameError("plugin", name, names, hint=whence(name, plugins))
-    console = Console(highlight=False)
+    console = PlainConsole()
     for registry, record in found:
         provider = registry.provider(name)
         console.print(Text(f"{registry.kind} {name}, from {provider}"), soft_wrap=True)
@@ -75,9 +76,11 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
 
     The exit code is 1 if it breaks a promise.
     """
-    kinds = _kinds_of_solver(load_plugins(), request)
+    kinds = _kinds_of_solver(installed(), request)
     if find_spec("pytest") is None:
-        raise ConfigurationError("'plugins check' needs pytest.", hint="pip install pytest")
+        raise ConfigurationError(
+            "'plugins check' needs pytest.", hint="Install it: pip install pytest"
+        )
     flags = ["--no-progress"] if no_progress else []
     with tempfile.TemporaryDirectory(prefix="automl-admm-check-") as folder:
         module = "automl_admm.testing.check"
@@ -92,21 +95,22 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
     if not promises:
         message = f"the check of '{request}' broke off ({describe_exit(done.returncode)}):"
         raise ConfigurationError(message, hint=_last(done.stderr))
-    Console(highlight=False).print(_promises(promises))
+    PlainConsole().print(_promises(promises))
     broken = sum(not promise["kept"] for promise in promises)
-    click.echo(f"{request}: {len(promises) - broken} promises kept, {broken} broken")
+    say(f"{request}: {len(promises) - broken} promises kept, {broken} broken")
     return BROKEN if broken or done.returncode else 0
 
 
 def _list(*, as_json: bool) -> None:
-    infos = load_plugins().infos
+    infos = installed().infos
     if as_json:
-        click.echo(json.dumps([asdict(info) for info in infos], indent=2))
+        hand_on(json.dumps([asdict(info) for info in infos], indent=2) + "\n")
         return
     table = _table("plugin", "from", "state", "provides")
     for info in infos:
-        table.add_row(info.name, info.provider, Text(info.state), Text(_provided(info)))
-    Console(highlight=False).print(table)
+        provided = Text(visible(_provided(info)))  # one line a hook
+        table.add_row(*cells((info.name, info.provider, info.state)), provided)
+    PlainConsole().print(table)
 
 
 def _provided(info: PluginInfo) -> str:
@@ -150,12 +154,8 @@ def _kinds_of_solver(plugins: Plugins, request: str) -> list[str]:
 
 def _options(options: type[Any]) -> Table:
     table = _table("  option", "type", "default")
-    for field in fields(options):
-        if field.init:
-            made = field.default_factory
-            default = field.default if made is MISSING else made()
-            kind = field.type if isinstance(field.type, str) else field.type.__name__
-            table.add_row(f"  {field.name}", Text(kind), Text(str(default)))
+    for key, kind, default in list_options(options):
+        table.add_row(*cells((f"  {key}", kind, str(default))))
     return table
 
 
@@ -163,14 +163,15 @@ def _promises(promises: list[Mapping[str, Any]]) -> Table:
     table = _table("solver", "promise", "", "why")
     for promise in promises:
         state = Text("kept", "green") if promise["kept"] else Text("broken", "bold red")
-        table.add_row(promise["kind"], promise["name"], state, Text(promise["why"]))
+        kind, name, why = cells(promise[key] for key in ("kind", "name", "why"))
+        table.add_row(kind, name, state, why)
     return table
 
 
 def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading == "promise")
+    table = grid(*headings)
+    for heading, column in zip(headings, table.columns, strict=True):
+        column.overflow, column.no_wrap = "fold", heading == "promise"
     return table
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import click
 
-from automl_admm.data.columns import check_columns
-from automl_admm.data.tables import read_table
-from automl_admm.errors import ConfigurationError, DataError
-from automl_admm.runner.model_file import load_model
-from automl_admm.store.folder import RunFolder, write_atomically
+from automl_admm.cli.loading import unprinted
+from automl_admm.cli.screen import hand_on, say
+from automl_admm.data.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
+from automl_admm.errors import ConfigurationError
+from automl_admm.runner.model_file import load_model, read_features, rows_for_the_model
+from automl_admm.store.folder import RunFolder, write_output
 
 
 @click.command("predict")
@@ -26,25 +29,46 @@ from automl_admm.store.folder import RunFolder, write_atomically
     help="Where to write. [default: the screen]",
 )
 def command(run: Path, data: Path, output: Path | None) -> None:
-    """Predict DATA (a CSV file) with the pipeline of the run folder RUN.
+    """Predict DATA (a CSV or Parquet file) with the pipeline of the run folder RUN.
 
-    One line a row: the prediction, and for classifiers that know them the probabilities.
+    One line a row: the prediction, and for classifiers that know them the probabilities. FILE is
+    Parquet if its name ends in .parquet, and CSV otherwise.
     """
     if output is not None:
         _check_output(output)
     folder = RunFolder(run)
-    model = load_model(folder)
+    with unprinted():
+        model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    frame = check_columns(read_table(data, manifest["text_columns"]), manifest["columns"])
-    text = _predictions(model, frame).to_csv(index=False)
+    frame = read_features(manifest, data)
+    predictions = _predictions(model, frame)
     if output is None:
-        click.echo(text, nl=False)
+        hand_on(predictions.to_csv(index=False))
         return
-    write_atomically(output, text.encode())
-    click.echo(f"{len(frame)} predictions in {output}")
+    write_output(output, _written(predictions, output))
+    say(f"{len(frame)} predictions in {output}")
+
+
+def _written(predictions: Any, output: Path) -> bytes:
+    """The content of a file of the kind that its name says."""
+    if output.suffix.lower() in PARQUET_SUFFIXES:
+        file = BytesIO()
+        predictions.to_parquet(file, index=False)
+        return file.getvalue()
+    return bytes(predictions.to_csv(index=False).encode())
 
 
 def _check_output(output: Path) -> None:
+    suffix = output.suffix.lower()
+    if suffix in OTHER_SUFFIXES:
+        known = " or ".join(f"'{output.with_suffix(one).name}'" for one in (CSV, PARQUET))
+        raise ConfigurationError(
+            f"predictions are written as CSV or Parquet, and not as '{suffix}'.",
+            hint=f"Name it {known}.",
+        )
+    if suffix in PARQUET_SUFFIXES and find_spec("pyarrow") is None:
+        hint = "pip install pyarrow, or name a .csv file."
+        raise ConfigurationError(f"'{output}': writing Parquet needs pyarrow.", hint=hint)
     if output.is_dir():
         raise ConfigurationError(f"'{output}' is a folder.", hint="Name a file with -o.")
     if not os.access(output.resolve().parent, os.W_OK):
@@ -54,13 +78,10 @@ def _check_output(output: Path) -> None:
 def _predictions(model: Any, frame: Any) -> Any:
     import pandas as pd
 
-    try:
+    with rows_for_the_model():
         columns = {"prediction": model.predict(frame)}
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(frame)
             for place, label in enumerate(model.classes_):
                 columns[f"probability_{label}"] = probabilities[:, place]
-    except (TypeError, ValueError) as problem:
-        reason = str(problem).splitlines()[0]
-        raise DataError(f"the pipeline cannot take these rows: {reason}") from problem
-    return pd.DataFrame(columns)
+        return pd.DataFrame(columns)

@@ -7,11 +7,12 @@ from collections import Counter
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
 from automl_admm.cli.quantities import in_words
+from automl_admm.cli.screen import PlainConsole, in_a_line, visible
 from automl_admm.problem import AdmmState, Evaluation, is_feasible
 from automl_admm.ranking import best_of
 from automl_admm.run_records import RunInfo
@@ -23,7 +24,7 @@ class Progress:
     """An observer: a live display on a terminal, else a line every ten seconds; on stderr."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        self._console = PlainConsole(stderr=True)
         self._quiet = quiet
         self._verbose = verbose
         self._live: Live | None = None
@@ -57,7 +58,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Print a line, above the display if there is one."""
         if not self._quiet:
-            self._console.print(Text(line), soft_wrap=True)
+            self._console.print(Text(visible(line)), soft_wrap=True)
 
     def run_started(self, info: RunInfo) -> None:
         """Remember what runs, and what was known before."""
@@ -90,12 +91,12 @@ class Progress:
 
     def render(self) -> Group:
         """The display as it is now."""
-        lines = [Text(self.status_line(), style="bold"), Text(self.best_line())]
+        lines = [Text(visible(self.status_line()), style="bold"), Text(in_a_line(self.best_line()))]
         now = time.monotonic()
         for number, (text, since) in sorted(self._running.items()):
             lines.append(
                 Text(
-                    f"  running {number:>4}  {now - since:5.1f} s  {text}",
+                    f"  running {number:>4}  {now - since:5.1f} s  {in_a_line(text)}",
                     no_wrap=True,
                     style="dim",
                 )

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from automl_admm.cli.conducting import SHIPPED, Loaded, conduct, load, ready
+from automl_admm.cli.conducting import Loaded, conduct, load, ready
 from automl_admm.cli.progress import Progress
 from automl_admm.cli.quantities import DURATION
-from automl_admm.errors import ConfigurationError
+from automl_admm.data.samples import SHIPPED
+from automl_admm.data.schema import read_schema
+from automl_admm.data.shares import share_of
+from automl_admm.errors import ConfigurationError, DataError
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
+from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import ON_INFEASIBLE
 from automl_admm.runner.request import read_request
 from automl_admm.runner.session import seconds_used
+from automl_admm.runner.settings import ON_INFEASIBLE
 from automl_admm.store.folder import RunFolder
 
 # What a run that was killed just before its end is given, to fit the best of what it knows.
 CLOSING_SECONDS = 10.0
+# Those that never leave this machine.
+OWN_EXECUTORS = ("local", "inline")
 
 
 class Extension(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -72,9 +79,8 @@ class Extension(click.ParamType):  # type: ignore[type-arg] # older click cannot
 @click.option(
     "--on-infeasible",
     type=click.Choice(ON_INFEASIBLE),
-    default="raise",
-    help="Exit with 5 or 6 where the limits do not hold or are not proven, or with 0.",
-    show_default=True,
+    help="Exit with 5 or 6 where the limits do not hold or are not proven, or with 0. "
+    "[default: as before]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -87,17 +93,39 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     folder = RunFolder(run)
     progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
     begun = click.get_current_context().obj
-    config = _extended(read_request(folder, _given(options)), folder, options)
+    request = read_request(folder, _given(options))
+    if not options["executor"]:
+        _refuse_to_connect(request, folder)
+    config = _extended(request, folder, options)
     loaded = _load(data, config, folder)
-    config = replace(config, source=loaded.source, observers=(progress,), begun=begun)
+    config = replace(
+        config,
+        source=loaded.source,
+        share=_text(loaded),
+        observers=(progress,),
+        interrupts=Deferral(enabled=True),
+        begun=begun,
+    )
     prepared = ready(config, loaded)
-    demands = options["on_infeasible"] == "raise"
+    demands = config.on_infeasible == "raise"
     return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+
+
+def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:
+    """Raise where only the folder says what to connect to: it may be another's."""
+    name, _, given = config.executor.partition(":")
+    if given and name not in OWN_EXECUTORS:
+        again = shlex.join(["--executor", config.executor])
+        raise ConfigurationError(
+            f"the run in '{folder.path}' would evaluate on '{config.executor}', which may be in "
+            "the hands of whoever made the folder.",
+            hint=f"If it is yours, say so: {again}; if not: --executor local.",
+        )
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """The settings that are others now; a limit or a grammar that is said anew may be the same."""
-    names = ("workers", "executor", "grammar", "constraints")
+    names = ("workers", "executor", "grammar", "constraints", "on_infeasible")
     changed = {name: options[name] for name in names if options[name]}
     changed |= {"default_workers": False} if options["workers"] else {}
     return changed | {"changes_allowed": options["allow_changed"]}
@@ -133,8 +161,13 @@ def _evaluations(asked: int | None, given: tuple[int, bool] | None) -> int | Non
     return number + (asked or 0) if is_more else number
 
 
+def _text(loaded: Loaded) -> str | None:
+    return None if loaded.share is None else str(loaded.share)
+
+
 def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
-    settings = folder.read(folder.settings)["settings"]
+    written = folder.read(folder.settings)
+    settings = written["settings"]
     if data is None and config.source is None:
         raise ConfigurationError(
             f"the run in '{folder.path}' does not say where its data came from.",
@@ -142,4 +175,12 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
         )
     if data is None and config.source != SHIPPED:
         data = Path(str(config.source))
-    return load(data, settings["target"], tuple(settings["sensitive"]))
+    target, sensitive = settings["target"], tuple(settings["sensitive"])
+    try:
+        return load(
+            data, target, sensitive, read_schema(written), share=share_of(config.share, data)
+        )
+    except DataError:
+        if not config.changes_allowed:
+            raise
+        return load(data, target, sensitive)  # other data may hold anything

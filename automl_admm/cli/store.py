@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import click
 
+from automl_admm.cli.screen import hand_on, say
 from automl_admm.errors import StoreError
-from automl_admm.problem import Evaluation, Limit
+from automl_admm.problem import Evaluation
+from automl_admm.runner.log import read_evaluations, read_log
 from automl_admm.store.checking import check, counted
 from automl_admm.store.export import to_csv, to_jsonl
-from automl_admm.store.folder import RunFolder, write_atomically
+from automl_admm.store.folder import RunFolder, write_output
 from automl_admm.store.repair import Repaired, repair
-from automl_admm.store.sqlite import SqliteStore
 
 RUN = click.argument("run", metavar="DIR", type=click.Path(path_type=Path))
 FORMATS = {"csv": to_csv, "jsonl": to_jsonl}
@@ -34,13 +34,13 @@ def check_command(run: Path) -> None:
     """
     report = check(RunFolder(run).store)
     for fact in report.facts:
-        click.echo(fact)
+        say(fact)
     for problem in report.problems:
-        click.echo(f"PROBLEM: {problem}")
+        say(f"PROBLEM: {problem}")
     if report.problems:
         hint = f"`automl-admm store repair {run}` saves what can be read."
         raise StoreError(f"the store of '{run}' is not in order.", hint=hint)
-    click.echo("in order")
+    say("in order")
 
 
 @command.command("repair")
@@ -53,11 +53,11 @@ def repair_command(run: Path) -> None:
     """
     repaired = repair(RunFolder(run).store)
     if repaired is None:
-        click.echo("in order: nothing was changed")
+        say("in order: nothing was changed")
         return
-    click.echo(_explain(repaired))
+    say(_explain(repaired))
     for path in repaired.kept:
-        click.echo(f"kept as it was: {path}")
+        say(f"kept as it was: {path}")
 
 
 def _explain(repaired: Repaired) -> str:
@@ -91,20 +91,21 @@ def export_command(run: Path, output: Path | None, kind: str) -> None:
     In a CSV file, text that a spreadsheet would compute as a formula begins with an apostrophe.
     """
     folder = RunFolder(run)
-    with closing(SqliteStore(folder.store)) as store:
-        evaluations = store.read()
-    lines = FORMATS[kind](evaluations, _limits(folder, evaluations))
+    if folder.settings.exists():
+        log = read_log(folder)
+        evaluations, limits = log.evaluations, [str(limit) for limit in log.limits]
+    else:
+        evaluations = read_evaluations(folder)
+        limits = _numbered(evaluations)
+    lines = FORMATS[kind](evaluations, limits)
     if output is not None:
-        write_atomically(output, "".join(lines).encode())
+        write_output(output, "".join(lines).encode())
         return
     for line in lines:
-        click.echo(line, nl=False)
+        hand_on(line)
 
 
-def _limits(folder: RunFolder, evaluations: Sequence[Evaluation]) -> list[str]:
-    """The limits by name; numbered where the settings of the run are gone."""
-    if not folder.settings.exists():
-        most = max((len(evaluation.constraints) for evaluation in evaluations), default=0)
-        return [f"constraint {number}" for number in range(1, most + 1)]
-    limits = folder.read(folder.settings)["settings"]["limits"]
-    return [str(Limit(item["name"], item["bound"], item["at_least"])) for item in limits]
+def _numbered(evaluations: Sequence[Evaluation]) -> list[str]:
+    """What limits are called where the settings of the run are gone."""
+    most = max((len(evaluation.constraints) for evaluation in evaluations), default=0)
+    return [f"constraint {number}" for number in range(1, most + 1)]

@@ -7,14 +7,17 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
-
-import click
 
 from automl_admm.certify.looks import risk_of_look
 from automl_admm.certify.verdicts import Finding
+from automl_admm.cli.screen import in_a_line, say
+from automl_admm.data.shares import read_share
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.evaluation.group_thresholds import name_thresholds
+from automl_admm.evaluation.thresholds import say_threshold
+from automl_admm.runner.decided import decisions_of_outcome
 from automl_admm.runner.pipelines import PipelineResult
 from automl_admm.runner.preparation import Preparation
 from automl_admm.runner.prices import binding, price_limits
@@ -30,17 +33,22 @@ def summarise(outcome: PipelineResult) -> Summary:
     prepared, refit, result = outcome.preparation, outcome.refit, outcome.result
     return {
         "feasible": result.feasible,
+        "fallback": result.fallback,
         "pipeline": outcome.best.text,
         "thresholds": name_thresholds(outcome.best.details),
+        "decisions": _decisions(outcome),
+        "one_class": refit.one_class,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
         "held_out_score": refit.held_out_score,
         "held_out_rows": refit.held_out_rows,
         "held_out_problem": refit.held_out_problem,
-        "trained_rows": len(prepared.work.table.y),
+        "share_read": _share_read(prepared.config.share),
+        "trained_rows": refit.rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
         "certified": outcome.is_certified,
+        "look": None if outcome.certificate is None else outcome.certificate.look,
         "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
         "stopped_by": result.stopped_by,
         "seconds": round(result.seconds, 2),
@@ -48,6 +56,24 @@ def summarise(outcome: PipelineResult) -> Summary:
         "work": {account: round(spent, 3) for account, spent in result.work.items()},
         "folder": None if prepared.config.folder is None else str(prepared.config.folder),
     }
+
+
+def _share_read(share: str | None) -> float:
+    """The part of the data that was read: all scores are of rows from it."""
+    return 1.0 if share is None else read_share(share).part
+
+
+def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
+    """The positive class, the threshold and the rates of what ships, as JSON has them."""
+    found = decisions_of_outcome(outcome)
+    if found is None:
+        return None
+    known = asdict(found) | {"said": str(found)}
+    if not isinstance(found.positive, str | int | float):
+        known["positive"] = str(found.positive)
+    if found.threshold is not None and math.isinf(found.threshold):
+        known["threshold"] = say_threshold(found.threshold)
+    return known
 
 
 def _time(outcome: PipelineResult) -> dict[str, float]:
@@ -64,7 +90,7 @@ def announce(prepared: Preparation) -> Iterator[str]:
     if aside is None or question is None:
         return
     look = question.next_look
-    again = f"; look {look} at them, at {_percent(risk_of_look(look, aside.risk))} of risk"
+    again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
     yield (
         f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
         f"{again if look > 1 else ''}"
@@ -91,7 +117,7 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
         {
             "limit": str(limit),
             "aim": aim.bound,
-            "validation": value,
+            "validation": value if math.isfinite(value) else None,
             "held_out": other,
             "holds": limit.holds(value),
             "holds_held_out": None if other is None else limit.holds(other),
@@ -131,32 +157,59 @@ def print_summary(summary: Summary) -> None:
     """Print it for a person."""
     metric = summary["metric"]
     lines = [("best pipeline", summary["pipeline"])]
-    if not summary["feasible"]:
+    if summary["fallback"]:
+        lines = [(f"FALLBACK ({summary['fallback']})", summary["pipeline"])]
+    elif not summary["feasible"]:
         lines = [("NOT within the limits; the closest", summary["pipeline"])]
-    if summary["thresholds"]:
-        lines.append(("decides by group", summary["thresholds"]))
+    lines += _deciding_lines(summary)
     lines.append(("validation", f"{metric} {summary['validation_score']:.4f}"))
-    if summary["held_out_score"] is not None:
-        rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
-        lines.append(("held out", f"{metric} {summary['held_out_score']:.4f} ({rows})"))
-    elif summary["held_out_problem"]:
-        lines.append(("held out", f"could not be measured: {summary['held_out_problem']}"))
+    lines += _held_out(summary)
+    if summary["share_read"] < 1.0:
+        lines.append(
+            ("read", f"{100 * summary['share_read']:.3g} % of the file, in the time given")
+        )
     lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
     if summary["price"]:
         lines.append(("price", summary["price"]))
     if summary["certified"] is not None:
-        lines.append(("certificate", "CERTIFIED" if summary["certified"] else "NOT CERTIFIED"))
+        lines.append(("certificate", _certificate_line(summary)))
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
-    lines.append(("evaluations", f"{counted}; ended by: {summary['stopped_by']}"))
+    lines.append(("evaluations", f"{counted or 'none'}; ended by: {summary['stopped_by']}"))
     lines.append(("time", _time_line(summary["time"])))
     lines.append(("workers", _work_line(summary["work"])))
     lines.append(("saved in", summary["folder"]))
     if summary["stopped_by"] in (INTERRUPT, TERMINATION):
         lines.append(("go on with", resume_command(summary["folder"])))
-    lines.append(("next", f"automl-admm predict {summary['folder']} NEW.csv -o predictions.csv"))
+    lines.append(
+        ("next", f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv")
+    )
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
-        click.echo(f"{name:<{width}}  {text}")
+        say(f"{name:<{width}}  {in_a_line(text)}")
+
+
+def _certificate_line(summary: Summary) -> str:
+    look = "" if summary["look"] is None else f" (look {summary['look']} at these data)"
+    return f"{'CERTIFIED' if summary['certified'] else 'NOT CERTIFIED'}{look}"
+
+
+def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
+    """The score on rows held out, or why there is none."""
+    if summary["held_out_score"] is not None:
+        rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
+        yield "held out", f"{summary['metric']} {summary['held_out_score']:.4f} ({rows})"
+    elif summary["held_out_problem"]:
+        yield "held out", f"could not be measured: {summary['held_out_problem']}"
+
+
+def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
+    """How the model decides: of which class, from which score on, how often."""
+    if summary["one_class"] is not None:
+        yield "WARNING", f"it calls every row '{summary['one_class']}'"
+    if summary["decisions"] is not None:
+        yield "positive", summary["decisions"]["said"]
+    if summary["thresholds"]:
+        yield "decides by group", summary["thresholds"]
 
 
 def _time_line(spent: Mapping[str, float]) -> str:
@@ -189,4 +242,5 @@ def _limit_line(item: dict[str, Any]) -> str:
     if "verdict" in item:
         approximate = " (approximate)" if item["approximate"] else ""
         verdict = f"{item['verdict']}{approximate}, {item['reason']}"
-    return f"{item['limit']}: {item['validation']:.4g} on validation rows{held_out}: {verdict}"
+    value = "no value" if item["validation"] is None else f"{item['validation']:.4g}"
+    return f"{item['limit']}: {value} on validation rows{held_out}: {verdict}"

@@ -205,16 +205,61 @@ def _object_kind(column: Any, title: str) -> Kind:
 
 
 def plain_missing(frame: Any) -> Any:
-    """Write what is missing as NaN, whichever of its markers pandas uses.
+    """Write what is missing as NaN, whichever of its markers pandas uses, and no type of Arrow's.
 
-    scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns.
+    scikit-learn's encoders take NaN and None, but not the `pandas.NA` of nullable columns; its
+    imputers take no column of Arrow's beside others.
     """
-    changed = frame.copy(deep=False)
-    for name in frame.columns:
-        column = frame[name]
-        if _may_hold_na(column.dtype) and column.isna().any():
-            changed[name] = _with_nan(column)
-    return changed
+    plain = [(column, plain_column(column)) for _, column in frame.items()]
+    if all(before is after for before, after in plain):
+        return frame.copy(deep=False)
+    return with_columns(frame, [after for _, after in plain])
+
+
+def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
+    """Replace all columns at once: one by one is slow in wide frames, and pandas warns of it."""
+    import pandas as pd
+
+    joined = pd.concat(columns, axis=1)
+    joined.columns = frame.columns
+    return joined
+
+
+def plain_column(column: Any) -> Any:
+    """Return a column of numpy's types, with NaN for what is missing."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return _of_arrow(column)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _with_plain_categories(column)
+    if _may_hold_na(column.dtype) and column.isna().any():
+        return _with_nan(column)
+    return column
+
+
+def _with_plain_categories(column: Any) -> Any:
+    """Give categories a type of numpy's: what is missing beside others of them is `pandas.NA`."""
+    categories = column.cat.categories
+    if not _may_hold_na(categories.dtype) or categories.dtype == object:
+        return column
+    return column.cat.rename_categories(categories.astype(object).infer_objects())
+
+
+def _of_arrow(column: Any) -> Any:
+    """Return what a column of Arrow's holds; dates and the like stay, to be refused by name."""
+    from pandas.api import types
+
+    dtype = column.dtype
+    has_gaps = bool(column.isna().any())
+    if types.is_bool_dtype(dtype):
+        return _with_nan(column) if has_gaps else column.astype(bool)
+    if types.is_numeric_dtype(dtype):
+        is_whole = types.is_integer_dtype(dtype) and not has_gaps
+        return column.astype(dtype.numpy_dtype if is_whole else float)
+    if dtype.kind == "O" or types.is_string_dtype(dtype):
+        return _with_nan(column)
+    return column
 
 
 def _may_hold_na(dtype: Any) -> bool:
@@ -237,10 +282,10 @@ def check_columns(frame: Any, expected: Sequence[str]) -> Any:
     The order is restored, columns that were not there are left out, and what is missing becomes
     NaN; a column that is missing raises.
     """
-    names = list(frame.columns)
+    names, wanted = set(frame.columns), set(expected)
     missing = [name for name in expected if name not in names]
     if missing:
-        others = [name for name in names if name not in expected]
+        others = [name for name in frame.columns if name not in wanted]
         listed = ", ".join(f"'{name}'" for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = suggest(missing[0], others) if others else None

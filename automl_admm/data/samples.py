@@ -17,6 +17,7 @@ from automl_admm.data.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+SHIPPED = "german_credit"
 TARGET = "class"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.errors import ConfigurationError, DataError
+from automl_admm.errors import ConfigurationError, DataError, Remedy
 from automl_admm.plugin_types import Task
 
 Rows = NDArray[np.intp]
@@ -98,7 +98,9 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     if len(dealt) < count:
         raise DataError(
             f"{len(dealt)} rows do not fill {count} folds.",
-            hint="Ask for fewer folds (rows that are alone in their class do not count).",
+            hint=Remedy(
+                "Ask for fewer folds in {cv} (rows that are alone in their class do not count)."
+            ),
         )
     fold = np.full(len(classes), -1)
     fold[dealt] = np.arange(len(dealt)) % count

@@ -7,33 +7,57 @@ is trained on it.
 from __future__ import annotations
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from automl_admm.data.columns import plain_missing, with_columns
+from automl_admm.data.conforming import conform
+from automl_admm.data.formats import PARQUET, format_of
+from automl_admm.data.schema import MISSING_TEXTS, Column, Schema, content_of
 from automl_admm.errors import DataError, suggest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".csv", ".parquet")
+CODE = r"0\d+"
+CODE_IN_FILE = re.compile(rb"(?:^|[,\"\s])0\d+(?=[,\"\s]|\Z)")
 FOREIGN_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-def read_table(path: str | Path, text: Sequence[str] = ()) -> pd.DataFrame:
+def read_table(
+    path: str | Path,
+    text: Sequence[str] = (),
+    schema: Schema | None = None,
+    *,
+    keep_codes: bool = False,
+) -> pd.DataFrame:
     """Read a CSV file with a header line, or a Parquet file.
 
+    With a `schema` its columns hold what they held in training, or the cell that cannot is named.
     The columns named in `text` are read as they are written, even if all of it looks like
-    numbers. Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?". An
-    infinite number counts as missing too, for hardly any model can take one.
+    numbers. Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless
+    they were values in training. An infinite number counts as missing too, for hardly any model
+    can take one.
     """
     source = Path(path)
-    _check_file(source)
-    frame = (
-        _read_parquet(source) if source.suffix.lower() == ".parquet" else _read_csv(source, text)
-    )
+    if format_of(source) == PARQUET:
+        frame, place = _read_parquet(source, schema), partial(_row_of_parquet, source)
+    else:
+        frame, place = _read_csv(source, text, schema), partial(_line_of, source)
+        if keep_codes and (codes := _codes(source, frame)):
+            frame = _read_csv(source, [*text, *codes], schema)
     if frame.empty:
         raise DataError(f"{source} holds a header and no rows.")
+    if schema is not None:
+        frame = conform(frame, schema, place)
     cleaned: pd.DataFrame = _without_infinities(frame)
     return cleaned
 
@@ -57,58 +81,118 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     return frame.drop(columns=[target]), y
 
 
-def _check_file(source: Path) -> None:
-    if source.is_dir():
-        raise DataError(f"{source} is a folder.", hint="Name a file in it.")
-    if not source.exists():
-        names = _tables_beside(source)
-        hint = suggest(source.name, names) if names else None
-        raise DataError(f"there is no file {source}.", hint=hint)
-    if not source.is_file():
-        raise DataError(f"{source} is no ordinary file.", hint="Copy it to one first.")
-    if source.stat().st_size == 0:
-        raise DataError(f"{source} is empty.")
-
-
-def _tables_beside(source: Path) -> list[str]:
-    if not source.parent.is_dir():
-        return []
-    return [item.name for item in source.parent.iterdir() if item.suffix.lower() in SUFFIXES]
-
-
-def _read_parquet(source: Path) -> Any:
+def _read_parquet(source: Path, schema: Schema | None) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(source)
+        frame = pd.read_parquet(source)
     except ImportError as problem:
         raise DataError(
             f"{source}: reading Parquet needs pyarrow.", hint="pip install pyarrow"
         ) from problem
     except (OSError, ValueError) as problem:
         raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem
+    named = plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
+    return named if schema is None else _with_gaps_by_texts(named, schema)
 
 
-def _read_csv(source: Path, text: Sequence[str]) -> Any:
+def _with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
+    """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
+    known = schema.by_name()
+    columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]
+    return with_columns(frame, columns)
+
+
+def _with_gaps(column: Any, expected: Column | None) -> Any:
+    if expected is None or content_of(column) != "text":
+        return column
+    markers = MISSING_TEXTS.difference(expected.texts).intersection(column.unique())
+    return column.mask(column.isin(markers), np.nan) if markers else column
+
+
+def _read_csv(source: Path, text: Sequence[str], schema: Schema | None) -> Any:
     import pandas as pd
 
-    _check_lines(source)
+    header = _check_lines(source)
+    columns = () if schema is None else schema.columns
+    # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
+    written = [str(column.name) for column in columns if _is_read_as_written(column)]
     try:
-        return pd.read_csv(
+        frame = pd.read_csv(
             source,
-            na_values=["?"],
+            na_values=_markers(header, columns),
+            keep_default_na=False,
             skipinitialspace=True,
             encoding="utf-8-sig",
             index_col=False,
             low_memory=False,
-            dtype=dict.fromkeys(text, str),
+            dtype=dict.fromkeys([*text, *written], str),
         )
     except (ValueError, OverflowError) as problem:
         raise DataError(f"{source} cannot be read: {problem}.") from problem
+    for column in columns:
+        if "" in column.texts and column.has_gaps and str(column.name) in frame:
+            _check_empty(frame[str(column.name)], source)
+    return frame
 
 
-def _check_lines(source: Path) -> None:
-    """Raise on the first line that does not fit the header: pandas would shift or fill it."""
+def _codes(source: Path, frame: Any) -> list[str]:
+    """Name the columns that were read as numbers, and have a cell with a needless zero."""
+    import pandas as pd
+
+    figures = list(frame.select_dtypes("number").columns)
+    with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        if not figures or CODE_IN_FILE.search(content) is None:
+            return []
+    written = pd.read_csv(
+        source,
+        usecols=figures,
+        dtype=str,
+        skipinitialspace=True,
+        encoding="utf-8-sig",
+        index_col=False,
+    )
+    return [name for name in figures if written[name].str.fullmatch(CODE, na=False).any()]
+
+
+def _check_empty(column: Any, source: Path) -> None:
+    """Raise on an empty field where training had both empty texts and gaps."""
+    empty = np.flatnonzero((column == "").to_numpy(dtype=bool, na_value=False))
+    if len(empty):
+        raise DataError(
+            f"{_line_of(source, int(empty[0]))}: an empty field in column '{column.name}', where "
+            "training had both empty texts and missing values.",
+            hint="A CSV file cannot tell them apart: give a Parquet file.",
+        )
+
+
+def _is_read_as_written(column: Column) -> bool:
+    return column.holds in ("boolean", "text")
+
+
+def _markers(header: Sequence[str], columns: Sequence[Column]) -> Any:
+    """Say what means a missing value: in all columns the same, or by name where it differs."""
+    values = {str(column.name): column.texts for column in columns if column.texts}
+    if not values:
+        return sorted(MISSING_TEXTS)
+    return {name: sorted(MISSING_TEXTS.difference(values.get(name, ()))) for name in header}
+
+
+def _row_of_parquet(source: Path, number: int) -> str:
+    return f"{source}, row {number + 1}"
+
+
+def _line_of(source: Path, number: int) -> str:
+    """Say in which line a row ends; blank lines are no rows, and a quoted field may have several.
+
+    Only who is told of a mistake waits for this: it reads the file again.
+    """
+    lines = (line for line, _ in _lines(source))
+    return f"{source}, line {next(islice(lines, number + 1, None))}"
+
+
+def _check_lines(source: Path) -> list[str]:
+    """Return the header; raise on a line that does not fit it, which pandas would shift or fill."""
     header: list[str] = []
     for line, fields in _lines(source):
         if not header:
@@ -121,6 +205,7 @@ def _check_lines(source: Path) -> None:
             )
     if not header:
         raise DataError(f"{source} holds no header.")
+    return header
 
 
 def _lines(source: Path) -> Iterator[tuple[int, list[str]]]:
@@ -138,8 +223,9 @@ def _lines(source: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _check_header(source: Path, header: Sequence[str]) -> None:
-    twice = next((name for name in header if header.count(name) > 1), None)
-    if twice is not None:
+    counts = Counter(header)  # `header.count` for each name is quadratic: minutes for wide tables
+    if len(counts) < len(header):
+        twice = next(name for name in header if counts[name] > 1)
         raise DataError(f"{source}: two columns are named '{twice}'.", hint="Rename one.")
     for sign, name in FOREIGN_SEPARATORS.items():
         if len(header) == 1 and sign in header[0]:
@@ -149,8 +235,6 @@ def _check_header(source: Path, header: Sequence[str]) -> None:
 
 
 def _without_infinities(frame: Any) -> Any:
-    import numpy as np
-
     floats = frame.select_dtypes("floating").columns
     infinite = [name for name in floats if np.isinf(frame[name].to_numpy(float)).any()]
     return frame.replace({name: [np.inf, -np.inf] for name in infinite}, np.nan)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.evaluation.labels import is_turned, sorted_order
 from automl_admm.evaluation.outcomes import InvalidOutcome
 
 NUMBERS = "fiub"
@@ -45,17 +46,29 @@ def check_probabilities(probabilities: Any, classes: int) -> None:
 
 
 def number_labels(labels: Any, classes: Any) -> Any:
-    """The places of predicted labels among the sorted classes; raises if one is not there.
+    """The places of predicted labels among the classes; raises if one is not there.
 
     A search for the place alone would take an unknown label for one of its neighbours.
     """
     found = np.asarray(labels)
+    order = sorted_order(classes)
     try:
-        places = np.searchsorted(classes, found)
-        is_known = np.asarray(classes)[np.minimum(places, len(classes) - 1)] == found
+        places = np.searchsorted(classes, found, sorter=order)
+        places = order[np.minimum(places, len(classes) - 1)]
+        is_known = np.asarray(classes)[places] == found
     except TypeError as problem:
         raise InvalidOutcome(f"the predicted labels are of another type: {problem}") from problem
     if not np.all(is_known):
         unknown = str(found[~is_known].flat[0])[:SHOWN_CHARACTERS]
         raise InvalidOutcome(f"the label '{unknown}' was predicted, which is not in the target")
     return places
+
+
+def turn(predictions: Any, classes: Any) -> Any:
+    """Probabilities or scores of a pipeline in the order of the classes, the positive one last."""
+    found = np.asarray(predictions)
+    if not is_turned(classes):
+        return found
+    if found.ndim == 1:
+        return -found
+    return found[:, ::-1]

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from automl_admm.problem import Evaluation
 
-# What an evaluation may take of the time left as long as none has succeeded.
-PATIENCE = 0.4
+# What an evaluation may take of the time left as long as none has succeeded; the last seconds are
+# not divided: in what would be left of them nothing else could succeed.
+PATIENCE = 0.6
+UNDIVIDED = 4.0
 
 
 class Ledger:
@@ -122,6 +124,6 @@ class Budget:
         left, limit = self.seconds_left(best), self.evaluation_seconds
         if left is None:
             return limit, False
-        if limit is not None and best is None:
-            limit = max(limit, self.patience * left)
+        if limit is not None and best is None and self.patience > 0.0:
+            limit = max(limit, self.patience * left, UNDIVIDED)
         return (left, True) if limit is None or left < limit else (limit, False)

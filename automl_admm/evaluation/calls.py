@@ -77,6 +77,8 @@ def encode_report(report: Report) -> bytes:
 def decode_report(encoded: bytes) -> Report:
     """Read what `encode_report` wrote."""
     found = json.loads(encoded)
+    if not isinstance(found["message"], str) or not isinstance(found["result"], dict):
+        raise TypeError("no report")
     return Report(Status(found["status"]), found["message"], found["result"])
 
 

@@ -19,15 +19,35 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
-        self._rest = b""
+        self._rest: list[bytes] = []
+        self._outbox = bytearray()
 
     def fileno(self) -> int:
         """The descriptor to poll."""
         return self._end.fileno()
 
+    @property
+    def has_mail(self) -> bool:
+        """Whether something that was posted has not gone out yet."""
+        return bool(self._outbox)
+
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message; raises OSError when the other end is gone."""
-        self._end.sendall(json.dumps(message).encode() + b"\n")
+        self._end.sendall(_line(message))
+
+    def post(self, message: Mapping[str, Any]) -> None:
+        """Send a message without waiting for the other end to read; `flush` sends the rest."""
+        self._outbox += _line(message)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send as much of what was posted as the other end has room for."""
+        while self._outbox:
+            try:
+                sent = self._end.send(self._outbox, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            del self._outbox[:sent]
 
     def receive(self, timeout: float | None) -> list[Message]:
         """The messages that came, none if the time ran out; EOFError when the other end is gone."""
@@ -39,7 +59,11 @@ class Channel:
             chunk = b""
         if not chunk:
             raise EOFError
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        self._rest.append(chunk)
+        if b"\n" not in chunk:
+            return []
+        *lines, rest = b"".join(self._rest).split(b"\n")
+        self._rest = [rest]
         return [json.loads(line) for line in lines]
 
     def close(self) -> None:
@@ -47,15 +71,25 @@ class Channel:
         self._end.close()
 
 
-def readable(descriptors: Sequence[int], timeout: float | None) -> list[int]:
+def _line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def readable(
+    descriptors: Sequence[int], timeout: float | None, writable: Sequence[int] = ()
+) -> list[int]:
     """Wait until one of the descriptors can be read, at most `timeout` seconds, or 24 days.
 
-    By poll, because select takes no descriptor above 1023.
+    It ends, too, when one in `writable` can be written. By poll, because select takes no descriptor
+    above 1023.
     """
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
+    for descriptor in writable:
+        poll.register(descriptor, select.POLLIN | select.POLLOUT)
     milliseconds = None
     if timeout is not None:
         milliseconds = math.ceil(min(1000 * max(timeout, 0.0), LONGEST_POLL))
-    return [descriptor for descriptor, _ in poll.poll(milliseconds)]
+    found = poll.poll(milliseconds)
+    return [descriptor for descriptor, event in found if event != select.POLLOUT]

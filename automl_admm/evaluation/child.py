@@ -21,10 +21,10 @@ import psutil
 
 from automl_admm.evaluation.calls import Report, call_work, encode_report, exit_code, report_error
 from automl_admm.evaluation.processes import adopt_orphans, die_with_parent
+from automl_admm.evaluation.reporting import write_frame
 from automl_admm.evaluation.supervision import OUTPUT
 
 TASK = "task.pickle"
-RESULT = "result.json"
 FILE_LIMIT = 4 << 30
 ADDRESS_MARGIN = 2 << 30
 
@@ -40,15 +40,19 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a child is held to: where temporary files go, its address space, whose child it is."""
+    """What a child is held to: where temporary files go, its address space, whose child it is.
+
+    `report` is the descriptor on which it tells its result.
+    """
 
     temporary: Path
     address_bytes: int | None
     server: int
+    report: int
 
 
 def run_child(work: Any, order: Order, rules: Rules) -> NoReturn:
-    """Do a task and end this process, leaving a report in the folder unless it was cut short.
+    """Do a task and end this process, telling its result unless it was cut short.
 
     The end is `os._exit`: the exit handlers in memory are the fork server's, not ours.
     """
@@ -59,8 +63,11 @@ def run_child(work: Any, order: Order, rules: Rules) -> NoReturn:
         _confine(rules.address_bytes)
         _divert_temporary_files(rules.temporary)
         _reseed(order.number)
-        _write(order.folder / RESULT, encode_report(_perform(work, order.folder)))
-        code = 0
+        own = os.getpid()
+        encoded = encode_report(_perform(work, order.folder))
+        if os.getpid() == own:  # else the work has forked and come back twice
+            write_frame(rules.report, encoded)
+            code = 0
     except SystemExit as leave:
         code = exit_code(leave)
     except BaseException:  # noqa: BLE001 - nothing may run on into the server's own code
@@ -96,6 +103,7 @@ def _divert_temporary_files(folder: Path) -> None:
     with contextlib.suppress(OSError):  # there is no room left: let the work find out
         folder.mkdir(mode=0o700)
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+        os.environ["JOBLIB_TEMP_FOLDER"] = str(folder)  # else it would take /dev/shm
 
 
 def _confine(address_bytes: int | None) -> None:
@@ -128,13 +136,6 @@ def _perform(work: Any, folder: Path) -> Report:
         raise
     except BaseException as error:  # noqa: BLE001 - a work may raise a KeyboardInterrupt of its own
         return report_error(error)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
 
 
 def _flush() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.evaluation.answers import turn
 from automl_admm.evaluation.group_thresholds import (
     GroupRule,
     Names,
@@ -45,11 +46,17 @@ class Decider:
     rule: GroupRule | None = None
 
     def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
-        """The thresholds for all folds, if there are any to choose and they matter."""
+        """The thresholds for all folds, if there are any to choose and they matter.
+
+        Without limits to aim at, they do where nothing that is measured looks at decisions, and the
+        default decides one class for all rows of a pipeline whose scores tell them apart.
+        """
         response = response_of(seen[0].pipeline)
-        if not self.aimed or not response or not all(map(_has_two_sides, seen)):
+        if not response or not all(map(_has_two_sides, seen)):
             return None
         parts, by_decisions = [one.part for one in seen], any(one.by_decisions for one in seen)
+        if by_decisions and not self.aimed:
+            return None
 
         def merit(threshold: float) -> float:
             return self._mean_score(seen, [_at(threshold)] * len(seen))
@@ -129,6 +136,6 @@ def _has_two_sides(seen: Seen) -> bool:
 
 
 def _labels_at(pipeline: Any, bar: Bar, classes: Any, X: Any) -> Any:
-    scores = np.asarray(predict_scores(pipeline, X))
+    scores = turn(predict_scores(pipeline, X), classes)
     sure = scores if scores.ndim == 1 else scores[:, -1]
     return classes[(sure >= bar(X)).astype(np.intp)]

@@ -10,15 +10,18 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from automl_admm.errors import EvaluatorLostError
 from automl_admm.evaluation.budget import Budget, Ledger
 from automl_admm.evaluation.costs import Foresight
 from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.evaluation.judging import judge, make_record
 from automl_admm.evaluation.logbook import Logbook
+from automl_admm.evaluation.together import BLAS_THREADS
 from automl_admm.problem import AdmmState, Evaluation, Limit, Status
 from automl_admm.protocols import Executor, Finished, Store, Task
 from automl_admm.search import Proposal, Search, Wait, derive_seed
@@ -81,14 +84,16 @@ class Driver:
         self._spent = self.log.spent
         self._threads = ThreadpoolController()
         self._interrupts = desk.interrupts
-        self._is_ending = False
+        self._again: list[int] = []
+        self._is_ending = self._is_stopped = False
         for evaluation in desk.known:
             desk.foresight.learn(evaluation)
 
     def run(self, search: Search) -> str:
         """Drive until the search or the budget ends; say which it was.
 
-        A second interrupt is raised: then nothing at all is to follow.
+        A second interrupt is raised: then nothing at all is to follow. Where nothing can be
+        evaluated any more, what is known is the result, if there is any.
         """
         try:
             with self._interrupts:
@@ -103,6 +108,11 @@ class Driver:
             if self._interrupts.count > 1:
                 raise
             return name_end(self._interrupts.number)
+        except EvaluatorLostError as problem:
+            if self.log.best is None:
+                raise
+            at = {self._desk.text(running.candidates[0]) for running in self._running.values()}
+            return f"{problem.message.rstrip('.')}, evaluating {' and '.join(sorted(at))}"
         finally:
             search.close()
             self._drain()
@@ -125,7 +135,8 @@ class Driver:
         The matrices of a solver are small: more threads make it slower by themselves, and forty
         times slower while the workers keep the cores busy.
         """
-        charged, limited = self._desk.ledger.charge("solver"), self._threads.limit(limits=1)
+        limited = BLAS_THREADS.within(partial(self._threads.limit, limits=1))
+        charged = self._desk.ledger.charge("solver")
         with charged, limited, self._interrupts.at_once():
             yield
 
@@ -148,7 +159,9 @@ class Driver:
 
     @property
     def _is_full(self) -> bool:
-        return len(self._running) >= max(self._desk.executor.workers, 1)
+        """Whether nothing more may start: what was lost is tried again alone, to see who did it."""
+        is_tried_again = any(running.is_retried for running in self._running.values())
+        return is_tried_again or len(self._running) >= max(self._desk.executor.workers, 1)
 
     def _make_room(self) -> list[Evaluation]:
         """Wait until a worker is free, or the search is to end.
@@ -163,7 +176,8 @@ class Driver:
     @property
     def _is_over(self) -> bool:
         left = self._desk.budget.seconds_left(self.log.best)
-        return self._interrupts.came or (left is not None and left < SHORTEST_EVALUATION)
+        is_late = left is not None and left < SHORTEST_EVALUATION
+        return self._interrupts.came or self._is_stopped or is_late
 
     def _answer(self, candidate: Candidate) -> Evaluation | None:
         """What is known of a candidate, or why there is no use in starting it."""
@@ -203,12 +217,20 @@ class Driver:
         most = self._desk.budget.max_evaluations
         if most is not None and self._spent > most - ROUNDING:
             return "evaluations" if not self._running else self._wait_for_last()
+        if self._asks_to_stop():
+            return "a plugin"
         if self._is_over or (self._desk.foresight.has_given_up and not self._running):
             return "budget"
-        answers = self._desk.tell(
-            "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
-        )
-        return "a plugin" if any(answers) else None
+        return None
+
+    def _asks_to_stop(self) -> bool:
+        """Whether a plugin wants the search to end; who has said so once is not asked again."""
+        if not self._is_stopped:
+            answers = self._desk.tell(
+                "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
+            )
+            self._is_stopped = any(answers)
+        return self._is_stopped
 
     def _wait_for_last(self) -> str:
         """Let what runs come to its end; nothing more is started."""
@@ -216,21 +238,26 @@ class Driver:
             self._collect(at_least=1)
         if not self._running:
             return "evaluations"
-        return name_end(self._interrupts.number) if self._interrupts.came else "budget"
+        if self._interrupts.came:
+            return name_end(self._interrupts.number)
+        return "a plugin" if self._is_stopped else "budget"
 
     def _collect(self, at_least: int) -> list[Evaluation]:
         """The evaluations that ended, entered in the log and the store.
 
         The wait ends with the budget too: a new best may have moved the end of the search. It is
-        cut into slices, because an interrupt does not wake it.
+        cut into slices, because neither an interrupt nor a plugin that wants to stop wakes it.
         """
         finished: Sequence[Finished] = ()
         with self._desk.ledger.charge("wait"):
             while self._running:
+                self._try_again()
                 left = self._desk.budget.seconds_left(self.log.best)
                 timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
                 finished = self._desk.executor.wait(timeout if at_least else 0.0)
-                if finished or not at_least or timeout == 0.0 or self._interrupts.came:
+                if finished or not at_least or timeout == 0.0:
+                    break
+                if self._interrupts.came or self._asks_to_stop():
                     break
         return self._take_in(finished)
 
@@ -243,6 +270,8 @@ class Driver:
         if running is None or self._retry(finished, running):
             return []
         del self._running[finished.number]
+        if finished.status is Status.LOST and running.is_retried:
+            finished = replace(finished, message=f"{finished.message} (twice, alone at last)")
         candidate, limits = running.candidates[0], self._desk.limits
         verdict = judge(finished, limits, until_deadline=running.until_deadline)
         text = self._desk.text(candidate)
@@ -256,19 +285,30 @@ class Driver:
         return [replace(first, candidate=candidate) for candidate in running.candidates]
 
     def _retry(self, finished: Finished, running: _Running) -> bool:
-        """Start an evaluation again whose process was lost by no fault of its own, but once."""
+        """Note an evaluation to be started again whose process was lost, but once.
+
+        Its process may have been killed from outside, by another evaluation, or by itself.
+        """
         if finished.status is not Status.LOST or running.is_retried or self._is_ending:
             return False
-        seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
         running.is_retried = True
-        self._desk.executor.submit(replace(running.task, seconds=seconds))
+        self._again.append(finished.number)
         return True
+
+    def _try_again(self) -> None:
+        """Start one that was lost again as soon as nothing else runs."""
+        if self._again and len(self._again) == len(self._running):
+            running = self._running[self._again.pop(0)]
+            seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
+            self._desk.executor.submit(replace(running.task, seconds=seconds))
 
     def _drain(self) -> None:
         """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
         self._is_ending = True
         executor = self._desk.executor
         self._take_in(executor.wait(0.0) if self._running else ())
+        for number in self._again:
+            self._enter(Finished(number, Status.CANCELLED))
         for number in list(self._running):
             executor.kill(number)
         until = self._desk.budget.clock() + LAST_WORDS

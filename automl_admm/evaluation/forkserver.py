@@ -11,15 +11,15 @@ import contextlib
 import gc
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,6 +29,7 @@ import psutil
 from automl_admm.evaluation.calls import MESSAGE_LIMIT, report_error, shorten
 from automl_admm.evaluation.channel import Channel, Message, readable
 from automl_admm.evaluation.child import Order, Rules, run_child
+from automl_admm.evaluation.folders import remove_tree
 from automl_admm.evaluation.mapping import read_mapped
 from automl_admm.evaluation.processes import (
     MARK,
@@ -38,7 +39,10 @@ from automl_admm.evaluation.processes import (
     kill_marked,
     own_memory,
 )
+from automl_admm.evaluation.reporting import Mailbox
+from automl_admm.evaluation.saving import SKOPS, import_skops
 from automl_admm.evaluation.supervision import Bounds, Cause, Folders, Watch
+from automl_admm.evaluation.watcher import leave_watcher
 from automl_admm.problem import Status
 
 MEMORY_POLL_SECONDS = 0.05
@@ -50,29 +54,31 @@ LAST_SECONDS = 1.0
 class Instructions:
     """What a fork server is told on its command line; `parent` is the pid that it works for.
 
-    `memory_bytes` are watched; `address_bytes`, if there are any, bind a child's address space too.
-    `temporary` is a folder for temporary files, its own and its children's.
+    `temporary` is a folder for temporary files, its own and its children's. The `modules` are
+    imported while it waits for its work.
     """
 
-    work: str
     socket: int
     parent: int
     temporary: str
-    memory_bytes: int | None
-    address_bytes: int | None
+    modules: tuple[str, ...] = ()
 
 
 def main() -> None:
     """Serve the parent that started this process, until it hangs up or is gone."""
     instructions = Instructions(**json.loads(sys.argv[2]))
+    leave_watcher(Path(instructions.temporary))
     channel = Channel(socket.socket(fileno=instructions.socket))
     adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _leaving_if_orphaned(instructions):
-        work = _load_work(Path(instructions.work), channel)
-    with contextlib.suppress(ConnectionError), _wakeups() as wakeup:
-        channel.send({"event": "ready"})
-        _Server(instructions, work, channel, wakeup).run()
+    with contextlib.suppress(ConnectionError, EOFError):
+        with _leaving_if_orphaned(instructions):
+            _import(instructions.modules)
+            assignment, *orders = _await_orders(channel)
+            work = _load_work(Path(assignment["work"]), channel)
+        with _wakeups() as wakeup:
+            channel.post({"event": "ready"})
+            _Server(instructions, assignment, work, channel, wakeup).run(orders)
     if _is_orphan(instructions):  # else it is the parent who removes them
         _remove_temporary_files(instructions)
 
@@ -82,7 +88,7 @@ def _is_orphan(instructions: Instructions) -> bool:
 
 
 def _remove_temporary_files(instructions: Instructions) -> None:
-    shutil.rmtree(instructions.temporary, ignore_errors=True)
+    remove_tree(Path(instructions.temporary))
 
 
 @contextmanager
@@ -102,6 +108,23 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _import(modules: Sequence[str]) -> None:
+    """Import what the work will need; what cannot be imported is the work's to tell."""
+    for module in modules:
+        try:
+            import_skops() if module == SKOPS else import_module(module)
+        except BaseException:  # noqa: BLE001 - an import runs anybody's code
+            traceback.print_exc()
+
+
+def _await_orders(channel: Channel) -> list[Message]:
+    """What the parent ordered, the first being to load the work."""
+    while True:
+        orders = channel.receive(None)
+        if orders:
+            return orders
 
 
 def _load_work(path: Path, channel: Channel) -> Any:
@@ -140,19 +163,29 @@ class _Server:
     """The loop: orders in, children forked, watched and reaped, events out."""
 
     def __init__(
-        self, instructions: Instructions, work: Any, channel: Channel, wakeup: int
+        self,
+        instructions: Instructions,
+        assignment: Message,
+        work: Any,
+        channel: Channel,
+        wakeup: int,
     ) -> None:
         self._instructions = instructions
+        self._memory_bytes: int | None = assignment["memory_bytes"]
+        self._address_bytes: int | None = assignment["address_bytes"]
         self._work = work
         self._channel = channel
         self._wakeup = wakeup
         self._pid = os.getpid()
         self._inherited = own_memory(psutil.Process())[1]
         self._watches: dict[int, Watch] = {}
+        self._mail: dict[int, Mailbox] = {}
 
-    def run(self) -> None:
-        """Serve until the parent is gone, then leave nothing alive."""
+    def run(self, orders: Sequence[Message] = ()) -> None:
+        """Serve until the parent is gone, then leave nothing alive; some orders came before."""
         try:
+            for order in orders:
+                self._obey(order)
             while not _is_orphan(self._instructions):
                 self._listen()
                 self._reap()
@@ -164,9 +197,15 @@ class _Server:
             self._end_all()
 
     def _listen(self) -> None:
-        ready = readable([self._channel.fileno(), self._wakeup], self._patience())
+        channel, mail = self._channel.fileno(), [box for box in self._mail.values() if box.is_open]
+        waited_for = [channel, self._wakeup, *(box.fileno() for box in mail)]
+        writable = [channel] if self._channel.has_mail else []
+        ready = readable(waited_for, self._patience(), writable)
+        self._channel.flush()
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)
+        for box in mail:
+            box.read()
         if self._channel.fileno() in ready:
             for message in self._channel.receive(0.0):
                 self._obey(message)
@@ -176,7 +215,7 @@ class _Server:
             return IDLE_SECONDS
         now = time.monotonic()
         seconds = min(watch.seconds_to_next(now) for watch in self._watches.values())
-        has_memory_limit = self._instructions.memory_bytes is not None
+        has_memory_limit = self._memory_bytes is not None
         return min(seconds, MEMORY_POLL_SECONDS) if has_memory_limit else seconds
 
     def _obey(self, message: Message) -> None:
@@ -190,18 +229,23 @@ class _Server:
         begun = time.monotonic()
         folders = Folders(order.folder, Path(self._instructions.temporary, str(order.number)))
         try:
+            mailbox = Mailbox()
             pid = os.fork()
         except OSError as error:
             message = f"no process could be started: {error.strerror}"
             self._tell_end(order.number, 1, Cause(Status.LOST, message))
             return
         if pid == 0:
+            for box in (*self._mail.values(), mailbox):
+                box.close()
             self._channel.close()
-            rules = Rules(folders.temporary, self._instructions.address_bytes, self._pid)
+            rules = Rules(folders.temporary, self._address_bytes, self._pid, mailbox.writer)
             run_child(self._work, order, rules)
-        bounds = Bounds(order.seconds, self._instructions.memory_bytes, self._inherited)
+        mailbox.hand_over()
+        self._mail[order.number] = mailbox
+        bounds = Bounds(order.seconds, self._memory_bytes, self._inherited)
         self._watches[order.number] = Watch(pid, folders, bounds, begun)
-        self._channel.send(
+        self._channel.post(
             {"event": "started", "number": order.number, "pid": pid, "moment": begun}
         )
 
@@ -216,8 +260,16 @@ class _Server:
             watch.kill_remains()
         self._kill_strays()
         for number, watch in finished:
-            shutil.rmtree(watch.folders.temporary, ignore_errors=True)
-            self._tell_end(number, ended[watch.pid], watch.cause)
+            watch.remove_remains()
+            remove_tree(watch.folders.temporary)
+            self._tell_end(number, ended[watch.pid], watch.cause, self._told(number))
+
+    def _told(self, number: int) -> bytes | None:
+        """What a child that has ended told; what came last may still lie in the pipe."""
+        mailbox = self._mail.pop(number)
+        mailbox.read()
+        mailbox.close()
+        return mailbox.content()
 
     def _kill_strays(self) -> None:
         """Kill the orphans that this process was given; more may follow when these have ended."""
@@ -226,8 +278,10 @@ class _Server:
             if pid not in known:
                 kill_group(pid)
 
-    def _tell_end(self, number: int, code: int, cause: Cause | None) -> None:
-        self._channel.send(
+    def _tell_end(
+        self, number: int, code: int, cause: Cause | None, told: bytes | None = None
+    ) -> None:
+        self._channel.post(
             {
                 "event": "ended",
                 "number": number,
@@ -235,6 +289,7 @@ class _Server:
                 "status": None if cause is None else cause.status,
                 "message": "" if cause is None else shorten(cause.message, MESSAGE_LIMIT),
                 "moment": time.monotonic(),
+                "report": None if told is None else told.decode(errors="replace"),
             }
         )
 

@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.evaluation.thresholds import (
+    ALWAYS,
+    NEVER,
     Aimed,
     Fold,
+    Standing,
+    are_flat,
     balanced_accuracy,
     between,
     mean_values,
+    say_threshold,
+    standing,
     violation,
 )
 from automl_admm.plugin_types import EvaluatedPipeline
@@ -35,7 +41,8 @@ PASSES = 2
 MOST_MEASURED = 200
 
 Names = NDArray[np.object_]
-Rank = tuple[float, float]
+Rank = tuple[Standing, float]
+WORST: Standing = (True, True, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +70,9 @@ class Thresholds:
 def name_thresholds(details: Mapping[str, Any]) -> str:
     """The thresholds of groups that the log of an evaluation holds, in words; empty if none."""
     by_group = details.get("group_thresholds") or {}
-    words = [f"{name} at {threshold:.4g}" for name, threshold in by_group.items()]
-    return ", ".join([*words, f"others at {details['threshold']:.4g}"]) if words else ""
+    words = [f"{name} {say_threshold(threshold)}" for name, threshold in by_group.items()]
+    others = f"others {say_threshold(details.get('threshold', math.nan))}"
+    return ", ".join([*words, others]) if words else ""
 
 
 class GroupRule(Protocol):
@@ -93,6 +101,8 @@ def choose_group_thresholds(
     what only lies between them is not seen.
     """
     folds = tuple(Fold.of(part, aimed) for part in parts)
+    if are_flat([np.asarray(part.scores, dtype=float) for part in parts]):
+        return Thresholds(single)
     trial = _Trial(folds, tuple(names), tuple(aimed), single, merit)
     for rows in _kinds(np.concatenate([part.y for part in parts])):
         trial.move_together(rows)
@@ -131,7 +141,7 @@ class _Trial:
         self.scores = np.concatenate(scores)
         every = np.ones(len(self.scores), dtype=bool)
         self.ordered = tuple(map(np.unique, self._of_groups(every)))
-        self.best, self.rank = np.full(len(self.groups), self.single), (math.inf, math.inf)
+        self.best, self.rank = np.full(len(self.groups), self.single), (WORST, math.inf)
         self._look(self.best)
 
     def found(self) -> Thresholds:
@@ -173,23 +183,37 @@ class _Trial:
         if key in self.tried:
             return self.tried[key]
         if len(self.tried) >= MOST_MEASURED:
-            return math.inf, math.inf
-        rank = self.tried[key] = self._rank(thresholds)
+            return WORST, math.inf
+        thresholds = self._settled(thresholds, key)
+        rank = self.tried[key] = self._rank(thresholds, key)
         if rank < self.rank:
             self.best, self.rank = thresholds, rank
         return rank
 
-    def _rank(self, thresholds: Array) -> Rank:
-        """(violation, −merit); the merit is asked for only where it can matter."""
+    def _settled(self, thresholds: Array, key: tuple[int, ...]) -> Array:
+        """The same; one that parts nothing of its group is the end that it stands for."""
+        found = thresholds.copy()
+        for group, (place, ordered) in enumerate(zip(key, self.ordered, strict=True)):
+            if place in (0, len(ordered)) and found[group] != self.single:
+                found[group] = NEVER if place else ALWAYS
+        return found
+
+    def _rank(self, thresholds: Array, key: tuple[int, ...]) -> Rank:
+        """(standing, −merit); the merit is asked for only where it can matter."""
         parted = self._by_fold(thresholds)
+        ends = [
+            ALWAYS if place == 0 else NEVER if place == len(ordered) else math.nan
+            for place, ordered in zip(key, self.ordered, strict=True)
+        ]
         broken = violation(self.aimed, mean_values(self.folds, parted))
-        if broken > self.rank[0] or not math.isfinite(broken):
-            return broken, math.inf
+        found = standing(broken, is_one_sided=set(ends) in ({ALWAYS}, {NEVER}))
+        if found > self.rank[0] or not math.isfinite(broken):
+            return found, math.inf
         if self.merit is None:
             merit = balanced_accuracy(self.folds, parted)
         else:
             merit = self.merit(self._named(thresholds))
-        return broken, math.inf if math.isnan(merit) else -merit
+        return found, math.inf if math.isnan(merit) else -merit
 
     def _by_fold(self, thresholds: Array) -> list[float | Array]:
         ends = np.cumsum([len(names) for names in self.names])[:-1]

@@ -6,8 +6,10 @@ read, or into a finaliser, where Python drops it.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
@@ -20,15 +22,18 @@ class Deferral:
     """While it is entered the first interrupt only sets `came`; a second one is raised at once.
 
     In a block of `at_once` the first is raised, too: there a solver thinks, perhaps for long.
-    `number` is the signal that came, `count` how many did. It may be entered anew within itself.
+    `number` is the signal that came, `count` how many did, `moment` when the first did. It may be
+    entered anew within itself.
 
     An interrupt is a signal whose handler raises KeyboardInterrupt; any other handler is called
-    as before. Only the main thread of a process can defer, in others nothing changes.
+    as before. Only the main thread of a process can defer, in others nothing changes. The handlers
+    belong to the whole process: the command line defers, a call from Python does not.
     """
 
     def __init__(self, *, enabled: bool) -> None:
         self.number: int | None = None
         self.count = 0
+        self.moment = math.inf
         self._depth = 0
         self._enabled = enabled and threading.current_thread() is threading.main_thread()
         self._is_at_once = False
@@ -78,10 +83,15 @@ class Deferral:
         except KeyboardInterrupt:
             self.number = number
             self.count += 1
+            self.moment = min(self.moment, time.monotonic())
             if not is_kept:
                 raise
 
 
-def deferral_for(executor: object) -> Deferral:
-    """What runs in this very process is interrupted as its author expects: nothing is deferred."""
-    return Deferral(enabled=not getattr(executor, "runs_here", False))
+def deferral_for(executor: object, given: Deferral | None) -> Deferral:
+    """What is given, if anything; only a program may set handlers, and a library is none.
+
+    What runs in this very process is interrupted as its author expects: nothing is deferred.
+    """
+    is_deferred = given is not None and not getattr(executor, "runs_here", False)
+    return given if given is not None and is_deferred else Deferral(enabled=False)

@@ -10,25 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.evaluation.calls import Report, decode_report, describe_exit, shorten
+from automl_admm.errors import AutomlAdmmError, ConfigurationError, EvaluatorLostError, Remedy
+from automl_admm.evaluation.calls import Report, decode_report, describe_exit
 from automl_admm.evaluation.channel import Message
-from automl_admm.evaluation.child import RESULT, TASK
+from automl_admm.evaluation.child import TASK
+from automl_admm.evaluation.early import EarlyServer
 from automl_admm.evaluation.folders import Folders
 from automl_admm.evaluation.mapping import remove_mapped, write_mapped
 from automl_admm.evaluation.obstacles import naming_obstacles
+from automl_admm.evaluation.printed import last_output
 from automl_admm.evaluation.processes import share_of_memory
-from automl_admm.evaluation.server_process import Launch, ServerProcess
+from automl_admm.evaluation.server_process import Assignment, ServerProcess
 from automl_admm.evaluation.supervision import OUTPUT, trim_output
 from automl_admm.plugin_types import ExecutorSetting
 from automl_admm.problem import Status
 from automl_admm.protocols import Finished, Task
 
+# A server that dies before it is ready is at fault itself; later it may be what it evaluates, and
+# another evaluation may not do that.
 RESTARTS = 3
+DEATHS_IN_A_ROW = 12
 KILL_SECONDS = 1.0
-SHOWN_OUTPUT = 4_000
-SHOWN_LINE = 120
-TRACEBACK = "Traceback (most recent call last)"
 PATIENCE = 5.0
 
 
@@ -57,8 +59,11 @@ class _Running:
 class LocalExecutor:
     """Runs tasks in children of a fork server, which starts at once and warms up meanwhile.
 
+    One that was started early, before there was the work, is taken if it is for so many workers.
+
     The server enforces the limits and reaps; this side hands out orders and reads reports. A
-    server that dies is started again for the next task, a few times. A work may be pickled already
+    server that dies is started again for the next task, unless it has died many times with no task
+    that came to its end in between. A work may be pickled already
     (see `pickle_work`), and may have a method
     `prepare()`, which the server calls before it forks: it may import and build, but must not run
     anything that starts threads (a fit does), or the children may hang. Without a memory limit a
@@ -69,24 +74,26 @@ class LocalExecutor:
         self.workers = setting.workers
         self._folders = Folders(setting.scratch)
         scratch = self._folders.scratch
-        self._launch = Launch(
+        self._assignment = Assignment(
             scratch / "work.pickle",
-            scratch / "server.log",
-            self.workers,
             setting.memory_bytes or share_of_memory(self.workers),
             setting.memory_bytes,
         )
         try:
-            _store_work(work, self._launch.work)
+            _store_work(work, self._assignment.work)
         except AutomlAdmmError:
             self._folders.close()
             raise
         self._running: dict[int, _Running] = {}
         self._ended: list[Finished] = []
         self._deaths: list[str] = []
+        self._early_deaths = 0
         self._failure: AutomlAdmmError | None = None
         self._ready: float | None = None
-        self._server: ServerProcess | None = ServerProcess(self._launch)
+        early: EarlyServer | None = setting.server
+        begun = None if early is None else early.take(self.workers)
+        self._server: ServerProcess | None = begun or ServerProcess(self.workers)
+        self._server.assign(self._assignment)
 
     def submit(self, task: Task) -> None:
         """Hand a task to the server; its time runs from the fork, not from here."""
@@ -135,8 +142,7 @@ class LocalExecutor:
             self._server = None
         for number in list(self._running):
             self._finish(number, Report(Status.CANCELLED, "the executor was closed"), 0.0)
-        remove_mapped(self._launch.work)
-        self._launch.log.unlink(missing_ok=True)
+        remove_mapped(self._assignment.work)
         self._folders.close()
 
     def _send(self, order: Message) -> bool:
@@ -152,14 +158,22 @@ class LocalExecutor:
         if self._failure is not None:
             raise self._failure
         if self._server is None:
-            if len(self._deaths) > RESTARTS:
-                raise AutomlAdmmError(
-                    f"the process that evaluates died {len(self._deaths)} times; "
-                    f"the last time by {self._deaths[-1]}.",
-                    hint="Is there enough memory? 'inline' runs evaluations without it.",
-                )
-            self._server = ServerProcess(self._launch)
+            if self._early_deaths > RESTARTS or len(self._deaths) > DEATHS_IN_A_ROW:
+                raise self._give_up()
+            self._server = ServerProcess(self.workers)
+            self._server.assign(self._assignment)
         return self._server
+
+    def _give_up(self) -> EvaluatorLostError:
+        """What to raise; who asks once more is given another try, for a final fit may succeed."""
+        problem = EvaluatorLostError(
+            f"the process that evaluates died {len(self._deaths)} times in a row; "
+            f"the last time by {self._deaths[-1]}.",
+            hint=Remedy("Is there enough memory? {executor='inline'} runs evaluations without it."),
+        )
+        self._deaths.clear()
+        self._early_deaths = 0
+        return problem
 
     def _listen(self, timeout: float | None) -> None:
         if self._failure is not None:
@@ -189,13 +203,14 @@ class LocalExecutor:
             self._failure = _load_error(message["message"])
             raise self._failure
         if message["event"] == "ready":
-            self._ready = time.monotonic()
+            self._ready, self._early_deaths = time.monotonic(), 0
         running = self._running.get(message.get("number", -1))
         if running is None:
             return
         if message["event"] == "started":
             running.begun = message["moment"]
         else:
+            self._deaths.clear()
             seconds = message["moment"] - (running.begun or message["moment"])
             self._finish(running.task.number, _report(message, running.folder), seconds)
 
@@ -208,17 +223,18 @@ class LocalExecutor:
         self._ended.append(self._folders.hand_out(finished, running.folder, keep=keep))
 
     def _mourn(self) -> None:
-        """The server is dead: what ran is lost, unless its report is there."""
+        """The server is dead, and what ran is lost."""
         if self._server is None:
             return
-        end = self._server.bury() + _last_line(self._launch.log)
+        end = self._server.bury()
+        self._early_deaths += self._ready is None
         self._server = self._ready = None
         self._deaths.append(end)
         now = time.monotonic()
         for number, running in list(self._running.items()):
             seconds = 0.0 if running.begun is None else now - running.begun
             lost = Report(Status.LOST, f"the process that evaluates died: {end}")
-            self._finish(number, _read_report(running.folder) or lost, seconds)
+            self._finish(number, lost, seconds)
 
 
 def pickle_work(work: Any) -> PickledWork:
@@ -258,45 +274,24 @@ def _load_error(reason: str) -> ConfigurationError:
 
 
 def _report(message: Message, folder: Path) -> Report:
-    """How a task ended: by a report that is whole, by what we did to it, by its exit status.
+    """How a task ended: by what we did to it, by its exit status, by what it told.
 
-    A report that was whole when the time limit struck counts; one that broke the memory limit
-    does not.
+    Only a child that told one whole result and left by itself has succeeded.
     """
     status = message["status"]
-    report = _read_report(folder)
-    if report is not None and status != Status.MEMOUT:
-        return report
     if status is not None:
         return Report(Status(status), message["message"])
-    printed = _last_output(folder / OUTPUT)
+    report = _decoded(message["report"]) if message["code"] == 0 else None
+    if report is not None:
+        return report
+    printed = last_output(folder / OUTPUT)
     result = {"output": printed} if printed else {}
     return Report(Status.CRASHED, describe_exit(message["code"]), result)
 
 
-def _read_report(folder: Path) -> Report | None:
-    """The report in a folder; None if there is none, or none that can be read."""
+def _decoded(told: str | None) -> Report | None:
+    """A report as a child told it; None if there is none, or none that can be read."""
     try:
-        return decode_report((folder / RESULT).read_bytes())
-    except (OSError, ValueError, KeyError, TypeError):
+        return None if told is None else decode_report(told.encode())
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _last_line(log: Path) -> str:
-    """What the server said last: a library that cannot start names the limit that it met.
-
-    OpenBLAS does so and interrupts the process, which only then has a traceback.
-    """
-    said, _, _ = _last_output(log).partition(TRACEBACK)
-    lines = said.strip().splitlines()
-    return f", saying '{shorten(lines[-1].strip(), SHOWN_LINE)}'" if lines else ""
-
-
-def _last_output(output: Path) -> str:
-    """The end of what a task printed: a crash often says there what it was."""
-    try:
-        with output.open("rb") as file:
-            file.seek(max(output.stat().st_size - SHOWN_OUTPUT, 0))
-            return file.read(SHOWN_OUTPUT).decode(errors="replace")
-    except OSError:
-        return ""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
 from typing import Any
 
 from automl_admm.errors import ConfigurationError, UnknownNameError
@@ -34,6 +37,33 @@ class Metric:
     def score(self, loss: float) -> float:
         """The score of a loss."""
         return self.best - loss
+
+    def knowing(self, classes: Any) -> Metric:
+        """The same; one that has a parameter `classes` is given the labels, the positive one last.
+
+        For a target that is a quantity they are None. scikit-learn's own need none.
+        """
+        return replace(self, scorer=_bound(self.scorer, classes)) if self.sees_labels else self
+
+
+def _bound(scorer: Scorer, classes: Any) -> Scorer:
+    """A scorer of its own function, or a function that `make_scorer` made one of."""
+    function: Any = scorer
+    if _takes_classes(function):
+        return partial(function, classes=classes)
+    if _takes_classes(getattr(scorer, "_score_func", None)):
+        known = getattr(scorer, "_kwargs", {})
+        if "classes" not in known:
+            scorer = copy(scorer)
+            vars(scorer)["_kwargs"] = {**known, "classes": classes}
+    return scorer
+
+
+def _takes_classes(function: Any) -> bool:
+    try:
+        return "classes" in signature(function).parameters
+    except (TypeError, ValueError):  # nothing to call, or one that Python knows nothing of
+        return False
 
 
 def default_metric(task: Task, classes: int) -> str:

@@ -9,31 +9,40 @@ from __future__ import annotations
 import math
 import pickle
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from automl_admm.errors import PluginError
-from automl_admm.evaluation.answers import check_predictions, check_probabilities, number_labels
+from automl_admm.evaluation.answers import check_predictions, check_probabilities, turn
 from automl_admm.evaluation.deciding import Decider, fix
+from automl_admm.evaluation.decisions import (
+    decisions_of,
+    describe_decisions,
+    one_class_of,
+    rates_of,
+)
+from automl_admm.evaluation.fallback import constant_pipeline, few_rows
 from automl_admm.evaluation.group_thresholds import GroupRule, Thresholds
 from automl_admm.evaluation.metrics import Metric
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.evaluation.peaks import forget_peak, peak_mb
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.evaluation.rows import share_of_rows
-from automl_admm.evaluation.saving import import_skops
+from automl_admm.evaluation.saving import import_skops, save_pipeline
 from automl_admm.evaluation.seen import Seen, Table, score_of
+from automl_admm.evaluation.testimony import FILES, encode_evidence, hash_files
 from automl_admm.evaluation.thresholds import aimed_decisions, response_of
+from automl_admm.evaluation.together import unheard_warnings
 from automl_admm.evaluation.views import Numbered, Remembered
 from automl_admm.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.plugin_types import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
-from automl_admm.problem import Limit
+from automl_admm.problem import ONE_CLASS, Limit
 from automl_admm.registry import Registry
 from automl_admm.shape import PipelineSpace, Step, all_modules
 from automl_admm.space import Candidate
@@ -41,7 +50,9 @@ from automl_admm.space import Candidate
 Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.
 SHARE_SEED = 0
-EVIDENCE = "evidence.pickle"
+EVIDENCE = "evidence.json"
+PICKLE = "model.pickle"
+SHIPPED = "model.skops"
 ROUNDING = 1e-9
 
 
@@ -78,8 +89,8 @@ class PipelineWork:
         for module in all_modules(self.space.shape):
             with suppress(PluginError):
                 build_pipeline([Step(module.component)], components, self.context, seed=0)
-        if self.persist:
-            import_skops()  # the final fit needs it when time is shortest
+        if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
+            import_skops()  # the final fit needs it when time is shortest, and sizes hang on it
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
         """Cross-validate a candidate; the predictions of rows not trained on go to a file.
@@ -98,6 +109,7 @@ class PipelineWork:
                 seen = decider.decide(seen, thresholds)
             parts = [one.part for one in seen]
             values = np.array(self._values_by_split(parts), dtype=float)
+            decided = describe_decisions(seen)
             predictions = np.concatenate([part.predictions for part in parts])
             predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
         rows = np.concatenate([valid for _, valid in self.splits])
@@ -113,12 +125,36 @@ class PipelineWork:
                 "work_seconds": time.perf_counter() - wall,
                 "slowdown": _slowdown(wall, processor),
                 **({} if thresholds is None else thresholds.as_details()),
+                **decided,
             },
         }
 
+    def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
+        small = few_rows(self)
+        with threadpool_limits(limits=1):  # on few rows threads only wait for each other
+            if candidate is None:
+                found = small.judge_constant()
+            else:
+                found = small.evaluate(candidate, seed, folder)
+            by = found["details"].get("threshold"), found["details"].get("group_thresholds")
+            fitted = small.refit(candidate, seed, folder, *by)
+        return {**found, "refit": dict(fitted), "rows": len(small.table.y)}
+
+    def judge_constant(self) -> Mapping[str, Any]:
+        """What a constant model comes to; a limit that has no value for it leaves it a model."""
+        train, valid = (self.table.part(rows) for rows in self.splits[0])
+        begun = time.perf_counter()
+        with unheard_warnings():
+            pipeline = self._fit(None, 0, train.X, train.labels())
+            seen = self._measure(pipeline, valid, time.perf_counter() - begun)
+            values = [_value_or_nan(constraint, seen.part) for constraint in self.constraints]
+            details = {"scores": [seen.score], **describe_decisions([seen])}
+        return {"loss": self.metric.loss(seen.score), "constraints": values, "details": details}
+
     def refit(
         self,
-        candidate: Candidate,
+        candidate: Candidate | None,
         seed: int,
         folder: Path,
         threshold: float | None = None,
@@ -135,14 +171,43 @@ class PipelineWork:
         if threshold is not None:
             thresholds = Thresholds(threshold, group_thresholds or {})
             pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
-        found: dict[str, Any] = {}
-        with (folder / "model.pickle").open("wb") as file:
+        found: dict[str, Any] = self._decided_of_all(pipeline, fit_seconds)
+        with (folder / PICKLE).open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         if self.persist:
-            import_skops().dump(pipeline, folder / "model.skops", compression=8)
+            save_pipeline(pipeline, folder / SHIPPED)
+        files = hash_files([folder / name for name in self._saved])
         if self.held_out is not None:
-            found = self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
-        return found
+            found |= self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
+            files |= found.pop(FILES, {})
+        return found | {FILES: files}
+
+    def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
+        """Load the file that ships once, in a child: one that cannot be loaded is no model."""
+        del folder
+        with unheard_warnings():
+            if self.persist:
+                skops = import_skops()
+                skops.loads(content, trusted=skops.get_untrusted_types(data=content))
+            else:
+                pickle.loads(content)  # noqa: S301 - another child of the same run wrote it
+        return {}
+
+    @property
+    def _saved(self) -> tuple[str, ...]:
+        return (PICKLE, SHIPPED) if self.persist else (PICKLE,)
+
+    def _decided_of_all(self, pipeline: Any, seconds: float) -> dict[str, Any]:
+        """The class that the model calls all rows of the search, if it is one alone.
+
+        It is fitted: nothing that fails here may lose it.
+        """
+        try:
+            with unheard_warnings():
+                only = one_class_of(pipeline, self.table, seconds)
+        except Exception:  # noqa: BLE001 - a component is anybody's code
+            return {}
+        return {} if only is None else {ONE_CLASS: only}
 
     def _measure_held_out(
         self, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
@@ -156,10 +221,15 @@ class PipelineWork:
             with unheard_warnings():
                 measured = self._measure(pipeline, rows, fit_seconds)
                 found |= {"held_out_score": measured.score, "held_out_rows": len(rows.y)}
-                part = replace(measured.part, calls=self.calls)
+                if rows.classes is not None and len(rows.classes) == 2:
+                    found["held_out_decisions"] = rates_of(
+                        rows.y, decisions_of(measured.answers, rows)
+                    )
+                size = (folder / SHIPPED).stat().st_size if self.persist else None
+                part = replace(measured.part, calls=self.calls, saved_bytes=size)
                 seen = [_evidence(constraint, part, "") for constraint in self.constraints]
-            with (folder / EVIDENCE).open("wb") as file:
-                pickle.dump(seen, file, protocol=pickle.HIGHEST_PROTOCOL)
+            (folder / EVIDENCE).write_bytes(encode_evidence(seen))
+            found |= {FILES: hash_files([folder / EVIDENCE])}
             pairs = zip(self.constraints, seen, strict=True)
             values = [_value(constraint, evidence, "") for constraint, evidence in pairs]
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
@@ -174,8 +244,10 @@ class PipelineWork:
         pipeline = self._fit(candidate, seed, train.X, train.labels())
         return self._measure(pipeline, valid, time.perf_counter() - begun)
 
-    def _fit(self, candidate: Candidate, seed: int, X: Any, y: Any) -> Any:
+    def _fit(self, candidate: Candidate | None, seed: int, X: Any, y: Any) -> Any:
         forget_peak()
+        if candidate is None:
+            return constant_pipeline(self.context.task).fit(X, y)
         steps = self.space.steps(candidate)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
         return fit_pipeline(pipeline, steps, self._loaded(), X, y)
@@ -191,7 +263,7 @@ class PipelineWork:
         by_decisions = remembered.was_asked("predict")
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
         is_looked_at = by_decisions or self.constraints
-        decisions = _decisions(remembered, rows) if is_looked_at else None
+        decisions = decisions_of(remembered, rows) if is_looked_at else None
         evaluated = EvaluatedPipeline(
             numbered,
             rows.X,
@@ -266,25 +338,24 @@ def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
     return value
 
 
+def _value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
+    """The value of one constraint; NaN, which is within no limit, if it has none."""
+    try:
+        return _value(constraint, _evidence(constraint, part, ""), "")
+    except InvalidOutcome:
+        return math.nan
+
+
 def _predictions(pipeline: Any, rows: Table) -> Any:
     """The most that the model can say; of one that only decides, the numbers of its decisions."""
     response = response_of(pipeline)
     if not response:
-        return _decisions(pipeline, rows)
+        return decisions_of(pipeline, rows)
     predictions = np.asarray(predict_scores(pipeline, rows.X))
     check_predictions(predictions, len(rows.y))
     if response == "predict_proba" and rows.classes is not None:
         check_probabilities(predictions, len(rows.classes))
-    return predictions
-
-
-def _decisions(pipeline: Any, rows: Table) -> Any:
-    """What is predicted of the rows, numbered as their target is; known already, as a rule."""
-    found = np.asarray(pipeline.predict(rows.X))
-    if rows.classes is not None:
-        found = number_labels(found, rows.classes)
-    check_predictions(found, len(rows.y))
-    return found
+    return turn(predictions, rows.classes)
 
 
 def _slowdown(wall: float, processor: float) -> float:
@@ -294,11 +365,3 @@ def _slowdown(wall: float, processor: float) -> float:
     """
     worked = max(time.process_time() - processor, 1e-3)
     return max((time.perf_counter() - wall) / worked, 1.0)
-
-
-@contextmanager
-def unheard_warnings() -> Iterator[None]:
-    """Keep quiet about what a candidate warns of: it is judged by its score."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import psutil
 
 MARK = "AUTOML_ADMM_SERVER"
 ROUNDS = 3
+LAST_SECONDS = 1.0
 SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
@@ -89,7 +91,20 @@ def kill_marked(mark: str) -> None:
         if not found:
             return
         kill_all(found)
-        psutil.wait_procs(found, timeout=1.0)
+        _await_ends(found, time.monotonic() + LAST_SECONDS)
+
+
+def _await_ends(processes: Sequence[psutil.Process], latest: float) -> None:
+    """Wait until processes have ended; a zombie has, and may stay one for as long as its parent."""
+    while any(map(_lives, processes)) and time.monotonic() < latest:
+        time.sleep(LAST_SECONDS / 200)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 def _carries(process: psutil.Process, mark: str) -> bool:

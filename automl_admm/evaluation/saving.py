@@ -1,4 +1,4 @@
-"""Importing skops, without what it would drag along."""
+"""Saving a fitted pipeline with skops, imported without what it would drag along."""
 
 from __future__ import annotations
 
@@ -6,17 +6,30 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED
 
 # To list its estimators scikit-learn imports all that is in it, and so these, which import torch
 # and dask where they are installed: two seconds and 200 MB for nothing.
 HEAVY = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "dask", "cupy"))
+SKOPS = "skops.io"
 
 
 def import_skops() -> Any:
     """The module `skops.io`."""
     with _absent(HEAVY):
-        return import_module("skops.io")
+        return import_module(SKOPS)
+
+
+def save_pipeline(pipeline: Any, path: Path) -> None:
+    """Write the file that ships."""
+    import_skops().dump(pipeline, path, compression=ZIP_DEFLATED)
+
+
+def count_bytes(pipeline: Any) -> int:
+    """Return the size of the file that would ship."""
+    return len(import_skops().dumps(pipeline, compression=ZIP_DEFLATED))
 
 
 @contextmanager

@@ -14,6 +14,8 @@ from automl_admm.plugin_types import EvaluatedPipeline
 class Table:
     """Rows and their target; class labels are numbered, `classes` says what the numbers mean.
 
+    They are sorted, but for a positive class that the user named, which is the last.
+
     `sensitive` is a frame of the columns that limits are on.
     """
 
@@ -52,7 +54,7 @@ def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
     """The score of a pipeline that was fitted on labels.
 
     scikit-learn's own metrics see class numbers, so that those which need a positive class have
-    one: the last of the sorted labels. A scorer of the user's own sees the user's own labels.
+    one: the last. A scorer of the user's own sees the user's own labels.
     """
     if rows.classes is None or metric.sees_labels:
         return float(metric.scorer(pipeline, rows.X, rows.labels()))

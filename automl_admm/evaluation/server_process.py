@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from automl_admm.evaluation.calls import describe_exit
 from automl_admm.evaluation.channel import Channel
+from automl_admm.evaluation.folders import remove_tree
 from automl_admm.evaluation.forkserver import Instructions
 from automl_admm.evaluation.obstacles import naming_obstacles
+from automl_admm.evaluation.printed import last_line
 from automl_admm.evaluation.processes import MARK, kill_marked
 
 STOP_SECONDS = 3.0
 TEMPORARY = "automl-admm-tmp-"
+LOG = "server.log"
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -37,12 +41,13 @@ BOOT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """What a fork server is started with."""
+class Assignment:
+    """The file of the work that a fork server is to hold, and what its children may use.
+
+    `memory_bytes` are watched; `address_bytes`, if there are any, bind a child's address space too.
+    """
 
     work: Path
-    log: Path
-    workers: int
     memory_bytes: int | None
     address_bytes: int | None = None
 
@@ -51,41 +56,41 @@ class ServerProcess:
     """A fork server that runs, or did.
 
     What it and its children write to temporary files goes to a folder that is removed with it. Its
-    path is short, wherever the run folder is: sockets have no room for a long one.
+    path is short, wherever the run folder is: sockets have no room for a long one. It imports some
+    `modules`, and waits for its assignment.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, workers: int, modules: Sequence[str] = ()) -> None:
         self._mark = secrets.token_hex(8)
         with naming_obstacles("the process that evaluates cannot be started"):
             self._temporary = tempfile.mkdtemp(prefix=TEMPORARY)
             try:
-                self._begin(launch)
+                self._begin(workers, modules)
             except OSError:
                 self._remove_temporary()
                 raise
 
-    def _begin(self, launch: Launch) -> None:
+    def _begin(self, workers: int, modules: Sequence[str]) -> None:
         ours, theirs = socket.socketpair()
-        instructions = Instructions(
-            str(launch.work),
-            theirs.fileno(),
-            os.getpid(),
-            self._temporary,
-            launch.memory_bytes,
-            launch.address_bytes,
-        )
+        instructions = Instructions(theirs.fileno(), os.getpid(), self._temporary, tuple(modules))
         self.channel = Channel(ours)
         try:
             with theirs:
-                self._process = self._start(launch, instructions)
+                self._process = self._start(workers, instructions)
         except OSError:
             self.channel.close()
             raise
         self.pid = self._process.pid
 
-    def _start(self, launch: Launch, instructions: Instructions) -> subprocess.Popen[bytes]:
+    def assign(self, assignment: Assignment) -> None:
+        """Give it its work; one that has died by now is found dead when it is asked for more."""
+        order = {"order": "load", **asdict(assignment), "work": str(assignment.work)}
+        with suppress(OSError):
+            self.channel.send(order)
+
+    def _start(self, workers: int, instructions: Instructions) -> subprocess.Popen[bytes]:
         path = [str(entry) or str(Path.cwd()) for entry in sys.path]
-        with launch.log.open("ab") as log:
+        with self._log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
                 [
                     *(sys.executable, "-P", "-W", "ignore", "-c", BOOT),
@@ -94,7 +99,7 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=_environment(self._mark, launch.workers, self._temporary),
+                env=_environment(self._mark, workers, self._temporary),
                 pass_fds=[instructions.socket],
                 start_new_session=True,
             )
@@ -115,16 +120,21 @@ class ServerProcess:
         self._remove_temporary()
 
     def bury(self) -> str:
-        """Kill the server and whatever it left; say how it ended."""
+        """Kill the server and whatever it left; say how it ended, and what it said last."""
         self.channel.close()
         self._process.kill()
         code = self._process.wait()
         kill_marked(self._mark)
+        end = describe_exit(code) + last_line(self._log)
         self._remove_temporary()
-        return describe_exit(code)
+        return end
+
+    @property
+    def _log(self) -> Path:
+        return Path(self._temporary, LOG)
 
     def _remove_temporary(self) -> None:
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        remove_tree(Path(self._temporary))
 
 
 def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from automl_admm.evaluation.processes import (
     kill_group,
     own_memory,
 )
+from automl_admm.evaluation.shared_memory import SharedMemory, mapped_bytes
 from automl_admm.problem import Status
 
 SCAN_SECONDS = 0.25
@@ -28,6 +29,7 @@ EXACT_SECONDS = 1.0
 WEIGHING_SECONDS = 0.5
 SCRATCH_LIMIT = 8 << 30
 MOST_FILES = 20_000
+DEEPEST = 100
 OUTPUT = "output.txt"
 OUTPUT_LIMIT = 1_000_000
 RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
@@ -81,6 +83,7 @@ class Watch:
         self._next_exact = begun
         self._next_weighing = begun + WEIGHING_SECONDS
         self._tree: dict[int, psutil.Process] = {}
+        self._shared = SharedMemory()
 
     def seconds_to_next(self, now: float) -> float:
         """Seconds until the next look that is due, apart from memory."""
@@ -117,6 +120,10 @@ class Watch:
         kill_group(self.pid)
         kill_all(self._tree.values())
 
+    def remove_remains(self) -> None:
+        """Remove what it left in memory; call it when all of its processes are gone."""
+        self._shared.remove()
+
     def _scan(self) -> None:
         """Remember the descendants: on a host without subreapers a daemon can be lost sight of."""
         for pid in descendants_of(self.pid):
@@ -125,8 +132,8 @@ class Watch:
 
     def _weigh(self) -> None:
         limit = self._bounds.scratch_bytes
-        if not is_within(self.folders.both, limit, MOST_FILES):
-            most = f"{limit / 1e6:.0f} MB or {MOST_FILES:,} files"
+        if not is_within(self.folders.both, limit, MOST_FILES, DEEPEST):
+            most = f"{limit / 1e6:.0f} MB, {MOST_FILES:,} files or {DEEPEST} levels of folders"
             self.kill(Cause(Status.ERROR, f"wrote more than {most} to its folder"))
 
     def _remember(self, pid: int) -> None:
@@ -138,6 +145,8 @@ class Watch:
     def _check_memory(self, limit: int, now: float) -> None:
         """Kill the tree if its USS is over the limit.
 
+        To that comes what lies in memory and is not mapped.
+
         USS is never above RSS, so that a tree whose RSS is within needs no closer look. One whose
         RSS less what it inherited is over is looked at on the spot. Any other can only be over by
         writing on what it inherited; to look costs 10 ms for 400 MB, so it is done every second.
@@ -146,13 +155,16 @@ class Watch:
             self._remember(self.pid)
         tree = list(self._tree.values())
         sizes = [own_memory(process) for process in tree]
-        if sum(resident for resident, _ in sizes) <= limit:
+        shared = self._shared.count(self._tree)
+        if sum(resident for resident, _ in sizes) + shared <= limit:
             return
-        is_suspect = sum(private for _, private in sizes) - self._bounds.inherited > limit
+        private = sum(private for _, private in sizes) - self._bounds.inherited
+        is_suspect = private + shared > limit
         if not is_suspect and now < self._next_exact:
             return
         self._next_exact = now + EXACT_SECONDS
-        used = exact_memory(tree)
+        unmapped = max(shared - mapped_bytes(self._tree), 0)
+        used = max(exact_memory(tree) + unmapped, shared)
         if used > limit:
             self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.0f} MB"))
 

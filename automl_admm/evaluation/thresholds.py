@@ -9,12 +9,13 @@ out-of-fold scores of all folds together, and ships inside the pipeline as sciki
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from automl_admm.evaluation.labels import is_turned, positive_of
 from automl_admm.evidence import as_evidence
 from automl_admm.plugin_types import Constraint, ConstraintFunction, EvaluatedPipeline
 from automl_admm.problem import Limit
@@ -26,8 +27,12 @@ TOLERANCE = 0.1
 COARSE = (0, 0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99, 1)
 FINE = 4
 DEFAULTS = {"predict_proba": 0.5, "decision_function": 0.0}
+# No score is beyond these, whatever the model is fitted on: one that says yes to no row that was
+# validated says yes to none at all.
+NEVER, ALWAYS = math.inf, -math.inf
 
 Merit = Callable[[float], float]
+Standing = tuple[bool, bool, float]
 
 
 @runtime_checkable
@@ -82,15 +87,21 @@ def choose_threshold(
     """The threshold for all folds; None if the values of the limits do not hang on it after all.
 
     The least violation is first, Σ_m max(0, g_m − ε_m) / (|ε_m| / 10), which is 0 within all
-    limits; then the best `merit`, or without one the best balanced accuracy: a limit on false
-    positives shall not be met by never saying yes. Of equals it is the one nearest to the default.
+    limits; then the best `merit`, or without one the best balanced accuracy. Of equals it is the
+    one nearest to the default. A limit on false positives shall not be met by never saying yes:
+    one that decides one class for all rows comes after all others that have a value, and is
+    `NEVER` or `ALWAYS`. So is each where the scores of a fold are all the same: a number between
+    those of two folds would decide otherwise when the model is fitted again.
 
-    The default and 17 quantiles of the scores are tried, then twice four more between the
-    neighbours of the best; what only lies between others of them is not seen.
+    The default, 17 quantiles of the scores and one row more or less than none or all are tried,
+    then twice four more between the neighbours of the best; what only lies between others of them
+    is not seen. Without `aimed` limits one is chosen only where the default decides one class for
+    all rows.
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
-    trial.look(len(trial.ordered) * np.array(COARSE))
-    if not trial.is_moved:
+    rows = len(trial.ordered)
+    trial.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
+    if not trial.is_moved and (trial.is_flat or not trial.is_one_sided(trial.default_place)):
         return None
     for _ in range(2):
         trial.look(np.linspace(*trial.neighbours(), FINE + 2))
@@ -143,13 +154,18 @@ def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> Constrain
 
 @dataclass(eq=False)
 class _Trial:
-    """Thresholds and what they come to on the folds; `places` are theirs among sorted scores."""
+    """Thresholds and what they come to on the folds; `places` are theirs among sorted scores.
+
+    It `is_flat` where the scores of every fold are all the same.
+    """
 
     folds: tuple[Fold, ...]
     aimed: tuple[Aimed, ...]
     default: float
     merit: Merit | None
     ordered: Array = field(init=False)
+    is_flat: bool = field(init=False)
+    default_place: int = field(init=False)
     places: dict[float, int] = field(init=False, default_factory=dict)
     values: dict[float, Array] = field(init=False, default_factory=dict)
     merits: dict[float, float] = field(init=False, default_factory=dict)
@@ -157,7 +173,9 @@ class _Trial:
     def __post_init__(self) -> None:
         scores = [np.asarray(fold.part.scores, dtype=float) for fold in self.folds]
         self.ordered = np.sort(np.concatenate(scores))
-        self._try(self.default, int(np.searchsorted(self.ordered, self.default)))
+        self.is_flat = are_flat(scores)
+        self.default_place = int(np.searchsorted(self.ordered, self.default))
+        self._try(self.default, self.default_place)
 
     @property
     def is_moved(self) -> bool:
@@ -179,17 +197,30 @@ class _Trial:
         lower = max((other for other in tried if other < place), default=place)
         return lower, min((other for other in tried if other > place), default=place)
 
+    def is_one_sided(self, place: int) -> bool:
+        """Whether all rows lie on one side of a threshold at this place."""
+        return place in (0, len(self.ordered))
+
     def best(self) -> float:
         """The threshold of the least violation; among these of the largest merit."""
-        violations = {threshold: self._violation(threshold) for threshold in self.values}
-        least = min(violations.values())
-        equals = [threshold for threshold, found in violations.items() if found == least]
+        standings = {threshold: self._standing(threshold) for threshold in self.values}
+        least = min(standings.values())
+        equals = [threshold for threshold, found in standings.items() if found == least]
         return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
 
+    def _standing(self, threshold: float) -> Standing:
+        is_one_sided = self.is_one_sided(self.places[threshold])
+        return standing(self._violation(threshold), is_one_sided=is_one_sided)
+
     def _distance(self, threshold: float) -> int:
-        return abs(self.places[threshold] - self.places[self.default])
+        return abs(self.places[threshold] - self.default_place)
 
     def _try(self, threshold: float, place: int) -> None:
+        """Measure it; where it parts nothing it is the end that it stands for."""
+        if self.is_one_sided(place):
+            threshold = NEVER if place else ALWAYS
+        elif self.is_flat:
+            return
         self.places[threshold] = place
         self.values[threshold] = mean_values(self.folds, [threshold] * len(self.folds))
 
@@ -209,11 +240,29 @@ class _Trial:
 def between(ordered: Array, place: int) -> float:
     """A threshold with so many sorted scores below.
 
-    It is half-way between two of them, so that other rows fall to one side as these do.
+    It is half-way between two of them, so that other rows fall to one side as these do. The scores
+    may be those of some rows alone: what parts no row of all is for the caller to see.
     """
     if place == len(ordered):
         return float(np.nextafter(ordered[-1], math.inf))
     return float(ordered[max(place - 1, 0)] / 2 + ordered[place] / 2)
+
+
+def are_flat(scores: Iterable[Array]) -> bool:
+    """Whether the scores of each fold are all the same: they tell no rows apart."""
+    return all(bool((fold == fold[0]).all()) for fold in scores)
+
+
+def standing(broken: float, *, is_one_sided: bool) -> Standing:
+    """How thresholds compare: first any value, then two sides, then the least violation."""
+    return (not math.isfinite(broken), is_one_sided, broken)
+
+
+def say_threshold(threshold: float) -> str:
+    """A threshold in words."""
+    if math.isinf(threshold):
+        return "never" if threshold > 0 else "always"
+    return f"at {threshold:.4g}"
 
 
 def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
@@ -265,12 +314,16 @@ def _excess(limit: Limit, value: float) -> float:
 def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
     """A fitted pipeline that decides at this threshold, as a plain scikit-learn object.
 
-    Its fit looks at the labels alone: there must be two of them.
+    The last of the classes is the positive one. Its fit looks at the labels alone: there must be
+    two of them.
     """
     from sklearn.frozen import FrozenEstimator
     from sklearn.model_selection import FixedThresholdClassifier
 
     fixed = FixedThresholdClassifier(
-        FrozenEstimator(pipeline), threshold=threshold, response_method=response_of(pipeline)
+        FrozenEstimator(pipeline),
+        threshold=threshold,
+        pos_label=positive_of(classes) if is_turned(classes) else None,
+        response_method=response_of(pipeline),
     )
     return fixed.fit(np.reshape(classes, (-1, 1)), classes)

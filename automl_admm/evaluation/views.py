@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.evaluation.answers import turn
+from automl_admm.evaluation.labels import is_turned, sorted_order
+
+SCORES = ("predict_proba", "decision_function")
+
 
 class Remembered:
     """A fitted pipeline that answers a question about the same rows only once.
@@ -79,16 +84,38 @@ class Numbered:
         self._labels = classes
         self.classes_ = np.arange(len(classes))
 
+    @property
+    def as_fitted(self) -> Any:
+        """The pipeline that was fitted on labels."""
+        return self._pipeline
+
     def predict(self, X: Any) -> Any:
         """The numbers of the predicted labels."""
-        return np.searchsorted(self._labels, self._pipeline.predict(X))
+        order = sorted_order(self._labels)
+        return order[np.searchsorted(self._labels, self._pipeline.predict(X), sorter=order)]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in SCORES and is_turned(self._labels):
+            return self._turning(getattr(self._pipeline, name))
         if not hasattr(self._pipeline, name) and hasattr(self._pipeline, "estimator_"):
             return getattr(self._pipeline.estimator_, name)
         return getattr(self._pipeline, name)
 
+    def _turning(self, method: Any) -> Any:
+        """The same method, its answer in the order of the numbers."""
+
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            return turn(method(X), self._labels)
+
+        return respond
+
     def __sklearn_tags__(self) -> Any:
         return self._pipeline.__sklearn_tags__()
+
+
+def with_labels(pipeline: Any) -> Any:
+    """Return the pipeline as it was fitted, on labels, if it is seen by their numbers."""
+    return pipeline.as_fitted if isinstance(pipeline, Numbered) else pipeline

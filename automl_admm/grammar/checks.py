@@ -255,17 +255,34 @@ def _check_duplicates(grammar: Grammar) -> Iterator[Diagnostic]:
 
 def _repeated(parts: tuple[Node, ...], owner: str) -> Iterator[Diagnostic]:
     seen: Counter[str] = Counter()
+    first: dict[str, Node] = {}
     for part in parts:
         if any(isinstance(node, Unsupported) for node in walk(part)):
             continue
         text = label(part)
         seen[text] += 1
         if seen[text] == 2:
-            help_ = _help_repeated(part)
+            help_ = _help_repeated(part, first[text], owner)
             message = f"'{text}' stands twice in this {owner}"
             yield Diagnostic(Code.DUPLICATE, part.span, message, help_)
+        first.setdefault(text, part)
 
 
-def _help_repeated(part: Node) -> str:
-    is_none = isinstance(part, Reference) and part.name == NONE
-    return f"'x?' already means 'x | {NONE}'." if is_none else "Delete one of them."
+def _help_repeated(part: Node, first: Node, owner: str) -> str:
+    if isinstance(part, Reference) and part.name == NONE:
+        return f"'x?' already means 'x | {NONE}'."
+    if _values_in(part) == _values_in(first):
+        return "Delete one of them."
+    if owner == ANY_ORDER:
+        return "Their values are others: give each a rule of its own."
+    return "Their values are others: name them, 'a -> first | b -> second', or give one a choice."
+
+
+def _values_in(part: Node) -> list[object]:
+    """What the components of a part are given, wherever that stands in the file."""
+    calls = (node for node in walk(part) if isinstance(node, Call))
+    return [
+        (call.component, argument.name, argument.given.kind, argument.given.texts)
+        for call in calls
+        for argument in call.arguments
+    ]

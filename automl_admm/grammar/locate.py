@@ -32,6 +32,11 @@ def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
     names = [plugin.name for plugin in grammars]
     if path.is_dir():
         raise ConfigurationError(f"grammar '{source}' is a folder.", hint="Name a file in it.")
+    if path.exists():
+        raise ConfigurationError(
+            f"grammar '{source}' is no ordinary file.",
+            hint="Save what comes through it in a file, and name that.",
+        )
     if path.suffix == SUFFIX or len(path.parts) > 1:
         hint = f"By name there are: {', '.join(names)}." if names else None
         raise ConfigurationError(f"grammar file '{source}' does not exist.", hint=hint)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from automl_admm.errors import suggest
+from automl_admm.grammar.accepted import why_refused
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.model import Argument, Call, Given, Node
 from automl_admm.plugin_types import ComponentPlugin
@@ -27,6 +28,10 @@ from automl_admm.space import Choice, Condition, Parameter, Value
 CHOICE = "choice"
 RANGES = ("int", "log_int", "float", "log_float")
 WHOLE = re.compile(r"[+-]?\d{1,15}")
+ANY_WHOLE = re.compile(r"[+-]?\d+")
+# What is smaller has lost its digits, and what is larger is infinite as soon as it is multiplied.
+SMALLEST, LARGEST = 1e-100, 1e100
+SHOWN_DIGITS = 30
 Declared = Parameter | Choice
 
 
@@ -71,10 +76,32 @@ def _check_call(call: Call, plugin: ComponentPlugin) -> Iterator[Diagnostic]:
             yield Diagnostic(Code.UNKNOWN_PARAMETER, argument.span, message, help_)
         else:
             try:
-                narrowed(declared[argument.name], argument.given)
+                new = narrowed(declared[argument.name], argument.given)
+                _check_numbers(plugin, declared[argument.name], new)
             except _MistakeError as mistake:
                 span = argument.given.span
                 yield Diagnostic(mistake.code, span, mistake.message, mistake.help)
+
+
+def _check_numbers(plugin: ComponentPlugin, item: Declared, new: Declared | Constant) -> None:
+    """Raise for a number that the estimator refuses; of listed values the component is sure."""
+    if _known(item) is not None:
+        return
+    for value in _numbers_of(new):
+        takes = why_refused(plugin, item.name, value)
+        if takes:
+            message = f"'{item.name}' cannot be {value}: it takes {takes}"
+            raise _MistakeError(Code.BOUNDS, message)
+
+
+def _numbers_of(new: Declared | Constant) -> tuple[Value, ...]:
+    """The value, all values to choose from, or both ends of the range."""
+    if isinstance(new, Constant):
+        return (new.value,)
+    if isinstance(new, Choice) or new.values:
+        return tuple(new.values)
+    number = int if new.is_integer else float
+    return tuple(number(end) for end in (new.low, new.high))
 
 
 # --- meaning -------------------------------------------------------------------------------------
@@ -194,6 +221,14 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
     log = kind.startswith("log")
     if log and low <= 0:
         raise _MistakeError(Code.BOUNDS, "a log scale needs a lower bound above 0")
+    if low < 0 <= item.low:
+        usual = f"Its own range is {item.low:g} to {item.high:g}."
+        message = f"'{item.name}' takes no numbers below 0; {texts[0]} is one"
+        raise _MistakeError(Code.BOUNDS, message, usual)
+    if log and (low < SMALLEST or high > LARGEST):
+        message = f"no scale reaches from {texts[0]} to {texts[1]}"
+        help_ = f"Stay between {SMALLEST:g} and {LARGEST:g}."
+        raise _MistakeError(Code.BOUNDS, message, help_)
     if default and not low <= default[0] <= high:
         message = f"the default {texts[2]} is not between {texts[0]} and {texts[1]}"
         raise _MistakeError(Code.BOUNDS, message)
@@ -206,6 +241,10 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
 def _number(name: str, text: str, *, whole: bool) -> float:
     if whole and WHOLE.fullmatch(text):
         return int(text)
+    if whole and ANY_WHOLE.fullmatch(text):
+        shown = text if len(text) <= SHOWN_DIGITS else f"{text[:SHOWN_DIGITS]}…"
+        message = f"'{name}' cannot be {shown}: that number is too large"
+        raise _MistakeError(Code.BOUNDS, message, "Numbers have at most 15 digits.")
     try:
         number = float(text)
     except ValueError:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import ConfigurationError, Remedy
 from automl_admm.evaluation.group_thresholds import Names, Thresholds
+from automl_admm.evaluation.labels import is_turned, positive_of
 from automl_admm.evaluation.thresholds import aimed_decisions
 from automl_admm.limits.groups import Grouping
 from automl_admm.limits.written import GroupColumn
@@ -43,6 +44,7 @@ class FeatureGroups:
             thresholds=dict(thresholds.by_group),
             threshold=thresholds.single,
             response_method=response,
+            pos_label=positive_of(classes) if is_turned(classes) else None,
         )
         return fixed.fit(np.reshape(classes, (-1, 1)), classes)
 
@@ -59,7 +61,7 @@ def decide_by_groups(
         found = f"{classes} classes" if classes else "a quantity"
         raise ConfigurationError(
             f"thresholds by group need a target of two classes, and this one has {found}.",
-            hint="Leave out group_thresholds.",
+            hint=Remedy("Leave out {group_thresholds}."),
         )
     limits = [constraint.limit for constraint in constraints]
     for one in aimed_decisions(constraints, limits):
@@ -67,7 +69,7 @@ def decide_by_groups(
             return _of_features(one.limit.name, one.constraint.groups.columns, set(apart))
     raise ConfigurationError(
         "thresholds by group need a limit that compares the decisions on groups with a number.",
-        hint='Give one, such as "fpr_gap[sex] <= 0.05", or leave out group_thresholds.',
+        hint=Remedy('Give one, such as "fpr_gap[sex] <= 0.05", or leave out {group_thresholds}.'),
     )
 
 
@@ -77,7 +79,9 @@ def _of_features(limit: str, columns: tuple[GroupColumn, ...], apart: set[str]) 
         raise ConfigurationError(
             f"limit '{limit}': no threshold can be by the column '{hidden}', which "
             "is sensitive: pipelines are not given it.",
-            hint="Make it a feature (leave it out of --sensitive or sensitive_features), or leave "
-            "out group_thresholds.",
+            hint=Remedy(
+                "Make it a feature (leave it out of {sensitive_features}), or leave out "
+                "{group_thresholds}."
+            ),
         )
     return FeatureGroups({column.name: column.cuts for column in columns})

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.errors import DataError
+from automl_admm.evaluation.answers import turn
 from automl_admm.evaluation.group_thresholds import Names, Thresholds
 from automl_admm.limits.groups import Grouping
 from automl_admm.limits.written import GroupColumn
@@ -33,9 +34,11 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     `columns` are the features that make the groups, each with the points where it is cut, or none:
     `{"sex": (), "age": (30.0, 40.0)}`. `thresholds` are by the group's name, such as
-    `"f, age < 30"`; where it is unknown the plain `threshold` is taken. A row is of the last class
-    where `response_method` says at least so much.
+    `"f, age < 30"`; where it is unknown the plain `threshold` is taken. A row is of the positive
+    class where `response_method` says at least so much; that is `pos_label`, or the last class.
     """
+
+    pos_label: Any = None  # models that were saved before it had one are of the last class
 
     def __init__(
         self,
@@ -45,17 +48,21 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         thresholds: Mapping[str, float],
         threshold: float = 0.5,
         response_method: str = "predict_proba",
+        pos_label: Any = None,
     ) -> None:
         self.estimator = estimator
         self.columns = columns
         self.thresholds = thresholds
         self.threshold = threshold
         self.response_method = response_method
+        self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
         """Fit the estimator; the thresholds stay what they are."""
         if len(np.unique(y)) != 2:
             raise DataError(f"thresholds part two classes, and y has {len(np.unique(y))}.")
+        if self.pos_label is not None and self.pos_label not in list(np.unique(y)):
+            raise DataError(f"there is no class '{self.pos_label}' in y to be the positive one.")
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
@@ -66,10 +73,13 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def predict(self, X: Any) -> Any:
         """Decide each row at the threshold of its group."""
         check_is_fitted(self, "estimator_")
-        scores = np.asarray(getattr(self.estimator_, self.response_method)(X))
+        classes = self.classes_
+        if self.pos_label is not None and self.pos_label == classes[0]:
+            classes = classes[::-1]
+        scores = turn(getattr(self.estimator_, self.response_method)(X), classes)
         sure = scores if scores.ndim == 1 else scores[:, -1]
         bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
-        return self.classes_[(sure >= bar).astype(np.intp)]
+        return classes[(sure >= bar).astype(np.intp)]
 
     def groups_of(self, X: Any) -> Names:
         """The name of the group of every row."""

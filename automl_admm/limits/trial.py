@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from automl_admm.errors import AutomlAdmmError, ConfigurationError, DataError, reason_of
-from automl_admm.evaluation.objective import unheard_warnings
+from automl_admm.evaluation.together import unheard_warnings
 from automl_admm.evidence import as_evidence, explain_unknown
 from automl_admm.limits.comparing import Grouped
 from automl_admm.limits.groups import Grouping, check_columns, group_names
@@ -36,21 +36,28 @@ def columns_of(constraints: Iterable[Constraint]) -> set[str]:
     return {column.name for grouping in groupings for column in grouping.columns}
 
 
-def meet_data(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Constraint, ...]:
+def meet_data(
+    constraints: Iterable[Constraint],
+    rows: TrialRows,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[Constraint, ...]:
     """The constraints, knowing their groups; raises where the target or a column is not for them.
 
     The rows are all there are, so that a group which a part of them lacks is known to be missing.
+    Where the names of its `groups` are known already, by the limit, rows may lack some of them.
     """
-    return tuple(_met(constraint, rows) for constraint in constraints)
+    return tuple(_met(constraint, rows, groups or {}) for constraint in constraints)
 
 
-def _met(constraint: Constraint, rows: TrialRows) -> Constraint:
+def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[str]]) -> Constraint:
     _check_target(constraint, rows.classes)
     if constraint.groups is None:
         return constraint
     name = constraint.limit.name
     if isinstance(constraint.groups, Grouping):
         check_columns(constraint.groups.columns, rows.sensitive, name)
+    if str(constraint.limit) in known:
+        return with_groups(constraint, tuple(known[str(constraint.limit)]))
     return with_groups(constraint, group_names(constraint.groups(rows.sensitive), name))
 
 

@@ -174,7 +174,9 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     """The executor that was asked for, with its work."""
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
-    setting = ExecutorSetting(config.workers, config.memory_bytes, scratch, config.default_workers)
+    setting = ExecutorSetting(
+        config.workers, config.memory_bytes, scratch, config.default_workers, config.server
+    )
     options, title = build_options(name, record.options, given), plugins.executors.title(name)
     executor: Executor = make(title, record.factory, work, setting, options)
     is_one = all(hasattr(executor, method) for method in EXECUTOR_METHODS)
@@ -183,9 +185,11 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
 
 
 def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
-    """Constraints given as text become records; names may not repeat."""
+    """Constraints given as text become records; a name may have a limit on either side."""
     found = tuple(_constraint(item, plugins) for item in config.constraints)
     check_names([constraint.limit for constraint in found])
+    # What hangs on a baseline has no number yet.
+    check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
     return found
 
 
@@ -204,8 +208,20 @@ def read_limit(text: str, example: str) -> Limit:
 
 
 def check_names(limits: Sequence[Limit]) -> None:
-    """Raise if two limits are on one name."""
-    names = [limit.name for limit in limits]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigurationError(f"there are two limits on '{name}'.", hint="Keep the tighter.")
+    """Raise if two limits on one name are on the same side: of a range there are two ends."""
+    sides = [(limit.name, limit.at_least) for limit in limits]
+    for side in sides:
+        if sides.count(side) > 1:
+            sign = ">=" if side[1] else "<="
+            raise ConfigurationError(
+                f"there are two limits on '{side[0]}' with '{sign}'.", hint="Keep the tighter."
+            )
+
+
+def check_ranges(limits: Sequence[Limit]) -> None:
+    """Raise if no number is within both limits on one name."""
+    least = {limit.name: limit for limit in limits if limit.at_least}
+    for limit in limits:
+        other = least.get(limit.name)
+        if not limit.at_least and other is not None and other.bound > limit.bound:
+            raise ConfigurationError(f"no number is within both '{other}' and '{limit}'.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from automl_admm.errors import NoSuccessError
+from automl_admm.errors import NoSuccessError, Remedy
+from automl_admm.evaluation.driver import SLICE
 from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Status
 from automl_admm.protocols import Executor, Finished, Task
@@ -14,6 +16,8 @@ from automl_admm.runner.search_run import Subject
 from automl_admm.search import default_start, derive_seed
 
 NUMBER = 0
+# Of what is left of a budget: the search has to be given some of it.
+SHARE_OF_TIME = 0.5
 
 
 def fix_bounds(
@@ -33,12 +37,15 @@ def fix_bounds(
 
 
 def keep_bounds(
-    constraints: tuple[Constraint, ...], bounds: Mapping[str, float]
+    constraints: tuple[Constraint, ...], bounds: Mapping[tuple[str, bool], float]
 ) -> tuple[Constraint, ...]:
-    """Give limits that are relative the numbers that they had before, where they had one."""
+    """Give limits that are relative the numbers that they had before, where they had one.
+
+    `bounds` are by the name of a limit and its side.
+    """
     return tuple(
-        replace(c, limit=replace(c.limit, bound=bounds[c.limit.name]))
-        if c.of_baseline is not None and c.limit.name in bounds
+        replace(c, limit=replace(c.limit, bound=bounds[side]))
+        if c.of_baseline is not None and (side := (c.limit.name, c.limit.at_least)) in bounds
         else c
         for c in constraints
     )
@@ -53,19 +60,38 @@ def _measured(config: RunConfig, subject: Subject, executor: Executor) -> tuple[
     candidate = (*subject.starts, default_start(subject.space))[0]
     seed = derive_seed(config.seed, subject.key(candidate))
     arguments = {"candidate": candidate, "seed": seed}
-    executor.submit(Task(NUMBER, "evaluate", arguments, config.limit_of_one))
-    finished = _wait(executor)
+    finished = _evaluated(Task(NUMBER, "evaluate", arguments, _limit(config)), executor, config)
+    if finished is None:
+        text = subject.text(candidate)
+        raise NoSuccessError(
+            f"the limits have no baseline: there was no time to evaluate '{text}'.",
+            hint=Remedy("Give a longer {time_budget}, or a number as the limit."),
+        )
     if finished.status is not Status.SUCCESS:
         reason = f"{finished.status} {finished.message}".strip().splitlines()[0]
         raise NoSuccessError(
             f"the limits have no baseline: '{subject.text(candidate)}' ended with {reason}.",
-            hint="Give another pipeline to start from, or a number as the limit.",
+            hint=Remedy("Give another pipeline in {starts}, or a number as the limit."),
         )
     return tuple(map(float, finished.result["constraints"]))
 
 
-def _wait(executor: Executor) -> Finished:
-    while True:
-        for finished in executor.wait(None):
-            if finished.number == NUMBER:
+def _limit(config: RunConfig) -> float:
+    """How long it may take: without it there is no search, so that a share of a budget is no limit.
+
+    Only a limit that the user set is one.
+    """
+    if config.deadline is None or config.evaluation_seconds is not None:
+        return config.limit_of_one
+    return max(SHARE_OF_TIME * (config.deadline - time.monotonic()), config.limit_of_one)
+
+
+def _evaluated(task: Task, executor: Executor, config: RunConfig) -> Finished | None:
+    """Wait for one evaluation, as long as the budget lasts."""
+    executor.submit(task)
+    while config.deadline is None or time.monotonic() < config.deadline:
+        for finished in executor.wait(SLICE):
+            if finished.number == task.number:
                 return finished
+    executor.kill(task.number)
+    return None

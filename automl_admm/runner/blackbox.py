@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 
 from automl_admm.errors import ConfigurationError, UnknownNameError
 from automl_admm.evaluation.budget import no_reserve
+from automl_admm.evaluation.folders import temporary_folder
 from automl_admm.evaluation.interrupts import deferral_for
 from automl_admm.evaluation.outcomes import InvalidOutcome
 from automl_admm.plugins import load_plugins
@@ -21,6 +21,7 @@ from automl_admm.runner.assembly import (
     build_executor,
     check_executor,
     check_names,
+    check_ranges,
     plan_search,
     read_limit,
 )
@@ -82,6 +83,7 @@ def run_black_box(
     check_executor(config, plugins)
     found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
     check_names(found)
+    check_ranges(found)
     names = tuple(limit.name for limit in found)
     check_cheap(cheap, names)
     work = BlackBoxWork(function, space, names, tells_fidelity=config.min_fidelity < 1.0)
@@ -94,10 +96,10 @@ def run_black_box(
         cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
     )
     tell = teller(config, subject, plugins)
-    with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
-        executor = build_executor(config, plugins, work, Path(scratch))
+    with temporary_folder("automl-admm-") as scratch:
+        executor = build_executor(config, plugins, work, scratch)
         try:
-            with deferral_for(executor) as interrupts:
+            with deferral_for(executor, config.interrupts) as interrupts:
                 store = MemoryStore()
                 tools = Tools(plan, tell, executor, store, no_reserve, interrupts=interrupts)
                 result = run_search(config, subject, tools)

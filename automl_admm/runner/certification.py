@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import logging
 import math
 import os
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,19 +13,24 @@ from pathlib import Path
 
 from automl_admm.certify.cells import stretch
 from automl_admm.certify.certificate import Certificate
-from automl_admm.certify.looks import Look, count_looks, question_of, risk_of_look, take_look
+from automl_admm.certify.looks import Look, expect_look, question_of, risk_of_look, take_look
 from automl_admm.certify.margins import tighten
-from automl_admm.certify.planning import Demand, can_pass, plan
+from automl_admm.certify.planning import IMPOSSIBLE, Demand, can_pass, plan
 from automl_admm.certify.power import half_width
 from automl_admm.certify.sequence import Contender, Step, order, walk
 from automl_admm.certify.verdicts import Finding, judge
+from automl_admm.errors import DiskFullError, StoreError
+from automl_admm.evaluation.group_thresholds import name_thresholds
 from automl_admm.evaluation.objective import EVIDENCE
+from automl_admm.evaluation.testimony import decode_evidence, read_told
 from automl_admm.evidence import Evidence
 from automl_admm.plugin_types import Constraint
-from automl_admm.problem import Evaluation, Limit, Status
+from automl_admm.problem import ONE_CLASS, Evaluation, Limit, Status
 from automl_admm.protocols import Finished
 from automl_admm.ranking import rank
 from automl_admm.runner.files import versions
+
+logger = logging.getLogger(__name__)
 
 LEAST_FRACTION = 0.2
 # How much a cost varies from one fit to the next: nobody knows it beforehand.
@@ -43,13 +47,15 @@ class Aside:
 
     `examples` has, for each limit that is measured on rows, evidence as a middling pipeline would
     give it on all rows, and None for the others. `fraction` is the share of the rows that is set
-    aside; `shortfalls` says for which limits it is too small.
+    aside; `shortfalls` says for which limits it is too small, and `impossible` which of these no
+    rows can certify.
     """
 
     confidence: float
     fraction: float
     examples: tuple[Evidence | None, ...]
     shortfalls: tuple[str, ...] = ()
+    impossible: tuple[str, ...] = ()
 
     @property
     def risk(self) -> float:
@@ -59,25 +65,36 @@ class Aside:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the rows set aside: of which rows, in which ledger, by which run."""
+    """What is asked of the rows set aside: of which rows, in which ledger, by which run.
+
+    `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
+    part of these count together. `run` is the hash of what the search is made of. `way` is that of
+    how it was asked, if a run made again asks the same, and empty if it may ask something else.
+    """
 
     rows: str
     count: int
     ledger: Path
     run: str
+    data: str
+    way: str = ""
 
     @property
     def next_look(self) -> int:
-        """The number of the look that comes next, from 1; one asked again may have a lower one."""
-        return count_looks(self.ledger, self.rows) + 1
+        """The number of the look to come, from 1; a run made again has the one that it had."""
+        return expect_look(self.ledger, self.data, self.way, earlier=(self.rows,))
 
 
 @dataclass(frozen=True)
 class Examined:
-    """The walk over the contenders, and the one that ships: certified, or the safest of them."""
+    """The walk over the contenders, and the one that ships: certified, or the safest of them.
+
+    `token` makes the question of this walk another one than that of any other, if it has to.
+    """
 
     order: tuple[Contender, ...]
     look: Look
+    token: str
     shipped: Step
     finished: Finished
 
@@ -106,7 +123,19 @@ def plan_aside(
     ]
     planned = plan(demands, risk_of_look(1, 1.0 - confidence), fraction=fraction)
     share = fraction or max(planned.fraction, LEAST_FRACTION)
-    return Aside(confidence, share, tuple(examples), planned.shortfalls)
+    untested = tuple(
+        f"{IMPOSSIBLE} {constraint.limit}: no test is known for one number of one fit."
+        for constraint in constraints
+        if _is_one_number(constraint)
+    )
+    said, impossible = planned.shortfalls + untested, planned.impossible + untested
+    return Aside(confidence, share, tuple(examples), said, impossible)
+
+
+def _is_one_number(constraint: Constraint) -> bool:
+    """Whether a cost is declared to be a plain number, and no record that a test may rest on."""
+    returned = getattr(constraint.function, "__annotations__", {}).get("return")
+    return constraint.kind == "measured" and returned in ("float", float)
 
 
 def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
@@ -146,7 +175,9 @@ def contend(
 
     It is the same whatever the number of the look, so that a run made again asks the same question.
     Where nothing can pass, the best within the limits is looked at alone: it ships uncertified.
+    What decides one class for all rows is none of them: it would be the safest, and worth nothing.
     """
+    evaluations = [one for one in evaluations if one.one_class is None]
     risk = risk_of_look(1, aside.risk)
     pairs = zip(constraints, aside.examples, strict=True)
     if any(_is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
@@ -191,26 +222,36 @@ def examine(
 ) -> Examined | None:
     """Fit and test contenders until one does not pass or no time is left; None if none was fitted.
 
-    The look is written down before the first test, so that a run that is broken off counts.
+    One whose final fit decides one class for all rows of the search is passed over: that is known
+    without the rows set aside. The look is written down before the first test, so that a run that
+    is broken off counts.
     """
     contenders = contend(evaluations, constraints, aside)
-    look = _take_look(contenders, constraints, aside, question)
+    if not contenders:
+        return None
+    try:
+        look, token = _take_look(contenders, constraints, aside, question)
+    except (StoreError, DiskFullError) as problem:  # what was found is not lost for that
+        logger.warning("nothing can be tested: %s", problem)
+        return None
     by_key = {one.key: one for one in evaluations}
     fits: dict[str, Finished] = {}
 
-    def test(contender: Contender) -> Sequence[Finding]:
+    def test(contender: Contender) -> Sequence[Finding] | None:
         finished = fit(by_key[contender.key])
         if finished.status is not Status.SUCCESS or finished.folder is None:
             return ()
+        if ONE_CLASS in finished.result:
+            return None
         fits[contender.key] = finished
-        return judge_all(read_evidence(finished.folder), constraints, look.risk)
+        return judge_all(read_evidence(finished), constraints, look.risk)
 
     walked = walk(contenders, test)
     tested = [step for step in walked.steps if step.contender.key in fits]
     if not tested:
         return None
     shipped = walked.chosen or tested[0]
-    return Examined(contenders, look, shipped, fits[shipped.contender.key])
+    return Examined(contenders, look, token, shipped, fits[shipped.contender.key])
 
 
 def _take_look(
@@ -218,13 +259,27 @@ def _take_look(
     constraints: Sequence[Constraint],
     aside: Aside,
     question: Question,
-) -> Look:
-    """Count this walk; calls that are timed anew make it another question each time."""
-    models = [*(contender.key for contender in contenders), question.run]
-    if any(constraint.kind == "measured" for constraint in constraints):
-        models.append(str(time.time_ns()))
-    asked = question_of(models, [str(one.limit) for one in constraints], aside.risk)
-    return take_look(question.ledger, question.rows, asked, aside.risk)
+) -> tuple[Look, str]:
+    """Count this walk, and return what makes its question another one than those of other runs.
+
+    A run that may go another way when it is made again asks something else each time: only so is
+    the number that was told before the search the one that counts.
+    """
+    token = question.way or str(time.time_ns())
+    asked = ask(
+        [contender.key for contender in contenders],
+        [str(one.limit) for one in constraints],
+        aside.risk,
+        f"{question.run} {token}",
+    )
+    earlier, way = (question.rows,), question.way
+    look = take_look(question.ledger, question.data, asked, aside.risk, earlier=earlier, run=way)
+    return look, token
+
+
+def ask(models: Sequence[str], limits: Sequence[str], risk: float, run: str) -> str:
+    """The hash of what a run asks: of which models, in their order, within which limits."""
+    return question_of([*models, run], limits, risk)
 
 
 def judge_all(
@@ -235,31 +290,36 @@ def judge_all(
     return tuple(judge(seen, constraint.limit, risk) for seen, constraint in pairs)
 
 
-def read_evidence(folder: Path) -> list[Evidence]:
+def read_evidence(finished: Finished) -> list[Evidence]:
     """What a final fit saw on the rows set aside; nothing if it could not be measured there."""
-    try:
-        with (folder / EVIDENCE).open("rb") as file:
-            return list(pickle.load(file))  # noqa: S301 - written by our own child a moment ago
-    except FileNotFoundError:
-        return []
+    content = read_told(finished, EVIDENCE)
+    return [] if content is None else decode_evidence(content)
 
 
 def certificate_of(
-    examined: Examined, aside: Aside, question: Question, pipeline: str, model: Path
+    examined: Examined, aside: Aside, question: Question, pipeline: str, model_sha256: str
 ) -> Certificate:
     """What was found of the pipeline that ships, whether it passed or not."""
     keys = [contender.key for contender in examined.order]
     return Certificate(
-        model_sha256=hashlib.sha256(model.read_bytes()).hexdigest(),
+        model_sha256=model_sha256,
         rows_sha256=question.rows,
+        data_sha256=question.data,
         rows=question.count,
         pipeline=pipeline,
         findings=examined.shipped.findings,
         risk=aside.risk,
         risk_spent=examined.look.risk,
         look=examined.look.number,
+        token=examined.token,
         order=tuple(keys),
         position=keys.index(examined.shipped.contender.key) + 1,
         versions=versions(),
         time=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def whole_text(evaluation: Evaluation) -> str:
+    """A pipeline and, where it decides by group, at which thresholds."""
+    by_group = name_thresholds(evaluation.details)
+    return f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, StoreError
+from automl_admm.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.grammar.text import parse
 from automl_admm.problem import Evaluation, Limit
 from automl_admm.ranking import rank
@@ -21,11 +21,11 @@ SHOWN_CHARACTERS = 60
 STARTS = 10
 # The settings that what is measured hangs on.
 MEASURED = (
-    *("task", "metric", "target", "sensitive"),
+    *("task", "metric", "target", "positive", "sensitive"),
     *("folds", "test_size", "certify", "group_thresholds"),
 )
 # What runs of older versions do not say, and how it was.
-ADDED: Mapping[str, Any] = MappingProxyType({"group_thresholds": False})
+ADDED: Mapping[str, Any] = MappingProxyType({"group_thresholds": False, "positive": None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,11 @@ def refuse(changes: Changes, folder: Path) -> StoreError:
     """The error that says what has changed."""
     return StoreError(
         f"the run in '{folder}' was begun with something else ({'; '.join(changes.lines)}).",
-        hint="Give back what it was, or allow the change with --allow-changed.",
+        hint=Remedy(
+            "Give back what it was, or allow the change with --allow-changed.",
+            python="Give back what it was, or fit anew with another work_dir; "
+            "`automl-admm resume` may allow the change.",
+        ),
     )
 
 

@@ -6,21 +6,27 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import ConfigurationError
+import numpy as np
+
+from automl_admm.errors import ConfigurationError, Remedy
+from automl_admm.evaluation.early import EarlyServer
+from automl_admm.evaluation.interrupts import Deferral
 from automl_admm.grammar.recursion import DEPTH
 from automl_admm.plugin_types import Constraint, Task
 from automl_admm.runner.settings import (
     OWN_SOLVER,
     check_memory,
     check_number,
+    check_on_infeasible,
     check_path,
     check_positive,
     check_text,
     check_whole,
+    shown,
 )
 
 DEFAULT_SECONDS = 60.0
@@ -47,19 +53,24 @@ class RunConfig:
     evaluations on a share of the rows, but none below `min_fidelity`. To `certify` that the limits
     hold at this confidence, `certify_fraction` of the rows is set aside instead of `test_size`
     (None: as many as the limits take), and looks at them are counted in a file, `looks`. With
-    `group_thresholds` what ships may decide by the group that a row belongs to. The search
+    `group_thresholds` what ships may decide by the group that a row belongs to. A result outside
+    of the limits is an error if `on_infeasible` is `raise`, and none if it is `closest`. The search
     begins at `starts`: texts of pipelines, and files with one a line. A rule of the grammar may
     stand inside of itself `max_depth` times. With `default_workers` nobody asked for that number of
     `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
-    where the data came from, if they did from somewhere. A run that is `resumed` goes on with what
+    where the data came from, if they did from somewhere, and `share` which pieces of it were read,
+    where there was no time for all. A run that is `resumed` goes on with what
     its `folder` holds, its earlier sessions having used `seconds_used`; if something else is asked
     for than before, only if `changes_allowed`. The `folder` is as it was written, and `origin` the
-    working folder that it was written in: a solver may leave that.
+    working folder that it was written in: a solver may leave that. A program that has set handlers
+    of signals may let `interrupts` come when it suits a run; without it they come as in any Python.
+    The executor `local` takes the `server` that was started early, if there is one.
     """
 
     grammar: str | Path = "default"
     max_depth: int = DEPTH
     task: Task | None = None
+    positive: str | float | None = None
     budget_seconds: float | None = None
     max_evaluations: int | None = None
     scoring: str | Callable[..., float] | None = None
@@ -77,12 +88,14 @@ class RunConfig:
     certify_fraction: float | None = None
     looks: Path | None = None
     group_thresholds: bool = False
+    on_infeasible: str = "raise"
     evaluation_seconds: float | None = None
     memory_bytes: int | None = None
     min_fidelity: float = 1.0
     seed: int = 0
     title: str = "search"
     source: str | None = None
+    share: str | None = None
     folder: Path | None = None
     origin: Path = field(default_factory=_working_folder)
     resumed: bool = False
@@ -90,9 +103,12 @@ class RunConfig:
     changes_allowed: bool = False
     extra_plugins: Mapping[str, object] = field(default_factory=dict)
     observers: tuple[object, ...] = ()
+    interrupts: Deferral | None = None
+    server: EarlyServer | None = None
     begun: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
+        self._make_plain()
         self._check_names()
         check_positive("the budget", self.budget_seconds, "seconds")
         check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
@@ -109,8 +125,20 @@ class RunConfig:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
         self._check_certification()
 
+    def _make_plain(self) -> None:
+        """Make Python's numbers of numpy's: they are written as text otherwise, and stay text."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, one.name, value.item())
+
     def _check_names(self) -> None:
+        check_on_infeasible(self.on_infeasible)
         check_path("grammar", self.grammar)
+        if self.positive is not None and not isinstance(self.positive, str | int | float):
+            raise ConfigurationError(
+                f"the positive class must be a label of the target, not {shown(self.positive)}."
+            )
         for start in self.starts:
             check_path("a start", start)
         check_text("theta_solver", self.theta_solver, "gp", OWN_SOLVER)
@@ -122,7 +150,8 @@ class RunConfig:
         if self.certify is None:
             if self.certify_fraction is not None:
                 raise ConfigurationError(
-                    "a certification fraction needs a confidence.", hint="Add certify 0.95."
+                    "a certification fraction needs a confidence.",
+                    hint=Remedy("Add {certify=0.95}."),
                 )
             return
         check_number("the confidence of a certificate", self.certify)
@@ -133,7 +162,8 @@ class RunConfig:
             )
         if not self.constraints:
             raise ConfigurationError(
-                "there is no limit to certify.", hint='Give one, such as "fpr <= 0.05".'
+                "there is no limit to certify.",
+                hint=Remedy('Give {constraints}, such as "fpr <= 0.05".'),
             )
         if self.certify_fraction is not None and not 0.0 < self.certify_fraction <= 0.5:
             raise ConfigurationError(

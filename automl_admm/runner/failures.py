@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from automl_admm.errors import NoSuccessError
+from automl_admm.errors import NoSuccessError, Remedy
 from automl_admm.evaluation.driver import INTERRUPT, TERMINATION
 from automl_admm.problem import Evaluation, Status
 from automl_admm.run_records import RunResult
@@ -20,11 +20,16 @@ def best_or_raise(result: RunResult) -> Evaluation:
 
     An interrupt before the first success is an interrupt and nothing else.
     """
-    if result.best is None and result.stopped_by in (INTERRUPT, TERMINATION):
+    if result.best is None and is_interrupted(result):
         raise KeyboardInterrupt
     if result.best is None:
         raise NoSuccessError(explain(result), hint=_cure(result))
     return result.best
+
+
+def is_interrupted(result: RunResult) -> bool:
+    """Whether a signal ended the search."""
+    return result.stopped_by in (INTERRUPT, TERMINATION)
 
 
 def explain(result: RunResult) -> str:
@@ -38,13 +43,14 @@ def explain(result: RunResult) -> str:
     return f"none of {len(evaluations)} evaluations succeeded ({listed})."
 
 
-def _cure(result: RunResult) -> str | None:
+def _cure(result: RunResult) -> Remedy | None:
     """More time where that was short, a look at what failed where something did."""
     if not _has_ended(result):
-        return "Give it a longer budget." if result.stopped_by == BUDGET else None
+        return Remedy("Give a longer {time_budget}.") if result.stopped_by == BUDGET else None
     is_short = any(evaluation.status in OUT_OF_TIME for evaluation in result.evaluations)
-    look = "at one with the executor 'inline'."
-    return f"Give it more time, or look {look}" if is_short else f"Look {look}"
+    look = "at one with {executor='inline'}."
+    more = "Give a longer {time_budget} or {eval_time_limit}, or look "
+    return Remedy(f"{more if is_short else 'Look '}{look}")
 
 
 def _has_ended(result: RunResult) -> bool:

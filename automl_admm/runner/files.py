@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from automl_admm.problem import Evaluation
+import numpy as np
+
+from automl_admm.certify.certificate import Certificate, encode_certificate
+from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows
+from automl_admm.evaluation.folders import read_regular, remove_tree
+from automl_admm.evaluation.labels import is_turned, positive_of, sorted_order, sorted_texts
+from automl_admm.evaluation.thresholds import say_threshold
+from automl_admm.problem import ONE_CLASS, Evaluation
 from automl_admm.protocols import Finished
 from automl_admm.run_records import RunResult
 from automl_admm.runner.changes import hash_space
 from automl_admm.runner.request import describe_request
+from automl_admm.runner.strangers import tell_strangers
 from automl_admm.store.folder import RunFolder, write_atomically, write_json
 
 if TYPE_CHECKING:
     from automl_admm.evaluation.objective import PipelineWork
+    from automl_admm.evaluation.seen import Table
     from automl_admm.runner.pipelines import PipelineResult
     from automl_admm.runner.preparation import Preparation
 
@@ -54,8 +63,10 @@ def write_settings(
     if result is not None:
         content["result"] = {
             "feasible": result.feasible,
+            "fallback": result.fallback,
             "stopped_by": result.stopped_by,
             "seconds": round(result.seconds, 3),
+            "one_class": None if result.best is None else result.best.one_class,
             "evaluations": len(result.evaluations),
             "ledger": {account: round(spent, 3) for account, spent in result.ledger.items()},
             "work": {account: round(spent, 3) for account, spent in result.work.items()},
@@ -72,13 +83,14 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "request": describe_request(prepared.config),
         "settings": _settings(prepared),
         "data": _describe(prepared.work),
+        "schema": prepared.schema.describe(),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }
 
 
 def _settings(prepared: Preparation) -> dict[str, Any]:
-    config = prepared.config
+    config, classes = prepared.config, prepared.work.table.classes
     return {
         "grammar": str(config.grammar),
         "grammar_text": prepared.grammar.text,
@@ -100,6 +112,8 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "test_size": config.test_size,
         "certify": config.certify,
         "group_thresholds": config.group_thresholds,
+        # None is the last of the sorted labels, as it was in all runs of older versions.
+        "positive": str(positive_of(classes)) if is_turned(classes) else None,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),
         "seed": config.seed,
@@ -118,14 +132,16 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
 
 def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
     """The fitted pipeline, and a manifest that says what it is and holds its hash."""
-    content = fitted.read_bytes()
+    content = read_regular(fitted)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
     table = prepared.work.table
     manifest = {
         "sha256": hashlib.sha256(content).hexdigest(),
         "pipeline": outcome.best.text,
-        "evaluation": outcome.best.number,
+        "evaluation": None if outcome.fallback else outcome.best.number,
+        "fallback": outcome.fallback,
+        "rows": refit.rows or len(table.y),
         "task": prepared.task,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
@@ -133,25 +149,44 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "held_out_rows": refit.held_out_rows,
         "feasible": outcome.result.feasible,
         "certified": outcome.is_certified,
+        "certificate_sha256": _hash_of(outcome.certificate),
+        ONE_CLASS: refit.one_class,
         "constraints": {
-            str(constraint.limit): value
+            str(constraint.limit): value if math.isfinite(value) else None
             for constraint, value in zip(
                 prepared.constraints, outcome.best.constraints, strict=True
             )
         },
         "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
+        "schema": prepared.schema.describe(),
         **_thresholds(outcome.best),
-        "classes": None if table.classes is None else [str(label) for label in table.classes],
+        "classes": None if table.classes is None else sorted_texts(table.classes),
+        "positive": None if (label := positive_of(table.classes)) is None else str(label),
         "versions": versions(),
     }
     write_json(folder.model_manifest, manifest)
+    tell_strangers(content, outcome)
+
+
+def _hash_of(certificate: Certificate | None) -> str | None:
+    if certificate is None:
+        return None
+    return hashlib.sha256(encode_certificate(certificate)).hexdigest()
 
 
 def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
     """Where the model says yes, if that was chosen."""
     names = ("threshold", "group_thresholds")
-    return {name: evaluation.details[name] for name in names if name in evaluation.details}
+    found = {name: evaluation.details[name] for name in names if name in evaluation.details}
+    return {name: _as_plain(value) for name, value in found.items()}
+
+
+def _as_plain(threshold: Any) -> Any:
+    """A threshold as JSON has it, which knows no infinity: `never` and `always` are words."""
+    if isinstance(threshold, Mapping):
+        return {name: _as_plain(value) for name, value in threshold.items()}
+    return threshold if math.isfinite(threshold) else say_threshold(threshold)
 
 
 def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished: Finished) -> None:
@@ -162,7 +197,7 @@ def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished:
     if folder is not None and source.exists():
         folder.predictions.mkdir(exist_ok=True)
         source.replace(folder.predictions / f"{evaluation.number}.npz")
-    shutil.rmtree(finished.folder, ignore_errors=True)
+    remove_tree(finished.folder)
 
 
 def versions() -> dict[str, str]:
@@ -183,5 +218,29 @@ def fingerprint(table: Any) -> str:
     frame = pd.DataFrame(table.X)
     digest = hashlib.sha256(repr([*map(str, frame.columns)]).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
-    digest.update(pd.util.hash_pandas_object(pd.Series(table.y), index=False).to_numpy().tobytes())
+    # The same rows whichever class is the positive one.
+    y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
+    digest.update(pd.util.hash_pandas_object(pd.Series(y), index=False).to_numpy().tobytes())
     return digest.hexdigest()
+
+
+def fingerprint_data(table: Table) -> str:
+    """The hash of all that is known of all rows, whatever their order and which column is what."""
+    return fingerprint_rows(hash_table(table))
+
+
+def hash_table(table: Table) -> Hashes:
+    """A number for each row, by its features, its label, and what limits alone see of it."""
+    import pandas as pd
+
+    frame = pd.DataFrame(table.X)
+    known = set(map(str, frame.columns))
+    apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
+    features = (frame.iloc[:, place] for place in range(frame.shape[1]))
+    more = (table.sensitive[name] for name in apart)
+    return hash_rows([*features, *more, table.labels()], len(table.y))
+
+
+def run_of(searched: str, seed: int) -> str:
+    """What a search is made of, that a question is asked by: its rows by their hash, its seed."""
+    return f"{searched} {seed}"

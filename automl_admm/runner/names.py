@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import metadata
 
-from automl_admm.errors import UnknownNameError
+from automl_admm.errors import Remedy, UnknownNameError
 from automl_admm.options import split_request
 from automl_admm.plugins import ONLY, Plugins
 from automl_admm.runner.assembly import STRATEGIES
@@ -40,11 +40,11 @@ def _known(plugins: Plugins) -> dict[str, set[str]]:
     }
 
 
-def _of_another_kind(name: str, known: Mapping[str, set[str]]) -> str | None:
+def _of_another_kind(name: str, known: Mapping[str, set[str]]) -> Remedy | None:
     for setting, names in known.items():
         if name in names:
-            kind, option = with_article(_words(setting)), f"--{setting.replace('_', '-')} {name}"
-            return f"'{name}' is {kind}: {option}, or in Python {setting}='{name}'."
+            kind = with_article(_words(setting))
+            return Remedy(f"'{name}' is {kind}: {{{setting}='{name}'}}.")
     return None
 
 

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, write_certificate
-from automl_admm.errors import InfeasibleError, NoSuccessError, NotCertifiedError
+from automl_admm.errors import NoSuccessError
 from automl_admm.evaluation.budget import Ledger
 from automl_admm.evaluation.driver import TERMINATION
-from automl_admm.evaluation.group_thresholds import name_thresholds
-from automl_admm.evaluation.interrupts import deferral_for
-from automl_admm.plugin_types import CheapFunction, Constraint
+from automl_admm.evaluation.interrupts import Deferral, deferral_for
+from automl_admm.evaluation.objective import PICKLE, SHIPPED
+from automl_admm.evaluation.testimony import FILES, read_told
+from automl_admm.plugin_types import CheapFunction
 from automl_admm.problem import Evaluation, is_feasible
 from automl_admm.protocols import Executor, Finished
-from automl_admm.run_records import RunResult
+from automl_admm.run_records import CONSTANT, RunResult
 from automl_admm.runner.assembly import build_executor
 from automl_admm.runner.baseline import fix_bounds
-from automl_admm.runner.certification import Examined, certificate_of, examine
-from automl_admm.runner.failures import best_or_raise
+from automl_admm.runner.certification import (
+    Examined,
+    certificate_of,
+    examine,
+    read_evidence,
+    whole_text,
+)
+from automl_admm.runner.certified import write_rows_aside
+from automl_admm.runner.closing import LAST_SECONDS, Closing
+from automl_admm.runner.failures import best_or_raise, is_interrupted
+from automl_admm.runner.fallback import Fallback, fall_back, last_resort
 from automl_admm.runner.files import keep_predictions, write_model
+from automl_admm.runner.fitted import load_fitted
+from automl_admm.runner.keeping import is_better, model_that_is_there
+from automl_admm.runner.model_file import load_model
 from automl_admm.runner.preparation import Preparation, aim_again
 from automl_admm.runner.refit import (
     Fitter,
@@ -38,33 +51,43 @@ from automl_admm.runner.search_run import Subject, Tools, run_search, teller
 from automl_admm.runner.session import Session, open_session
 from automl_admm.shape import PipelineSpace
 from automl_admm.space import Candidate
-from automl_admm.store.folder import RunFolder, write_json
-
-# What can be done where the limits do not hold, or are not proven to.
-ON_INFEASIBLE = ("raise", "closest")
-LAST_SECONDS = 8.0
+from automl_admm.store.folder import RunFolder
 
 
 @dataclass(frozen=True)
 class PipelineResult:
-    """The outcome of a run over pipelines; `model` is a plain fitted scikit-learn Pipeline.
+    """The outcome of a run over pipelines; `pickled` is the pipeline as the final fit wrote it.
 
-    Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where those
-    of groups were, in a `GroupThresholdClassifier` of this package.
     `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
-    there was the time to test.
+    there was the time to test. Where the model of an earlier session is better than what there was
+    the time to fit, it stays where it was `kept`.
     """
 
     result: RunResult
-    model: Any
+    pickled: bytes = field(repr=False)
     refit: Refit
     preparation: Preparation = field(repr=False)
     certificate: Certificate | None = None
+    kept: RunFolder | None = None
+
+    @cached_property
+    def model(self) -> Any:
+        """A plain fitted scikit-learn Pipeline, loaded when it is first asked for.
+
+        Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where
+        those of groups were, in a `GroupThresholdClassifier` of this package.
+        """
+        return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
 
     @property
     def best(self) -> Evaluation:
         """The evaluation whose pipeline was fitted and ships."""
         return self.refit.evaluation
+
+    @property
+    def fallback(self) -> str | None:
+        """What had to do, "few rows" or "constant", where nothing was evaluated in time."""
+        return self.result.fallback
 
     @property
     def is_certified(self) -> bool | None:
@@ -98,7 +121,8 @@ def _run(session: Session) -> PipelineResult:
         if prepared.aside is not None:
             reserve = partial(reserved_for_walk, reserve, config.seconds)
         finish = partial(keep_predictions, session.folder)
-        with deferral_for(executor) as interrupts:
+        with deferral_for(executor, config.interrupts) as interrupts:
+            fallbacks = () if _has_success(session) else _ready(prepared, executor, interrupts)
             tools = Tools(
                 prepared.plan,
                 tell,
@@ -111,8 +135,13 @@ def _run(session: Session) -> PipelineResult:
                 ledger,
             )
             result = run_search(config, subject, tools)
+            prepared = hurried(prepared, result)
+            closing = Closing(prepared.config.deadline, interrupts)
             with ledger.charge("saving"):
-                outcome = _conclude(hurried(prepared, result), result, executor, session, ledger)
+                ending = Ending(
+                    prepared, result, executor, ledger, closing, session.scratch, fallbacks
+                )
+                outcome = _conclude(ending, session)
     finally:
         executor.close()
     tell("run_finished", result=outcome.result)
@@ -140,53 +169,124 @@ def hurried(prepared: Preparation, result: RunResult) -> Preparation:
     return replace(prepared, config=replace(config, budget_seconds=budget))
 
 
-def _conclude(
-    prepared: Preparation,
-    result: RunResult,
-    executor: Executor,
-    session: Session,
-    ledger: Ledger,
-) -> PipelineResult:
+@dataclass(frozen=True)
+class Ending:
+    """What there is when a search has ended, to make of it what ships."""
+
+    prepared: Preparation
+    result: RunResult
+    executor: Executor
+    ledger: Ledger
+    closing: Closing
+    scratch: Path
+    fallbacks: tuple[Fallback, ...] = ()
+
+
+def _has_success(session: Session) -> bool:
+    return any(evaluation.ok and evaluation.is_whole for evaluation in session.past.evaluations)
+
+
+def _ready(prepared: Preparation, executor: Executor, interrupts: Deferral) -> tuple[Fallback, ...]:
+    return fall_back(prepared, subject_of(prepared), executor, interrupts)
+
+
+def _conclude(ending: Ending, session: Session) -> PipelineResult:
     """The final fit, its measurements and its files."""
-    best_or_raise(result)
-    refit, finished, examined = _fit_and_test(prepared, result, executor, ledger)
-    if finished.folder is None:
-        raise NoSuccessError("the fitted pipeline was lost.", hint="Is the disk full?")
-    with (finished.folder / "model.pickle").open("rb") as file:
-        model = pickle.load(file)  # noqa: S301 - written by our own child a moment ago
+    prepared, ledger = ending.prepared, ending.ledger
+    shipped = _what_ships(ending, session)
+    refit, certificate = shipped.refit, None
+    if shipped.finished is not None:
+        certificate = _certificate(prepared, refit.evaluation, shipped.examined)
+    result = replace(ending.result, stopped_by=ending.closing.end or ending.result.stopped_by)
     limits = tuple(constraint.limit for constraint in prepared.constraints)
-    feasible = is_feasible(refit.evaluation, limits)
-    best = replace(result, best=refit.evaluation, feasible=feasible, limits=limits)
-    certificate = _certificate(prepared, refit.evaluation, examined)
-    outcome = PipelineResult(best, model, refit, prepared, certificate)
-    folder = session.folder
+    feasible = is_feasible(refit.evaluation, limits) and refit.one_class is None
+    best = replace(
+        result,
+        best=refit.evaluation,
+        feasible=feasible and shipped.fallback != CONSTANT,
+        limits=limits,
+        fallback=shipped.fallback,
+    )
+    kept, folder = session.folder if shipped.finished is None else None, session.folder
+    outcome = PipelineResult(best, shipped.pickled, refit, prepared, certificate, kept)
     if folder is not None:
-        write_model(folder, finished.folder / "model.skops", outcome)
-        _write_certificate(folder, prepared, certificate)
+        if shipped.finished is not None and shipped.finished.folder is not None:
+            write_model(folder, shipped.finished.folder / SHIPPED, outcome)
+            _write_certificate(folder, prepared, certificate, shipped.examined)
         asked_for = replace(prepared, config=session.prepared.config)
         session.write(asked_for, "done", replace(best, ledger=ledger.seconds))
     return replace(outcome, result=replace(best, ledger=ledger.seconds))
 
 
-def _fit_and_test(
-    prepared: Preparation, result: RunResult, executor: Executor, ledger: Ledger
-) -> tuple[Refit, Finished, Examined | None]:
+@dataclass(frozen=True)
+class Shipped:
+    """What ships: of what lies in the run's folder already there is nothing `finished`."""
+
+    refit: Refit
+    finished: Finished | None = None
+    examined: Examined | None = None
+    fallback: str | None = None
+
+    @property
+    def pickled(self) -> bytes:
+        """The pipeline as the final fit wrote it."""
+        if self.finished is None:
+            return b""
+        content = read_told(self.finished, PICKLE)
+        if self.finished.folder is None or content is None:
+            raise NoSuccessError("the fitted pipeline was lost.", hint="Is the disk full?")
+        return content
+
+
+def _what_ships(ending: Ending, session: Session) -> Shipped:
+    """The best pipeline, fitted; the one that was there where only a worse one could be fitted.
+
+    Where there is none in time, it is what was fitted beforehand; also where an interrupt came
+    before anything succeeded.
+    """
+    prepared, there = ending.prepared, model_that_is_there(session)
+    is_early = ending.result.best is None and is_interrupted(ending.result)
+    if is_early and there is None and ending.fallbacks:
+        return _unevaluated(ending.fallbacks[0])
+    try:
+        best_or_raise(ending.result)
+        fitted = _fit_and_test(ending)
+    except NoSuccessError:
+        if there is not None:
+            return Shipped(there)
+        if prepared.config.deadline is None:
+            raise
+        ready = ending.fallbacks or (last_resort(prepared, subject_of(prepared), ending.scratch),)
+        return _unevaluated(ready[0])
+    if there is not None and is_better(there, fitted[0], session):
+        return Shipped(there)
+    return Shipped(*fitted)
+
+
+def _unevaluated(ready: Fallback) -> Shipped:
+    return Shipped(ready.refit, ready.finished, fallback=ready.kind)
+
+
+def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     """The pipeline that ships: the one that the walk certified, else the best that can be fitted.
 
     What was tested and did not pass ships before what was not tested.
     """
+    prepared, result, executor = ending.prepared, ending.result, ending.executor
+    ledger, closing = ending.ledger, ending.closing
     config, expected = prepared.config, _expected(prepared)
     if prepared.aside is not None and prepared.question is not None:
-        fit = ledger.charge("final fit")(Fitter(config, executor, expected))
+        fit = ledger.charge("final fit")(Fitter(config, executor, expected, closing))
         evaluations, constraints = result.evaluations, prepared.constraints
         with ledger.charge("certify"):
             examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
         if examined is not None:
             by_key = {evaluation.key: evaluation for evaluation in evaluations}
             evaluation = by_key[examined.shipped.contender.key]
-            return read_refit(evaluation, examined.finished), examined.finished, examined
+            return read_refit(evaluation, examined.finished.result), examined.finished, examined
     with ledger.charge("final fit"):
-        refit, finished = refit_best(config, subject_of(prepared), result, executor, expected)
+        subject = subject_of(prepared)
+        refit, finished = refit_best(config, subject, result, executor, expected, closing)
     return refit, finished, None
 
 
@@ -196,54 +296,25 @@ def _certificate(
     aside, question = prepared.aside, prepared.question
     if examined is None or aside is None or question is None or not examined.shipped.findings:
         return None
-    assert examined.finished.folder is not None  # noqa: S101 - `examine` ships nothing without
-    name = "model.skops" if prepared.work.persist else "model.pickle"
-    model = examined.finished.folder / name
-    return certificate_of(examined, aside, question, _whole_text(evaluation), model)
-
-
-def _whole_text(evaluation: Evaluation) -> str:
-    """A pipeline and, where it decides by group, at which thresholds."""
-    by_group = name_thresholds(evaluation.details)
-    return f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text
+    told = examined.finished.result[FILES]
+    model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
+    return certificate_of(examined, aside, question, whole_text(evaluation), model_sha256)
 
 
 def _write_certificate(
-    folder: RunFolder, prepared: Preparation, certificate: Certificate | None
+    folder: RunFolder,
+    prepared: Preparation,
+    certificate: Certificate | None,
+    examined: Examined | None,
 ) -> None:
-    if certificate is not None:
-        write_certificate(folder.certificate, certificate)
-        places = [int(place) for place in prepared.set_aside]
-        write_json(folder.rows_set_aside, {"rows": prepared.rows, "places": places})
-
-
-def demand_certified(outcome: PipelineResult) -> None:
-    """Raise, with the outcome as the closest one, if a certificate was asked for and not given.
-
-    What is outside of the limits on validation rows already is infeasible instead.
-    """
-    certificate = outcome.certificate
-    if outcome.preparation.aside is None or not outcome.result.feasible:
-        return
+    """Write what was found; what an earlier session found of another model goes."""
     if certificate is None:
-        raise NotCertifiedError(
-            "nothing was certified: there was no time left to test.",
-            hint="Try a longer budget.",
-            closest=outcome,
-        )
-    if not certificate.is_certified:
-        failed = [str(one) for one in certificate.findings if not one.is_certified]
-        raise NotCertifiedError(f"nothing was certified: {'; '.join(failed)}.", closest=outcome)
-
-
-def demand_feasible(outcome: PipelineResult) -> None:
-    """Raise, with the outcome as the closest one, if it is outside the limits.
-
-    What is certified on rows of its own is inside, whatever the validation rows say.
-    """
-    if not outcome.result.feasible and not outcome.is_certified:
-        constraints, evaluation = outcome.preparation.constraints, outcome.best
-        raise InfeasibleError(_how_far(constraints, evaluation), closest=outcome)
+        folder.certificate.unlink(missing_ok=True)
+    else:
+        write_certificate(folder.certificate, certificate)
+    if prepared.aside is not None:
+        seen = [] if examined is None else read_evidence(examined.finished)
+        write_rows_aside(folder, prepared, seen)
 
 
 def subject_of(prepared: Preparation) -> Subject:
@@ -270,9 +341,3 @@ def _measure_steps(
 
 def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:
     return partial(expected_seconds, effort_of(prepared.work))
-
-
-def _how_far(constraints: tuple[Constraint, ...], evaluation: Evaluation) -> str:
-    pairs = zip(constraints, evaluation.constraints, strict=True)
-    broken = [f"{c.limit}, closest {value:.4g}" for c, value in pairs if not c.limit.holds(value)]
-    return f"no pipeline within the limits was found ({'; '.join(broken)})."

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from automl_admm.certify.looks import risk_of_look
+from automl_admm.certify.looks import check_ledger, risk_of_look
 from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.schema import Schema, schema_of
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.errors import ConfigurationError, DataError, reason_of
+from automl_admm.errors import ConfigurationError, DataError, Remedy, reason_of
+from automl_admm.evaluation.labels import number_classes
+from automl_admm.evaluation.metric_trial import check_metric
 from automl_admm.evaluation.metrics import Metric, resolve_metric
-from automl_admm.evaluation.objective import PipelineWork, unheard_warnings
+from automl_admm.evaluation.objective import PipelineWork
 from automl_admm.evaluation.seen import Table, score_of
+from automl_admm.evaluation.together import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.limits.feature_groups import decide_by_groups
 from automl_admm.limits.imagined import imagine
@@ -34,8 +38,9 @@ from automl_admm.runner.certification import (
     plan_aside,
 )
 from automl_admm.runner.config import RunConfig
-from automl_admm.runner.files import fingerprint
+from automl_admm.runner.files import fingerprint, fingerprint_data, run_of
 from automl_admm.runner.names import check_parts
+from automl_admm.runner.request import way_of
 from automl_admm.runner.starts import read_starts
 from automl_admm.space import Candidate
 
@@ -46,7 +51,7 @@ class Preparation:
 
     The search is given `aims`: the limits, or tighter ones where they are to be certified on the
     rows `set_aside`, which are so many of the data's `rows`. `target` and `sensitive` are the names
-    of columns, where they have any.
+    of columns, where they have any; `schema` says what all columns are.
     """
 
     config: RunConfig
@@ -61,6 +66,7 @@ class Preparation:
     aims: tuple[Limit, ...]
     rows: int
     set_aside: Any
+    schema: Schema
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     aside: Aside | None = None
@@ -81,13 +87,14 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     check_target(y, task)
     grammar = _grammar(config, task, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
-    whole = _whole(X, y, task, known_columns(sensitive, X, columns_of(constraints)))
-    constraints = meet_data(constraints, _trial_rows(whole))
+    apart_or_named = known_columns(sensitive, X, columns_of(constraints))
+    whole = _whole(X, y, task, apart_or_named, config.positive)
+    constraints = meet_data(constraints, trial_rows(whole))
     aside = _plan_aside(constraints, whole, config)
     fraction = config.test_size if aside is None else aside.fraction
     searched, set_aside = _parted(whole, task, constraints, fraction, config.seed)
     classes = 0 if whole.classes is None else len(whole.classes)
-    metric = resolve_metric(config.scoring, task, classes, plugins.metrics)
+    metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
     held_out = whole.part(set_aside) if len(set_aside) else None
     apart = () if sensitive is None else tuple(map(str, sensitive.columns))
     work = replace(
@@ -97,8 +104,9 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         calls=0 if aside is None else CALLS,
     )
     check_scoring(work)
-    try_on(constraints, [_trial_rows(work.table.part(valid)) for _, valid in work.splits])
-    question = None if aside is None else _question(config, work)
+    try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in work.splits])
+    asked = [grammar.text, *map(grammar.pipelines.text, starts)]
+    question = None if aside is None else _question(config, work, whole, asked)
     aims = _aims(constraints, aside, question)
     return Preparation(
         config=config,
@@ -113,6 +121,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         aims=aims,
         rows=len(whole.y),
         set_aside=set_aside,
+        schema=_schema(X, y, sensitive),
         target=_name_of(y),
         sensitive=apart,
         aside=aside,
@@ -150,6 +159,18 @@ def _work(
     )
 
 
+def _schema(X: Any, y: Any, sensitive: Any) -> Schema:
+    """What all columns of the table are: features, target and sensitive ones."""
+    import pandas as pd
+
+    parts = [schema_of(pd.DataFrame(X))]
+    if _name_of(y) is not None:
+        parts.append(schema_of(pd.DataFrame(y)))
+    if sensitive is not None:
+        parts.append(schema_of(sensitive))
+    return Schema(tuple(column for part in parts for column in part.columns))
+
+
 def _name_of(target: Any) -> str | None:
     name = getattr(target, "name", None)
     return None if name is None else str(name)
@@ -174,16 +195,31 @@ def _plan_aside(
 ) -> Aside | None:
     if config.certify is None:
         return None
-    examples = imagine(constraints, _trial_rows(whole))
-    return plan_aside(constraints, examples, config.certify, config.certify_fraction)
+    examples = imagine(constraints, trial_rows(whole))
+    aside = plan_aside(constraints, examples, config.certify, config.certify_fraction)
+    if aside.impossible and config.on_infeasible == "raise":
+        raise ConfigurationError(
+            f"there can be no certificate: {aside.impossible[0]}",
+            hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
+        )
+    return aside
 
 
-def _question(config: RunConfig, work: PipelineWork) -> Question:
-    """The rows set aside, and what a run is made of that is asked about on them."""
+def _question(
+    config: RunConfig, work: PipelineWork, whole: Table, asked: Sequence[str]
+) -> Question:
+    """The rows set aside, and what a run is made of that is asked about on them.
+
+    `asked` are texts on which the search hangs besides its settings and its rows.
+    """
     assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
-    run = f"{fingerprint(work.table)} {config.seed}"
+    rows, data = fingerprint(work.held_out), fingerprint_data(whole)
+    run = run_of(fingerprint(work.table), config.seed)
+    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    way = "" if is_timed else way_of(config, data, rows, run, *asked)
     ledger = config.looks or default_ledger()
-    return Question(fingerprint(work.held_out), len(work.held_out.y), ledger, run)
+    check_ledger(ledger)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way)
 
 
 def check_scoring(work: PipelineWork) -> None:
@@ -200,24 +236,34 @@ def check_scoring(work: PipelineWork) -> None:
         except Exception as problem:
             reason = reason_of(problem)
             message = f"metric '{work.metric.name}' cannot score this target: {reason}"
-            raise ConfigurationError(message, hint="Choose another metric.") from problem
+            raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
         if not math.isfinite(score):
             raise DataError(
                 f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
-                hint="A class may have too few rows; choose another metric or fewer folds.",
+                hint=Remedy(
+                    "A class may have too few rows; choose another {scoring} or fewer folds "
+                    "in {cv}."
+                ),
             )
+    with unheard_warnings():
+        check_metric(work.metric, work.table.part(work.splits[0][1]))
 
 
 def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
     return load_plugins(extra, quietly=True).components[task]
 
 
-def _whole(X: Any, y: Any, task: Task, sensitive: Any) -> Table:
+def _whole(X: Any, y: Any, task: Task, sensitive: Any, positive: object) -> Table:
     import numpy as np
 
     classes = None
     if task == "classification":
-        classes, y = np.unique(np.asarray(y), return_inverse=True)
+        classes, y = number_classes(y, positive)
+    elif positive is not None:
+        raise ConfigurationError(
+            f"'{positive}' cannot be the positive class: the target is a quantity.",
+            hint=Remedy("Leave out {positive}."),
+        )
     return Table(X, np.asarray(y), classes, sensitive)
 
 
@@ -241,6 +287,7 @@ def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
     return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
 
 
-def _trial_rows(table: Table) -> TrialRows:
+def trial_rows(table: Table) -> TrialRows:
+    """The rows as limits meet them before there is a pipeline."""
     classes = 0 if table.classes is None else len(table.classes)
     return TrialRows(table.X, table.y, table.sensitive, classes)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from automl_admm.builtin.constraints.resources import REPEATS
-from automl_admm.errors import NoSuccessError
-from automl_admm.evaluation.objective import PipelineWork
-from automl_admm.problem import Evaluation, Status
+from automl_admm.errors import AutomlAdmmError, NoSuccessError, Remedy
+from automl_admm.evaluation.driver import SLICE
+from automl_admm.evaluation.objective import PICKLE, SHIPPED, PipelineWork
+from automl_admm.evaluation.testimony import FILES, read_told
+from automl_admm.problem import ONE_CLASS, Evaluation, Status
 from automl_admm.protocols import Executor, Finished, Task
 from automl_admm.ranking import rank
 from automl_admm.run_records import RunResult
+from automl_admm.runner.closing import Closing
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.search_run import Subject
 from automl_admm.search import derive_seed
@@ -27,19 +31,30 @@ FITS_OF_A_WALK = 3.0
 SHARE_OF_A_WALK = 0.25
 TRIES = 10
 FIRST_NUMBER = 1_000_000_000
+RELOADING = 1_000_000
+# A pipeline takes less to load than to fit; on a busy machine the least may be long.
+LEAST_RELOADING = 3.0
 
 Expect = Callable[[Evaluation | None], float]
 
 
 @dataclass(frozen=True)
 class Refit:
-    """The pipeline that ships: its evaluation in the search, and what the final fit measured."""
+    """The pipeline that ships: its evaluation in the search, and what the final fit measured.
+
+    `held_out_decisions` has rates of two classes, and `one_class` the label that all rows are
+    called, in the search or by the final fit, where it is one alone.
+    It was fitted on so many `rows`; None are all rows of the search.
+    """
 
     evaluation: Evaluation
     held_out_score: float | None = None
     held_out_constraints: tuple[float, ...] = ()
     held_out_rows: int = 0
     held_out_problem: str = ""
+    held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
+    one_class: str | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -97,92 +112,138 @@ def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluati
 class Fitter:
     """Final fits one after the other, as long as there is the time for them; the first always."""
 
-    def __init__(self, config: RunConfig, executor: Executor, expect: Expect) -> None:
-        self._config = config
-        self._executor = executor
+    def __init__(
+        self, config: RunConfig, executor: Executor, expect: Expect, closing: Closing | None = None
+    ) -> None:
+        self._closing = closing or Closing(config.deadline)
+        self._press = Press(config, executor, self._closing)
         self._expect = expect
         self._number = FIRST_NUMBER + TRIES
 
     def __call__(self, evaluation: Evaluation) -> Finished:
         """Fit one, or say that it was skipped."""
         self._number += 1
-        deadline = self._config.deadline
-        left = math.inf if deadline is None else deadline - time.monotonic() + GRACE
         is_first = self._number == FIRST_NUMBER + TRIES + 1
-        if not is_first and self._expect(evaluation) > left:
+        if not is_first and self._expect(evaluation) > self._closing.left + GRACE:
             return Finished(self._number, Status.SKIPPED)
-        limit = None if deadline is None else max(left, GRACE)
-        return fit_finally(self._config, evaluation, self._executor, self._number, limit)
+        return self._press.fit(evaluation, self._number)
 
 
 def refit_best(
-    config: RunConfig, subject: Subject, result: RunResult, executor: Executor, expect: Expect
+    config: RunConfig,
+    subject: Subject,
+    result: RunResult,
+    executor: Executor,
+    expect: Expect,
+    closing: Closing | None = None,
 ) -> tuple[Refit, Finished]:
     """Fit the best evaluation that can be fitted in the time left; if that fails, the next.
 
     The last of the time is not spent on a fit that is expected to take longer: a user who has
-    waited is given a pipeline if there is one.
+    waited is given a pipeline if there is one. Whoever has interrupted it and gets none is told of
+    the interrupt and of nothing else.
     """
+    closing = closing or Closing(config.deadline)
+    press = Press(config, executor, closing)
     reason = "there was no time left"
-    for number, evaluation in enumerate(_in_order(config, subject, result, expect)):
-        left = None if config.deadline is None else config.deadline - time.monotonic()
-        limit = None if left is None else max(left, 0.0) + GRACE
-        finished = fit_finally(config, evaluation, executor, FIRST_NUMBER + number, limit)
+    ranked = rank(result.evaluations, subject.limits)
+    for number, evaluation in enumerate(_in_order(ranked, closing, expect)):
+        finished = press.fit(evaluation, FIRST_NUMBER + number)
         if finished.status is Status.SUCCESS:
-            return read_refit(evaluation, finished), finished
+            return read_refit(evaluation, finished.result), finished
         reason = f"{finished.status} {finished.message}".strip()
+    if closing.is_cut_short:
+        raise KeyboardInterrupt
     raise NoSuccessError(
         f"the best pipeline could not be fitted on all rows: {reason}.",
-        hint="Try a longer budget.",
+        hint=Remedy("Give a longer {time_budget}."),
     )
 
 
 def _in_order(
-    config: RunConfig, subject: Subject, result: RunResult, expect: Expect
+    ranked: Sequence[Evaluation], closing: Closing, expect: Expect
 ) -> Iterator[Evaluation]:
-    """The best first, without those that the time does not allow; at the least the quickest."""
-    ranked = rank(result.evaluations, subject.limits)
-    tried = 0
-    for evaluation in ranked:
-        if config.deadline is not None:
-            left = config.deadline - time.monotonic() + GRACE
-            if expect(evaluation) > left:
-                continue
-        tried += 1
-        yield evaluation
-        if tried == TRIES:
-            return
-    if not tried and ranked:
-        yield min(ranked, key=expect)
+    """The best first, without those that the time does not allow; at the least the quickest.
 
-
-def fit_finally(
-    config: RunConfig, evaluation: Evaluation, executor: Executor, number: int, limit: float | None
-) -> Finished:
-    """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
-
-    It decides at the threshold that the evaluation found, or those of the groups, if it found any.
+    Where an interrupt has ended a fit, the quickest is what there may still be the time for.
     """
-    arguments = {
-        "candidate": evaluation.candidate,
-        "seed": derive_seed(config.seed, evaluation.key),
-        "threshold": evaluation.details.get("threshold"),
-        "group_thresholds": evaluation.details.get("group_thresholds"),
-    }
-    executor.submit(Task(number, "refit", arguments, limit, keep=True))
-    return _wait_for(executor, number)
+    tried: list[Evaluation] = []
+    for evaluation in ranked:
+        if expect(evaluation) > closing.left + GRACE:
+            continue
+        tried.append(evaluation)
+        yield evaluation
+        if len(tried) == TRIES:
+            return
+    if ranked and (not tried or closing.is_cut_short):
+        quickest = min(ranked, key=expect)
+        if quickest not in tried:
+            yield quickest
 
 
-def _wait_for(executor: Executor, number: int) -> Finished:
-    while True:
-        for finished in executor.wait(None):
-            if finished.number == number:
-                return finished
+@dataclass(frozen=True)
+class Press:
+    """Makes the model of an evaluation in a child, and sees to it that it can be loaded."""
+
+    config: RunConfig
+    executor: Executor
+    closing: Closing
+
+    def fit(self, evaluation: Evaluation, number: int) -> Finished:
+        """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
+
+        It decides at the threshold that the evaluation found, or those of the groups, if it found
+        any. A fit whose process is lost by no fault of its own is tried once more.
+        """
+        arguments = {
+            "candidate": evaluation.candidate,
+            "seed": derive_seed(self.config.seed, evaluation.key),
+            "threshold": evaluation.details.get("threshold"),
+            "group_thresholds": evaluation.details.get("group_thresholds"),
+        }
+        for _ in range(2):
+            limit = None if self.closing.deadline is None else self.closing.left + GRACE
+            finished = self._do(Task(number, "refit", arguments, limit, keep=True))
+            if finished.status is not Status.LOST:
+                break
+        return self._loadable(finished) if finished.status is Status.SUCCESS else finished
+
+    def _loadable(self, finished: Finished) -> Finished:
+        """The same, or how it ended to load the file that ships in a child of its own."""
+        if finished.folder is None or getattr(self.executor, "runs_here", False):
+            return finished
+        names = finished.result.get(FILES, {})
+        try:
+            contents = {name: read_told(finished, name) for name in names}
+        except AutomlAdmmError as problem:
+            return replace(finished, status=Status.ERROR, message=problem.message)
+        content = contents.get(SHIPPED, contents.get(PICKLE))
+        seconds = max(finished.seconds, LEAST_RELOADING)
+        if self.closing.is_cut_short:
+            seconds = self.closing.left + GRACE
+        number = finished.number + RELOADING
+        loaded = self._do(Task(number, "reload", {"content": content}, seconds))
+        if loaded.status in (Status.SUCCESS, Status.LOST):
+            return finished
+        message = f"the fitted pipeline cannot be loaded: {loaded.message}"
+        return replace(finished, status=loaded.status, message=message)
+
+    def _do(self, task: Task) -> Finished:
+        """Hand a task out and wait for its end; an interrupt does not leave it all of its time."""
+        begun = time.monotonic()
+        self.executor.submit(task)
+        is_killed = False
+        while True:
+            for finished in self.executor.wait(SLICE):
+                if finished.number == task.number:
+                    return finished
+            if self.closing.overdue(begun) and not is_killed:
+                self.executor.kill(task.number)
+                is_killed = True
 
 
-def read_refit(evaluation: Evaluation, finished: Finished) -> Refit:
+def read_refit(evaluation: Evaluation, found: Mapping[str, Any], rows: int | None = None) -> Refit:
     """What a final fit that succeeded measured."""
-    found = finished.result
     score = found.get("held_out_score")
     return Refit(
         evaluation=evaluation,
@@ -190,4 +251,7 @@ def read_refit(evaluation: Evaluation, finished: Finished) -> Refit:
         held_out_constraints=tuple(found.get("held_out_constraints", ())),
         held_out_rows=int(found.get("held_out_rows", 0)),
         held_out_problem=str(found.get("held_out_problem", "")),
+        held_out_decisions=found.get("held_out_decisions", {}),
+        one_class=found.get(ONE_CLASS, evaluation.one_class),
+        rows=rows,
     )

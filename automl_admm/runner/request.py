@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, StoreError
+from automl_admm.errors import ConfigurationError, StoreError, reason_of
 from automl_admm.runner.config import RunConfig
+from automl_admm.store.content import RESTORE
 from automl_admm.store.folder import RunFolder
 
-PLAIN = (
-    "max_depth",
-    "task",
-    "max_evaluations",
-    "theta_solver",
-    "z_solver",
-    "strategy",
-    "executor",
-    "workers",
-    "default_workers",
-    "test_size",
-    "certify",
-    "certify_fraction",
-    "group_thresholds",
-    "evaluation_seconds",
-    "memory_bytes",
-    "min_fidelity",
-    "seed",
-    "title",
-    "source",
+# What a session has of its own, and the next one is told anew.
+OF_A_SESSION = frozenset(
+    {
+        "folder",
+        "origin",
+        "resumed",
+        "seconds_used",
+        "changes_allowed",
+        "observers",
+        "begun",
+        "interrupts",
+        "server",
+    }
 )
+# What is read from somewhere else in the folder.
+ELSEWHERE = frozenset({"grammar", "starts"})
 # These may be given as Python objects, which only the program that has them can give again.
 OBJECTS = ("scoring", "cv")
+
+
+def _whole_budget(config: RunConfig) -> float | None:
+    return None if config.seconds is None else config.seconds + config.seconds_used
+
+
+# What is written, and read again, in a form of its own.
+WRITERS: Mapping[str, Callable[[RunConfig], Any]] = MappingProxyType(
+    {
+        "budget_seconds": _whole_budget,
+        "constraints": lambda config: [c for c in config.constraints if isinstance(c, str)],
+        "extra_plugins": lambda config: sorted(config.extra_plugins),
+    }
+)
+READERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+    {
+        "constraints": tuple,
+        "looks": lambda said: None if said is None else Path(said),
+        "extra_plugins": dict.fromkeys,
+    }
+)
+# All else goes to `run.json` as it is, and comes back from there: a new setting, too.
+PLAIN = tuple(
+    field.name
+    for field in fields(RunConfig)
+    if field.name not in {*OF_A_SESSION, *ELSEWHERE, *OBJECTS, *WRITERS}
+)
 
 
 def describe_request(config: RunConfig) -> dict[str, Any]:
@@ -40,17 +67,11 @@ def describe_request(config: RunConfig) -> dict[str, Any]:
     said: dict[str, Any] = {name: getattr(config, name) for name in PLAIN}
     objects = {name: getattr(config, name) for name in OBJECTS}
     said |= {name: value for name, value in objects.items() if _is_plain(value)}
+    said |= {name: write(config) for name, write in WRITERS.items()}
     only_python = [name for name, value in objects.items() if not _is_plain(value)]
     if not all(isinstance(constraint, str) for constraint in config.constraints):
         only_python.append("constraints")
-    seconds = config.seconds
-    return said | {
-        "budget_seconds": None if seconds is None else seconds + config.seconds_used,
-        "constraints": [c for c in config.constraints if isinstance(c, str)],
-        "looks": None if config.looks is None else str(config.looks),
-        "extra_plugins": sorted(config.extra_plugins),
-        "only_python": only_python,
-    }
+    return said | {"only_python": only_python}
 
 
 def _is_plain(value: object) -> bool:
@@ -64,7 +85,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     """
     content = folder.read(folder.settings)
     said = content.get("request")
-    if not isinstance(said, dict):
+    if said is None:
         raise StoreError(
             f"the run in '{folder.path}' does not say how it was asked for.",
             hint="It is of an older version of automl-admm, which could not be resumed.",
@@ -76,13 +97,35 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
             hint="Fit again from Python with the same work_dir and warm_start=True.",
         )
     # What a run of an older version does not say is as it is by default.
-    known = {name: said[name] for name in (*PLAIN, *OBJECTS, "budget_seconds") if name in said}
-    settings = known | {
-        "constraints": tuple(said["constraints"]),
+    known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
+    settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
+    settings |= {
         "starts": tuple(content["settings"]["starts"]),
-        "looks": None if said["looks"] is None else Path(said["looks"]),
         "grammar": folder.grammar,
         "folder": folder.path,
         "resumed": True,
     }
-    return RunConfig(**(settings | dict(changed)))
+    try:
+        before = RunConfig(**settings)
+    except (ConfigurationError, TypeError, ValueError) as problem:
+        reason = f"'{folder.settings}' is damaged: {reason_of(problem)}"
+        raise StoreError(reason, hint=RESTORE) from problem
+    return replace(before, **changed)
+
+
+def way_of(config: RunConfig, *more: str) -> str:
+    """The hash of how a question is asked; empty where a run made again may go another way.
+
+    `more` says what the settings do not: the data, the grammar, the starts. What a run is called
+    and where it lies makes no difference.
+    """
+    if not config.is_repeatable:
+        return ""
+    said = describe_request(config)
+    asked = {
+        name: said[name]
+        for name in said
+        if name not in ("title", "source", "looks", "on_infeasible")
+    }
+    content = json.dumps([asked, *more], sort_keys=True, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()

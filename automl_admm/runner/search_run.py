@@ -13,7 +13,8 @@ from automl_admm.evaluation.budget import PATIENCE, Budget, Ledger, attribute_wo
 from automl_admm.evaluation.costs import CostModel, Foresight
 from automl_admm.evaluation.driver import Desk, Driver
 from automl_admm.evaluation.interrupts import Deferral
-from automl_admm.plugins import Observers, Plugins
+from automl_admm.observers import Hurry, Observers
+from automl_admm.plugins import Plugins
 from automl_admm.problem import Evaluation, Limit, is_feasible
 from automl_admm.protocols import Executor, Finished, Store
 from automl_admm.run_records import RunInfo, RunResult
@@ -177,4 +178,9 @@ def teller(
         begun=config.begun,
         known=past.evaluations,
     )
-    return partial(Observers(plugins.manager, config.observers).tell, info=info)
+    hurry = Hurry(config.deadline, partial(_is_interrupted, config.interrupts))
+    return partial(Observers(plugins.manager, config.observers, hurry).tell, info=info)
+
+
+def _is_interrupted(interrupts: Deferral | None) -> bool:
+    return interrupts is not None and interrupts.came

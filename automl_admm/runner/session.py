@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,18 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.errors import AutomlAdmmError, StoreError
+from automl_admm.evaluation.folders import remove_tree, temporary_folder
 from automl_admm.problem import Evaluation
 from automl_admm.protocols import Store
 from automl_admm.run_records import RunResult
 from automl_admm.runner.baseline import keep_bounds
 from automl_admm.runner.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runner.files import Stretch, describe_run, write_settings
+from automl_admm.runner.log import check_limits
 from automl_admm.runner.preparation import Preparation, aim_again
 from automl_admm.runner.search_run import Past
+from automl_admm.store.files import StoreFiles
 from automl_admm.store.folder import RunFolder, create_folder
+from automl_admm.store.lock import read_holder
 from automl_admm.store.memory import MemoryStore
 from automl_admm.store.rows import UNFINISHED
 from automl_admm.store.sqlite import SqliteStore
+
+# The copy of the data and the files of evaluations that go on.
+SCRATCH = ".scratch-"
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
     """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
     config, place = prepared.config, prepared.config.place
     if place is None:
-        with tempfile.TemporaryDirectory(prefix="automl-admm-") as scratch:
-            yield Session(prepared, MemoryStore(), Path(scratch))
+        with temporary_folder("automl-admm-") as scratch:
+            yield Session(prepared, MemoryStore(), scratch)
         return
     folder = RunFolder(place) if config.resumed else create_folder(place, config.folder)
     before = folder.read(folder.settings) if config.resumed else None
@@ -61,20 +67,31 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
     try:
         known: Sequence[Evaluation] = () if before is None else store.read()
         if before is not None:
+            check_limits(folder, before["settings"], known)
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
             if changes.space or changes.void:
                 prepared, known = _carry_over(store, known, prepared, changes)
+            _remove_leftovers(folder)
         past = _past(known, prepared)
-        with tempfile.TemporaryDirectory(prefix=".scratch-", dir=folder.path) as scratch:
-            session = Session(prepared, store, Path(scratch), folder, past, earlier)
+        with temporary_folder(SCRATCH, folder.path) as scratch:
+            session = Session(prepared, store, scratch, folder, past, earlier)
+            session.write(session.prepared, "running")
+            # Only now that `run.json` says how long the earlier sessions took.
+            store.count_time(len(earlier) + 1, config.begun)
             yield from _kept_informed(session)
     finally:
         store.close()
 
 
+def _remove_leftovers(folder: RunFolder) -> None:
+    """Remove what sessions that were killed left: who holds the lock of a run is alone with it."""
+    for left in folder.path.glob(f"{SCRATCH}*"):
+        if left.is_dir() and not left.is_symlink():
+            remove_tree(left)
+
+
 def _kept_informed(session: Session) -> Iterator[Session]:
-    session.write(session.prepared, "running")
     try:
         yield session
     except BaseException:
@@ -85,7 +102,8 @@ def _kept_informed(session: Session) -> Iterator[Session]:
 
 def _with_known_bounds(prepared: Preparation, before: dict[str, Any]) -> Preparation:
     """Limits that hang on a baseline keep the numbers that they had when the search began."""
-    bounds = {item["name"]: item["bound"] for item in before["settings"]["limits"]}
+    known = before["settings"]["limits"]
+    bounds = {(item["name"], item["at_least"]): item["bound"] for item in known}
     return aim_again(prepared, keep_bounds(prepared.constraints, bounds))
 
 
@@ -125,13 +143,18 @@ def _wall_clock(begun: float) -> str:
 
 
 def _stretches(before: dict[str, Any], folder: RunFolder) -> tuple[Stretch, ...]:
-    """The earlier sessions; one that was killed lasted until it last wrote something."""
-    return tuple(_measured(item, folder) for item in before.get("sessions", ()))
+    """The earlier sessions; one that was killed lasted until it last noted its time."""
+    sessions = enumerate(before.get("sessions", ()), start=1)
+    return tuple(_measured(item, number, folder) for number, item in sessions)
 
 
-def _measured(item: dict[str, Any], folder: RunFolder) -> Stretch:
+def _measured(item: dict[str, Any], number: int, folder: RunFolder) -> Stretch:
     if item["seconds"] is not None:
         return Stretch(item["begun"], item["seconds"])
+    holder = read_holder(StoreFiles(folder.store).lock)
+    if holder is not None and holder.session == number:
+        return Stretch(item["begun"], holder.seconds)
+    # Older versions noted none: such a session lasted until it last wrote something.
     begun = datetime.fromisoformat(item["begun"]).timestamp()
     return Stretch(item["begun"], max(_last_written(folder) - begun, 0.0))
 

@@ -6,15 +6,18 @@ import math
 import os
 import reprlib
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import ConfigurationError
-from automl_admm.plugins import OBSERVERS
+from automl_admm.errors import ConfigurationError, Remedy
+from automl_admm.observers import HOOKS
 
-HOOKS = (*OBSERVERS, "should_stop")
 ADDRESSABLE_BYTES = 2**60
+# What numpy, SQLite and the system can count with.
+LARGEST_WHOLE = 2**63 - 1
+# What can be done where the limits do not hold, or are not proven to.
+ON_INFEASIBLE = ("raise", "closest")
 OWN_SOLVER = "Register your own solver as a plugin, see README."
 
 
@@ -29,6 +32,12 @@ def check_path(name: str, value: object) -> None:
     """Raise if it is neither a text nor a path."""
     if not isinstance(value, str | os.PathLike):
         raise ConfigurationError(f"{name} must be a text or a path, not {shown(value)}.")
+
+
+def check_on_infeasible(given: object) -> None:
+    """Raise if it is neither of the two things that can be done."""
+    if given not in ON_INFEASIBLE:
+        raise ConfigurationError(f"on_infeasible must be 'raise' or 'closest', not {shown(given)}.")
 
 
 def check_number(what: str, value: object, unit: str = "") -> None:
@@ -55,7 +64,9 @@ def check_memory(value: int | None) -> None:
     if value is not None and value > ADDRESSABLE_BYTES:
         raise ConfigurationError(
             f"the memory limit of {value:.3g} bytes is more than a machine can address.",
-            hint="Without one an evaluation may have its share of the machine's memory.",
+            hint=Remedy(
+                "Without {memory_limit} an evaluation may have its share of the machine's memory."
+            ),
         )
 
 
@@ -64,7 +75,11 @@ def check_whole(what: str, value: Any, least: int | None = 1) -> None:
     if value is None:
         return
     is_number = not isinstance(value, bool) and isinstance(value, Real)
-    is_whole = is_number and math.isfinite(value) and int(value) == value
+    # A whole number may be too large for the floating point that `isfinite` takes.
+    is_int = is_number and isinstance(value, Integral)
+    is_whole = is_int or (is_number and math.isfinite(value) and int(value) == value)
+    if is_whole and value > LARGEST_WHOLE:
+        raise ConfigurationError(f"{what} must be at most {LARGEST_WHOLE}, not {shown(value)}.")
     if not is_whole or (least is not None and value < least):
         least_one = "" if least is None else f" of at least {least}"
         raise ConfigurationError(f"{what} must be a whole number{least_one}, not {shown(value)}.")
@@ -105,10 +120,15 @@ def folder_of(work_dir: Any) -> Path | None:
 
 
 def seed_of(random_state: Any) -> int:
-    """The run's seed: a number as it is, else drawn as scikit-learn would."""
+    """The run's seed: a number as it is, else drawn from what is given, or anew.
+
+    Numpy's global generator is the caller's: nothing is drawn from it.
+    """
     import numpy as np
     from sklearn.utils import check_random_state
 
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31 - 1))
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from automl_admm.errors import DiskFullError, StoreError
 from automl_admm.store.files import beside, damaged
 from automl_admm.store.folder import NO_ROOM
+from automl_admm.store.rows import RowError
 
 BUSY_SECONDS = 5.0
 # A quota, or a limit on the size of files, is told by SQLite as a failed write.
@@ -18,8 +19,9 @@ TOLD_AS_FULL = frozenset(
 )
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 PRIMARY_CODE = 0xFF
-# What reading a damaged file may raise: text may have become what no text is.
-READING_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+# What reading a damaged file may raise: text may have become what no text is,
+# and whoever forged a row may have given it the right hash.
+READING_ERRORS = (sqlite3.Error, UnicodeDecodeError, RowError)
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
@@ -89,6 +91,6 @@ def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
     if code in TOLD_AS_FULL or is_full:
         hint = "Free some, or raise the quota, and go on: what is written is kept."
         return DiskFullError(f"no room left for '{path}'.", hint=hint)
-    if code & PRIMARY_CODE in DAMAGE or isinstance(problem, UnicodeDecodeError):
+    if code & PRIMARY_CODE in DAMAGE or isinstance(problem, UnicodeDecodeError | RowError):
         return damaged(path, str(problem))
     return StoreError(f"the store '{path}' cannot be used: {problem}.")

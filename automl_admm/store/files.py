@@ -6,13 +6,14 @@ cut short or replaced by an older one is found out, and never taken for a fresh 
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 
 from automl_admm.errors import StoreError
+from automl_admm.store.content import read_content
 from automl_admm.store.folder import write_json
+from automl_admm.store.schemas import STORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,12 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest | None:
     """The manifest, if there is one; one that makes no sense is an error."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Manifest(str(content["run"]), int(content["version"]), int(content["rows"]))
+        content = read_content(path, STORE)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except StoreError as problem:
         raise damaged(path, "it is no manifest of a store") from problem
+    return Manifest(content["run"], content["version"], content["rows"])
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

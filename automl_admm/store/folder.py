@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, DiskFullError, StoreError
+from automl_admm.errors import ConfigurationError, DiskFullError, Remedy, StoreError
+from automl_admm.store.content import read_content
+from automl_admm.store.schemas import SCHEMAS
 
 # The disk is full, the quota is, or the file is as large as this process may make it.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -59,20 +61,22 @@ class RunFolder:
         return self.path / "certification-rows.json"
 
     @property
+    def row_hashes(self) -> Path:
+        """A number for every row of the data of a run that certifies, to know it again."""
+        return self.path / "row-hashes.npy"
+
+    @property
     def predictions(self) -> Path:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"
 
     def read(self, path: Path) -> dict[str, Any]:
-        """Read one of the JSON files."""
+        """Read one of the JSON files, and hold it to its schema."""
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            return read_content(path, SCHEMAS[path.name])
         except FileNotFoundError:
             hint = "Name the folder that `automl-admm fit` printed."
             raise StoreError(f"'{self.path}' holds no {path.name}.", hint=hint) from None
-        except (OSError, ValueError) as problem:
-            raise StoreError(f"'{path}' cannot be read: {problem}.") from problem
-        return dict(content)
 
 
 def create_folder(path: Path, written: Path | None = None) -> RunFolder:
@@ -83,13 +87,13 @@ def create_folder(path: Path, written: Path | None = None) -> RunFolder:
         taken = any(path.iterdir())
     except OSError as problem:
         reason = problem.strerror or problem
-        hint = "Give another with --out."
+        hint = Remedy("Give another {work_dir}.")
         raise ConfigurationError(
             f"the run folder '{name}' cannot be made: {reason}.", hint=hint
         ) from problem
     if taken:
         raise ConfigurationError(
-            f"the run folder '{name}' is not empty.", hint="Give a new one with --out."
+            f"the run folder '{name}' is not empty.", hint=Remedy("Give a new {work_dir}.")
         )
     return RunFolder(path)
 
@@ -113,6 +117,24 @@ def write_atomically(path: Path, content: bytes) -> None:
             raise DiskFullError(
                 f"no room left for '{path}'.", hint="Free some and go on."
             ) from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write what a user asked for: whole or not at all, or into a device or pipe of that name.
+
+    A link stays one: the file that it leads to is written.
+    """
+    target = path.resolve()
+    if not target.exists() or target.is_file():
+        write_atomically(target, content)
+        return
+    try:
+        with target.open("wb") as stream:
+            stream.write(content)
+    except OSError as problem:
+        if problem.errno in NO_ROOM:
+            raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
         raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
 
 

@@ -19,8 +19,12 @@ from automl_admm.store.schema import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often: a backup every so many seconds, and at most a fiftieth of the time."""
+    """How often: a backup every so many seconds, and at most a fiftieth of the time.
 
+    The time that a session has lasted is noted at each `tick`: no more is lost of it by a kill.
+    """
+
+    tick: float = 1.0
     heartbeat: float = 30.0
     backup: float = 120.0
     rest: float = 50.0
@@ -51,11 +55,13 @@ class Keeper:
         files: StoreFiles,
         run: str,
         progress: Callable[[], Progress],
+        note_time: Callable[[], None],
         rhythm: Rhythm | None = None,
     ) -> None:
         self._files = files
         self._run = run
         self._progress = progress
+        self._note_time = note_time
         self._rhythm = rhythm or Rhythm()
         self._saved = -1
         self._next = time.monotonic() + self._rhythm.backup
@@ -73,14 +79,19 @@ class Keeper:
         self._save(no_pause)
 
     def _keep(self) -> None:
-        while not self._stop.wait(self._rhythm.heartbeat):
-            self._beat()
+        beat = time.monotonic() + self._rhythm.heartbeat
+        while not self._stop.wait(min(self._rhythm.tick, self._rhythm.heartbeat)):
+            self._note_time()
+            if time.monotonic() >= beat:
+                self._beat()
+                beat = time.monotonic() + self._rhythm.heartbeat
             if time.monotonic() >= self._next:
                 self._save(self._pause)
 
     def _pause(self) -> None:
         if self._stop.wait(self._rhythm.pause):
             raise _StoppedError
+        self._note_time()
 
     def _beat(self) -> None:
         """Renew the sign of life of what this process has under way."""

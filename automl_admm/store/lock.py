@@ -2,7 +2,8 @@
 
 The lock file names its holder. It also says how many evaluations were written: that is noted after
 each one, without waiting for the disk, so a write-ahead log that vanished is found out after any
-kill.
+kill. The same holds for the seconds that its session has lasted, by the session's own clock: the
+times of files are changed by copies, backups and clocks that are set.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import fcntl
 import json
 import os
 import socket
+import threading
+import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import psutil
 
 from automl_admm.errors import StoreError
+from automl_admm.store.content import read_content
+from automl_admm.store.schemas import HOLDER
 
 # All records have this length, so that one is written over another in one go.
 RECORD_BYTES = 512
@@ -27,13 +32,16 @@ SAME_START_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a lock, or held it last, and how much of which run it had written."""
+    """The process that holds a lock, or held it last, how much it had written, and in what time."""
 
     host: str
     pid: int
     start: float
     run: str = ""
     rows: int = 0
+    # Which session of the run it is, counted from 1, and how long that had lasted at the last note.
+    session: int = 0
+    seconds: float = 0.0
 
     @property
     def is_alive(self) -> bool:
@@ -60,9 +68,12 @@ def is_running(pid: int, start: float) -> bool:
 def read_holder(path: Path) -> Holder | None:
     """What a lock file says; nothing, where it is missing or makes no sense."""
     try:
-        return Holder(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
+        content = read_content(path, HOLDER)
+    except (OSError, StoreError):
         return None
+    return Holder(
+        **{item.name: content[item.name] for item in fields(Holder) if item.name in content}
+    )
 
 
 class RunLock:
@@ -80,12 +91,35 @@ class RunLock:
             os.close(self._descriptor)
             raise _refusal(path, problem) from problem
         me, last = this_process(), read_holder(path)
-        self._holder = me if last is None else replace(me, run=last.run, rows=last.rows)
+        # What the last session took is kept until this one, which has read it, counts its own time.
+        self._holder = replace(last or me, host=me.host, pid=me.pid, start=me.start)
+        self._begun: float | None = None
+        self._noting = threading.Lock()
         self.note(self._holder.run, self._holder.rows)
 
     def note(self, run: str, rows: int) -> None:
         """Say how many evaluations of the run are written for good."""
-        self._holder = replace(self._holder, run=run, rows=rows)
+        with self._noting:
+            self._holder = replace(self._holder, run=run, rows=rows)
+            self._write()
+
+    def count_time(self, session: int, begun: float) -> None:
+        """Say from now on how long this session has lasted since then, by the monotonic clock."""
+        with self._noting:
+            self._begun = begun
+            self._holder = replace(self._holder, session=session)
+            self._write()
+
+    def note_time(self) -> None:
+        """Say how long the session has lasted, if it counts."""
+        with self._noting:
+            if self._begun is not None:
+                self._write()
+
+    def _write(self) -> None:
+        if self._begun is not None:
+            seconds = max(time.monotonic() - self._begun, 0.0)
+            self._holder = replace(self._holder, seconds=round(seconds, 3))
         record = json.dumps(asdict(self._holder)).ljust(RECORD_BYTES - 1) + "\n"
         # What was to be kept is kept already; a note that cannot be made is only missed.
         with suppress(OSError):

@@ -26,8 +26,13 @@ COLUMNS = (
     "message",
     "details",
 )
+NUMBERS = frozenset({int, float})
 # How an evaluation ends that the search did not let end: a later result takes its place.
 UNFINISHED = frozenset({Status.CANCELLED, Status.LOST})
+
+
+class RowError(Exception):
+    """A row whose hash may be right, and whose values are those of no evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,12 @@ def from_rows(rows: Iterable[Sequence[Any]]) -> list[Evaluation]:
     evaluations = []
     for row in rows:
         picks = row[COLUMNS.index("selection")]
-        if picks not in selections:
-            selections[picks] = _selection(json.loads(picks))
-        evaluations.append(_evaluation(row, selections[picks]))
+        try:
+            if picks not in selections:
+                selections[picks] = _selection(json.loads(picks))
+            evaluations.append(_evaluation(row, selections[picks]))
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as problem:
+            raise RowError(f"evaluation {row[0]} holds what no evaluation can") from problem
     return evaluations
 
 
@@ -76,12 +84,26 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
     seconds, fidelity, message, details = others
     # One call for the three: reading 100 000 rows is mostly this.
     parsed = json.loads(f"[{theta},{constraints},{details}]")
+    ended = Status(status)
+    is_sound = (
+        len(parsed) == 3
+        and number >= 0
+        and seconds >= 0.0
+        and 0.0 < fidelity <= 1.0
+        and (loss is not None or ended is not Status.SUCCESS)
+        and NUMBERS.issuperset(map(type, parsed[0]))
+        and NUMBERS.issuperset(map(type, parsed[1]))
+        and type(parsed[2]) is dict
+        and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
+    )
+    if not is_sound:
+        raise ValueError
     return Evaluation(
         number=number,
         key=key,
         text=text,
         candidate=Candidate(selection, tuple(parsed[0]), fidelity),
-        status=Status(status),
+        status=ended,
         loss=math.nan if loss is None else loss,
         constraints=tuple(parsed[1]),
         seconds=seconds,
@@ -104,4 +126,10 @@ def storable(text: str) -> str:
 
 
 def _selection(picks: Mapping[str, Any]) -> Selection:
-    return Selection(tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in picks.items()))
+    found = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in picks.items())
+    for _, pick in found:
+        if not all(
+            isinstance(part, str) for part in (pick if isinstance(pick, tuple) else (pick,))
+        ):
+            raise ValueError
+    return Selection(found)

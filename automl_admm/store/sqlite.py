@@ -61,7 +61,13 @@ class SqliteStore:
         self._begun: set[str] = set()
         if self._lock is not None:
             self._lock.note(self._run, facts.rows)
-            self._keeper = Keeper(self._files, self._run, lambda: self._progress)
+            note_time = self._lock.note_time
+            self._keeper = Keeper(self._files, self._run, lambda: self._progress, note_time)
+
+    def count_time(self, session: int, begun: float) -> None:
+        """Note from now on how long this session of the run, counted from 1, has lasted."""
+        if self._lock is not None:
+            self._lock.count_time(session, begun)
 
     def begin(self, number: int, key: str, text: str) -> None:
         """Note before an evaluation starts that it is under way; `append` of its key ends that."""

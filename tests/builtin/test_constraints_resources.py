@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 from automl_admm.builtin.constraints import resources
 from automl_admm.builtin.constraints.columns import columns
+from automl_admm.evaluation.saving import save_pipeline
+from automl_admm.evaluation.views import Numbered
 from automl_admm.evidence import Fact, Timing
 from automl_admm.plugin_types import EvaluatedPipeline
 
@@ -98,6 +102,17 @@ def test_costs(as_array: bool) -> None:
     assert 0 < resources.size_mb(seen).value < 1
     assert resources.fit_seconds(seen) == 2.0
     assert resources.memory_mb(seen) == 99.0
+
+
+def test_a_size_is_that_of_the_file_that_ships(rows: tuple[Any, Any], tmp_path: Path) -> None:
+    table, y = rows[0][list("abcd")], rows[1]
+    labels = np.array(["no", "yes"])
+    model = Pipeline([("m", LogisticRegression())]).fit(table, labels[y])
+    seen = evaluated(Numbered(model, labels), table, y)
+    save_pipeline(model, tmp_path / "model.skops")
+    size = (tmp_path / "model.skops").stat().st_size
+    assert resources.size_mb(seen).value == pytest.approx(size / 1e6, rel=0.02)
+    assert resources.size_mb(replace(seen, saved_bytes=123_000)) == Fact(0.123)
 
 
 def test_a_slow_pipeline_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_a_ledger_that_cannot_be_trusted_is_an_error_and_stays(
 
 def test_a_place_where_nothing_can_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be locked"):
+    with pytest.raises(StoreError, match="cannot be written"):
         take_look(tmp_path / "file" / "looks.json", "rows", "a", 0.05)
 
 

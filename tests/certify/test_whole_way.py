@@ -115,7 +115,9 @@ def test_from_the_plan_to_the_verified_certificate(tmp_path: Path) -> None:
     assert not again.is_approximate
     assert "fpr_gap[group] <= 0.15" in explain(again)
     model = shipped.contender.key
-    assert verify(again, "a" * 64, held.sha256, held.judge(model, look.risk)) == ()
+    claims = {"model_sha256": "a" * 64, "rows_sha256": held.sha256, "look": 1, "risk": 0.05}
+    assert verify(again, claims, held.judge(model, look.risk)) == ()
     fresh = _Rows.draw(rng, kept)
-    assert verify(again, "a" * 64, fresh.sha256, fresh.judge(model, look.risk)) != ()
+    claims["rows_sha256"] = fresh.sha256
+    assert verify(again, claims, fresh.judge(model, look.risk)) != ()
     assert not held.judge("bold", look.risk)[0].is_certified

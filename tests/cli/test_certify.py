@@ -54,6 +54,8 @@ def test_limits_are_certified_and_verified(run: Any, credit: Path, tmp_path: Pat
     assert found["risk_spent"] == pytest.approx(0.025)
     assert [finding["verdict"] for finding in found["findings"]] == ["certified", "certified"]
     assert found["findings"][0]["bound"] <= 0.3
+    shipped = (tmp_path / "out" / "model.skops").stat().st_size
+    assert found["findings"][1]["value"] == shipped / 1e6
 
     board = run("leaderboard", "out")
     assert "what shipped, on rows set aside" in board.out
@@ -123,7 +125,7 @@ def test_another_look_at_the_same_rows_has_less_risk(
     command = ("fit", credit, "--target", "bad", "--certify", "0.95", *SEARCH[:-1])
     assert run(*command, "one", "--constraint", "fpr <= 0.3").code == 0
     done = run(*command, "two", "--constraint", "fnr <= 0.3")
-    assert "look 2 at them, at 1.25 % of risk" in done.err
+    assert "look 2 at these data, at 1.25 % of risk" in done.err
     assert certificate(tmp_path / "two")["risk_spent"] == pytest.approx(0.0125)
     assert certificate(tmp_path / "two")["look"] == 2
 
@@ -157,3 +159,45 @@ def test_a_gap_between_groups_that_only_limits_know(run: Any, credit: Path) -> N
     assert done.code == 0, done.err
     assert "auc_gap[sex] <= 0.2: " in done.out
     assert run("verify", "out", credit).code == 0
+
+
+@pytest.mark.fault(
+    "F73",
+    injected="a certificate shopped for: other seeds, another share, the rows shuffled",
+    expected="each is another look, with half the risk of the last",
+)
+def test_seeds_shares_and_orders_of_the_same_data_are_looks_and_a_run_made_again_is_not(
+    run: Any, credit: Path, tmp_path: Path, seen: Any
+) -> None:
+    shuffled = tmp_path / "shuffled.csv"
+    frame = pd.read_csv(credit)
+    frame.sample(frac=1.0, random_state=1)[frame.columns[::-1]].to_csv(shuffled, index=False)
+    limit = ("--constraint", "fpr <= 0.3", "--certify", "0.95", "--target", "bad", *SEARCH[:-1])
+    asked: list[tuple[Path, tuple[str, ...], int]] = [
+        (credit, ("--seed", "0"), 1),
+        (credit, ("--seed", "1"), 2),
+        (credit, ("--seed", "0"), 1),
+        (credit, ("--seed", "1", "--certify-fraction", "0.3"), 3),
+        (shuffled, ("--seed", "0"), 4),
+    ]
+    for number, (data, more, look) in enumerate(asked):
+        done = run("fit", data, *more, *limit, f"run-{number}")
+        told = f"look {look} at these data, at "
+        assert (told in done.err) is (look > 1), (number, done.err)
+        assert f"(look {look} at these data)" in done.out
+        assert certificate(tmp_path / f"run-{number}")["look"] == look
+        assert certificate(tmp_path / f"run-{number}")["risk_spent"] == pytest.approx(
+            0.05 / 2**look
+        )
+    seen("looks 1, 2, 1 (made again), 3 and 4, as told before each search")
+
+
+def test_a_run_within_a_time_budget_is_another_look_each_time(
+    run: Any, credit: Path, tmp_path: Path
+) -> None:
+    limit = ("--constraint", "fpr <= 0.3", "--certify", "0.95", "--target", "bad")
+    search = ("--budget", "100s", *SEARCH[:-1])
+    for look in (1, 2):
+        done = run("fit", credit, *limit, *search, f"run-{look}")
+        assert f"(look {look} at these data)" in done.out, done.err
+        assert (f"look {look} at these data, at" in done.err) is (look > 1)

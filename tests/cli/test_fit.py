@@ -258,11 +258,23 @@ def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Pa
     assert spent <= 12.0 + 2.0 + ELBOW_ROOM
 
 
-def test_a_budget_too_short_for_anything_ends_with_4(spawn: Any, table: Path) -> None:
-    done = spawn("fit", table, "--target", "buys", "--budget", "0.5s", "--out", "out")
-    assert done.code == 4
-    assert "the budget ended before a single evaluation did" in done.err
-    assert "Traceback" not in done.err
+@pytest.mark.fault(
+    "F62", injected="a budget shorter than the start of the program", expected="a marked model"
+)
+def test_a_budget_too_short_for_anything_ends_with_a_marked_model(
+    spawn: Any, table: Path, tmp_path: Path, seen: Any
+) -> None:
+    done = spawn("fit", table, "--target", "buys", "--budget", "0.5s", "--out", "out", "-q")
+    manifest = json.loads((tmp_path / "out" / "model.json").read_text())
+    assert done.code == {"constant": 4, "few rows": 0}[manifest["fallback"]]
+    said = "error: " if done.code else "warning: "
+    assert done.err.startswith(f"{said}the budget ended before a single evaluation did. What was")
+    assert done.err.splitlines()[-1].endswith("Give a longer --budget.")
+    assert done.out.startswith(f"FALLBACK ({manifest['fallback']})")
+    told = spawn("predict", "out", table)
+    assert told.code == 0
+    assert len(told.out.splitlines()) == 161
+    seen(f"exit {done.code}; {manifest['pipeline']}")
 
 
 def test_the_budget_does_not_pay_for_what_a_shell_did_before_it_became_the_program(
@@ -279,3 +291,13 @@ def test_the_budget_does_not_pay_for_what_a_shell_did_before_it_became_the_progr
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("option", ["--seed", "--max-evaluations", "--workers", "--max-depth"])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_whole_numbers_of_400_digits_are_one_line(run: Any, option: str, sign: str) -> None:
+    done = run("fit", f"{option}={sign}{'9' * 400}", "-q", "--out", "out")
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    assert len(done.err) < 300

@@ -158,4 +158,4 @@ def test_without_pytest_it_says_what_to_install(run: Run, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pytest" else there(name))
     ended = run("plugins", "check", "gp")
     assert ended.code == 2
-    assert ended.err == "error: 'plugins check' needs pytest. pip install pytest\n"
+    assert ended.err == "error: 'plugins check' needs pytest. Install it: pip install pytest\n"

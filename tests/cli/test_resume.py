@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
+from automl_admm.cli import conducting
+from automl_admm.data import shares
 from automl_admm.errors import StoreError
 from automl_admm.problem import Evaluation
 from automl_admm.store.sqlite import SqliteStore
@@ -79,6 +82,79 @@ def test_a_run_with_a_time_budget_goes_on_from_all_that_it_knows(
     assert after[:4] == before
     assert len(after) > 4
     assert len({key for _, key, *_ in after}) == len(after)
+
+
+@pytest.mark.fault(
+    "F66",
+    injected="a resume has no time to fit the best that is known again",
+    expected="the model that was there stays",
+)
+def test_a_resume_that_has_too_little_time_keeps_the_better_model(
+    run: Any,
+    table: Path,
+    grammar: Path,
+    tmp_path: Path,
+    seen: Seen,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The best takes a minute to fit again, as far as the log knows: a worse one is quicker."""
+    assert start(run, table, grammar, "short", 4).code == 0
+    folder = tmp_path / "short"
+    before = json.loads((folder / "model.json").read_text())
+    content = (folder / "model.skops").read_bytes()
+    original = SqliteStore.read
+
+    def read(store: SqliteStore) -> list[Evaluation]:
+        return [
+            replace(e, details={**e.details, "fit_seconds": 60.0})
+            if e.number == before["evaluation"]
+            else e
+            for e in original(store)
+        ]
+
+    monkeypatch.setattr(SqliteStore, "read", read)
+    ended = run("resume", "short", "--budget", "3s", "--max-evaluations", "5", "-q")
+    assert ended.code == 0, ended.err
+    after = json.loads((folder / "model.json").read_text())
+    assert after["validation_score"] == before["validation_score"]
+    assert (folder / "model.skops").read_bytes() == content
+    assert ended.out.startswith(f"best pipeline  {before['pipeline']}")
+    assert run("predict", "short", table).code == 0
+    seen(f"kept: validation {after['validation_score']:.3f}, as before")
+
+
+@pytest.mark.fault(
+    "F64",
+    injected="the budget is too short to read the file",
+    expected="a share of it is read, said, and the same again at resume",
+)
+def test_a_run_on_a_share_of_a_file_goes_on_with_that_share(
+    run: Any,
+    table: Path,
+    grammar: Path,
+    tmp_path: Path,
+    seen: Seen,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shares, "BLOCK", 500)
+    monkeypatch.setattr(conducting, "READING", 1e-9)
+    began = run(
+        *("fit", table, "--target", "buys", "--grammar", grammar, "--out", "part"),
+        *("--max-evaluations", "2", "--budget", "60s", "--test-size", "0.3"),
+    )
+    assert began.code == 0, began.err
+    assert "of the file were read, from all over it" in began.err
+    assert "of the file, in the time given" in began.out
+    before = json.loads((tmp_path / "part" / "run.json").read_text())
+    assert before["data"]["rows"] < 100
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    ended = run("resume", "part", "--max-evaluations", "3", "--budget", "60s", "-q")
+    assert ended.code == 0, ended.err
+    after = json.loads((tmp_path / "part" / "run.json").read_text())
+    assert after["data"] == before["data"]
+    assert after["request"]["share"] == before["request"]["share"]
+    seen(f"{before['data']['rows']} rows of {len(pd.read_csv(table))} searched, before and after")
 
 
 def test_a_finished_run_needs_to_be_given_more(run: Any, table: Path, grammar: Path) -> None:

@@ -42,6 +42,20 @@ FAILED = Evaluation(
     message='-bad, "quoted"\nand long',
 )
 
+SETTINGS = {
+    "grammar_text": "",
+    "space_sha256": "aa",
+    "starts": [],
+    "metric": "roc_auc",
+    "metric_best": 1.0,
+    "limits": LIMITS,
+    "workers": 1,
+    "target": "buys",
+    "sensitive": [],
+    "seed": 0,
+}
+DATA = {"rows": 10, "columns": 2, "sha256": "aa", "held_out_sha256": None}
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -50,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
     with closing(SqliteStore(path / "store.sqlite", create=True)) as store:
         store.append(FIRST)
         store.append(FAILED)
-    (path / "run.json").write_text(json.dumps({"settings": {"limits": LIMITS}}))
+    (path / "run.json").write_text(json.dumps({"settings": SETTINGS, "data": DATA}))
     return path
 
 

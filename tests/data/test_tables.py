@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automl_admm.data.columns import check_columns
 from automl_admm.data.samples import shipped_table
-from automl_admm.data.tables import read_table, split_target
+from automl_admm.data.schema import schema_of
+from automl_admm.data.tables import _check_header, read_table, split_target
 from automl_admm.errors import DataError
 
 
@@ -63,7 +68,7 @@ def test_quotes_blank_lines_and_line_ends_are_read(write):
         (b"a;b\n1;2\n", "parted by semicolons"),
         (b"a\tb\n1\t2\n", "parted by tabs"),
         (b"a,b\n1,\xff\xfe\n", "no UTF-8 text"),
-        (b"\x1f\x8b\x08\x00rubbish", "no UTF-8 text"),
+        (b"\x1f\x8b\x08\x00rubbish", "is compressed by gzip. A CSV file .* can be read. Unpack"),
         (b"a,b\n1," + b"x" * 200_000 + b"\n", "field larger than field limit"),
     ],
 )
@@ -72,6 +77,82 @@ def test_what_is_wrong_with_a_file_is_said(write, content, message):
         read_table(write(content))
     assert caught.value.exit_code == 3
     assert "table.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "save", "is_what"),
+    [
+        ("t.csv.gz", lambda frame, path: frame.to_csv(path), "is compressed by gzip"),
+        ("t.csv.bz2", lambda frame, path: frame.to_csv(path), "is compressed by bzip2"),
+        ("t.csv.xz", lambda frame, path: frame.to_csv(path), "is compressed by xz"),
+        ("t.zip", lambda frame, path: frame.to_csv(path), "is a zip archive or an Excel sheet"),
+        ("t.feather", lambda frame, path: frame.to_feather(path), "is a Feather"),
+        ("t.csv", lambda frame, path: frame.to_feather(path), "is a Feather"),
+        ("t.orc", lambda frame, path: frame.to_orc(path), "is an ORC file"),
+        ("t.json", lambda frame, path: frame.to_json(path), "is a JSON file"),
+        ("t.json", lambda frame, path: frame.to_json(path, orient="records"), "is a JSON file"),
+        ("t.pickle", lambda frame, path: frame.to_pickle(path), "is a pickle"),
+        ("t.html", lambda frame, path: frame.to_html(path), "is a page of HTML"),
+        (
+            "t.csv",
+            lambda frame, path: frame.to_csv(path, encoding="utf-16"),
+            "is text in UTF-16, no UTF-8",
+        ),
+        (
+            "t.arff",
+            lambda frame, path: path.write_text("% one\n%two\n\n@RELATION r\n@DATA\n1\n"),
+            "is an ARFF file",
+        ),
+    ],
+)
+def test_a_file_of_another_kind_is_told_for_what_it_is(tmp_path, name, save, is_what):
+    path = tmp_path / name
+    save(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), path)
+    with pytest.raises(DataError, match=rf"{name} {is_what}.* A CSV file .* can be read\. ."):
+        read_table(path)
+
+
+@pytest.mark.parametrize("header", ["ORC,b", "FEA1,b", "PAR1,b", "BZh1,b", "%PDF,b", "ARROW1,b"])
+def test_a_header_that_begins_like_another_kind_of_file_is_a_header(write, header):
+    assert list(read_table(write(f"{header}\n1,2\n"))) == header.split(",")
+
+
+def test_an_address_is_told_for_what_it_is():
+    with pytest.raises(DataError, match=r"'https://example\.org/a\.csv' is an address, no file"):
+        read_table("https://example.org/a.csv")
+
+
+def test_a_parquet_file_is_read_whatever_its_name_is(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    frame.to_parquet(tmp_path / "t.csv")
+    found = read_table(tmp_path / "t.csv")
+    assert found["a"].tolist() == [1, 2]
+    assert found["b"].isna().tolist() == [False, True]
+
+
+def test_core_reads_tables_without_arrow(write):
+    path = write("a,b,c\n1,x,True\n,y,\n")
+    code = f"""
+import sys
+sys.modules["pyarrow"] = None  # as if it were not installed
+from automl_admm.data.rows import follow, plain_rows, schema_of_rows
+from automl_admm.data.schema import schema_of
+from automl_admm.data.tables import read_table
+frame = read_table({str(path)!r})
+schema = schema_of_rows(frame)
+again = follow(plain_rows(read_table({str(path)!r}, schema=schema).astype(object)), schema)
+assert again.equals(frame), again.dtypes
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=100)
+
+
+def test_an_empty_field_that_may_be_a_text_or_a_gap_is_refused(write):
+    frame = pd.DataFrame({"a": ["", None, "x"], "b": ["", "y", "z"]})
+    schema = schema_of(frame)
+    found = read_table(write("a,b\nx,\n"), schema=schema)
+    assert found["b"].tolist() == [""]
+    with pytest.raises(DataError, match=r"line 3: an empty field in column 'a'.*Parquet file"):
+        read_table(write("a,b\nx,y\n,z\n"), schema=schema)
 
 
 def test_a_misspelt_file_name_is_mended(write, tmp_path):
@@ -128,7 +209,51 @@ def test_a_target_that_cannot_be_used_is_refused(frame, message):
         split_target(frame, "class")
 
 
+class Counted(str):
+    """A name that counts how often one is compared with another."""
+
+    __slots__ = ()
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_wide_tables_take_time_that_grows_with_their_columns_and_no_faster(monkeypatch):
+    monkeypatch.setattr(Counted, "comparisons", 0)
+    names = [Counted(f"c{i}") for i in range(5000)]
+    _check_header(Path("wide.csv"), names)
+    frame = pd.DataFrame(np.zeros((1, len(names))), columns=pd.Index(names, dtype=object))
+    assert list(check_columns(frame, names[::-1])) == names[::-1]
+    with pytest.raises(DataError, match="missing: 'absent'"):
+        check_columns(frame, ["absent", *names])
+    assert Counted.comparisons < 20 * len(names)
+
+
+def test_forty_thousand_columns_are_read(write):
+    names = [f"c{i}" for i in range(40_000)]
+    line = ",".join(["1"] * len(names))
+    frame = read_table(write("\n".join([",".join(names), line, line])))
+    assert frame.shape == (2, 40_000)
+    with pytest.raises(DataError, match="two columns are named 'c7'"):
+        read_table(write("\n".join([",".join([*names, "c7"]), f"{line},1"])))
+
+
 def test_the_shipped_table_is_there():
     frame, target = shipped_table()
     assert frame.shape == (1000, 22)
     assert frame[target].value_counts().to_dict() == {"good": 700, "bad": 300}
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_codes_that_would_be_one_number_stay_what_they_are(tmp_path: Path, quote: str) -> None:
+    rows = [("007", "0", "0.5", "1"), ("7", "10", "", "2"), ("07", "-3", "1e3", "")]
+    lines = ["code,whole,part,gap", *(",".join(f"{quote}{x}{quote}" for x in row) for row in rows)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    frame = read_table(path, keep_codes=True)
+    assert frame["code"].tolist() == ["007", "7", "07"]
+    assert [str(frame[name].dtype) for name in ("whole", "part")] == ["int64", "float64"]
+    assert read_table(path)["code"].tolist() == [7, 7, 7]  # as runs of older versions read it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -102,8 +103,6 @@ class Faulty:
         return {"size": np.ones(200_000_000_000).size}
 
     def swallow_memory_error(self, folder):
-        import contextlib
-
         import numpy as np
 
         with contextlib.suppress(MemoryError):
@@ -113,6 +112,27 @@ class Faulty:
     def allocate_in_grandchild(self, folder):
         code = "b = bytearray(800_000_000); import time; time.sleep(3600)"
         subprocess.run([sys.executable, "-c", code], check=True)
+
+    def fill_memfd(self, folder):
+        self._fill(os.memfd_create("faulty"))
+
+    def fill_shared_memory(self, folder, name):
+        self._fill(os.open(name, os.O_CREAT | os.O_RDWR))
+
+    def _fill(self, descriptor):
+        for _ in range(80):
+            os.write(descriptor, bytes(10 * MEGABYTES))
+            time.sleep(0.01)
+        time.sleep(3600)
+
+    def share_a_little(self, folder):
+        """Use memory of a name as it is meant to be used: mapped and open it counts once."""
+        from multiprocessing.shared_memory import SharedMemory
+
+        held = SharedMemory(create=True, size=200 * MEGABYTES)
+        held.buf[:] = bytes(held.size)
+        time.sleep(1.5)
+        return {"name": held.name}
 
     def allocate_a_little(self, folder):
         return {"size": len(bytearray(100 * MEGABYTES))}
@@ -182,15 +202,43 @@ class Faulty:
         cycle["self"] = cycle
         return cycle
 
-    def give_then_hang(self, folder):
-        (folder / "result.json").write_text(
-            json.dumps({"status": "success", "message": "", "result": {"loss": 1.0}})
-        )
-        time.sleep(3600)
+    def forge(self, folder, then="leave"):
+        """Write what would be a report into the folder, and do not come back."""
+        report = {"status": "success", "message": "", "result": {"loss": -5.0}}
+        (folder / "result.json").write_text(json.dumps(report))
+        if then == "hang":
+            time.sleep(3600)
+        os._exit(0)
 
-    def give_half_then_hang(self, folder):
-        (folder / "result.json").write_text('{"status": "succ')
-        time.sleep(3600)
+    def forge_on_every_descriptor(self, folder):
+        """Tell a result of its own wherever something can be written."""
+        report = json.dumps({"status": "success", "message": "", "result": {"loss": -5.0}})
+        frame = len(report).to_bytes(8, "big") + report.encode()
+        for path in list(Path("/proc/self/fd").iterdir()):
+            with contextlib.suppress(OSError):
+                os.write(int(path.name), frame)
+        return {"loss": 1.0}
+
+    def lay_fifos(self, folder):
+        """Put a FIFO where anybody may look for a file, and die."""
+        for name in ("result.json", "output.txt", "model.skops", "predictions.npz"):
+            (folder / name).unlink(missing_ok=True)
+            os.mkfifo(folder / name)
+        os.abort()
+
+    def come_back_twice(self, folder):
+        return {"pid": os.getpid(), "twin": os.fork()}
+
+    def dig(self, folder, levels):
+        """Folders in folders: in the folder of the task and among temporary files."""
+        import tempfile
+
+        for top in (folder, tempfile.gettempdir()):
+            os.chdir(top)
+            for _ in range(levels):
+                Path("d").mkdir()
+                os.chdir("d")
+        return {"levels": levels}
 
     # --- the rest
 
@@ -220,9 +268,21 @@ class Faulty:
             time.sleep(3600)
         return {}
 
+    def leave_in_joblib(self, folder, mark):
+        """Hang in the midst of a parallel call with a large array."""
+        import numpy as np
+        from joblib import Parallel, delayed
+
+        Parallel(2)(delayed(_sleep_on)(np.ones(2_000_000), mark) for _ in range(2))
+
     def close_everything(self, folder):
         os.closerange(0, 64)
         return {"closed": True}
+
+
+def _sleep_on(array, mark):
+    Path(mark).touch()
+    time.sleep(3600)
 
 
 def _daemonise(pids, then):

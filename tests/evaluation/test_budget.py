@@ -116,6 +116,7 @@ def test_workers_are_never_idle_for_less_than_nothing() -> None:
 
 BEST = evaluated(1.0)
 LIMITED = Budget(deadline=200.0, evaluation_seconds=5.0, clock=Clock(), patience=0.4)
+NEARLY_OVER = Budget(deadline=103.5, evaluation_seconds=1.0, clock=Clock(), patience=0.4)
 
 
 def test_with_nothing_to_show_for_an_evaluation_may_take_longer() -> None:
@@ -128,6 +129,13 @@ def test_it_is_never_longer_than_what_is_left_nor_shorter_than_its_limit() -> No
     assert nearly_over.limit_of_next(None) == (5.0, False)
     assert replace(LIMITED, deadline=104.0).limit_of_next(None) == (4.0, True)
     assert replace(LIMITED, deadline=104.0).limit_of_next(BEST) == (4.0, True)
+
+
+def test_the_last_seconds_are_not_divided_as_long_as_nothing_has_succeeded() -> None:
+    assert NEARLY_OVER.limit_of_next(None) == (3.5, True)
+    assert replace(NEARLY_OVER, deadline=105.0).limit_of_next(None) == (4.0, False)
+    assert NEARLY_OVER.limit_of_next(BEST) == (1.0, False)
+    assert replace(NEARLY_OVER, patience=0.0).limit_of_next(None) == (1.0, False)
 
 
 def test_without_patience_or_deadline_the_limit_is_the_limit() -> None:

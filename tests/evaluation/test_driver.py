@@ -327,3 +327,20 @@ def test_what_ends_while_a_search_waits_for_room_is_not_started_again() -> None:
     seen: list[Evaluation] = []
     Driver(desk(executor)).run(proposing(1.0, 2.0, 1.0, 1.0, seen=seen))
     assert [task.arguments["candidate"].theta for task in executor.seen] == [(1.0,), (2.0,)]
+
+
+def test_what_was_lost_together_is_tried_again_alone() -> None:
+    beside: list[int] = []
+
+    def lose_the_first_two(task: Task) -> Finished:
+        beside.append(len(executor.running))
+        if len(beside) <= 2:
+            return Finished(task.number, Status.LOST, message="the machine went away")
+        return succeed(task)
+
+    executor = FakeExecutor(workers=2, react=lose_the_first_two)
+    driver = Driver(desk(executor, budget=Budget(max_evaluations=2)))
+    driver.run(proposing(1.0, 2.0, 3.0))
+    assert [task.number for task in executor.seen] == [1, 2, 1, 2]
+    assert all(evaluation.ok for evaluation in driver.log.evaluations)
+    assert beside == [1, 0, 0, 0]

@@ -160,18 +160,6 @@ def test_scratch_of_its_own_is_removed(faulty, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_an_earlier_task_left_is_no_result(faulty, tmp_path, name):
-    left = tmp_path / "task-1"
-    left.mkdir()
-    (left / "result.json").write_bytes(encode_report(Report(Status.SUCCESS, result={"old": 1})))
-    executor = build(name, faulty.Faulty(), tmp_path)
-    try:
-        assert finish(executor, "raise_value_error").status is Status.ERROR
-    finally:
-        executor.close()
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_lambdas_and_local_functions_can_be_works(name):
     class Work:
         def __init__(self, function):

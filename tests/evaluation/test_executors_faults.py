@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import secrets
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import psutil
 import pytest
 
 from automl_admm.builtin.executors import build_local
+from automl_admm.evaluation.folders import remove_tree, temporary_folder
 from automl_admm.plugin_types import ExecutorSetting, NoOptions
 from automl_admm.problem import Status
 from automl_admm.protocols import Task
@@ -106,13 +109,74 @@ def test_a_limit_holds_while_the_parent_does_something_else(executor, tmp_path):
     assert finished.status is Status.TIMEOUT
 
 
-def test_a_result_that_is_whole_counts_though_the_limit_struck(executor):
-    finished = finish(executor, "give_then_hang", seconds=1.0)
-    assert (finished.status, finished.result) == (Status.SUCCESS, {"loss": 1.0})
+@pytest.mark.fault(
+    "F81",
+    injected="a component writes result.json with a loss of -5, and exits with 0 or hangs",
+    expected="crashed, timeout: no file is a result",
+)
+@pytest.mark.parametrize(("then", "status"), [("leave", Status.CRASHED), ("hang", Status.TIMEOUT)])
+def test_a_report_that_a_work_forges_is_none(executor, then, status, seen):
+    finished = finish(executor, "forge", seconds=1.0, then=then)
+    seen(f"{finished.status}: {finished.message}")
+    assert finished.status is status
+    assert "loss" not in finished.result
 
 
-def test_half_a_result_does_not_count(executor):
-    assert finish(executor, "give_half_then_hang", seconds=1.0).status is Status.TIMEOUT
+def test_two_results_are_none(executor):
+    finished = finish(executor, "forge_on_every_descriptor")
+    assert finished.status is Status.CRASHED
+    assert "loss" not in finished.result
+
+
+def test_a_work_that_comes_back_twice_is_heard_once(executor):
+    finished = finish(executor, "come_back_twice")
+    assert finished.status is Status.SUCCESS
+    assert finished.result["twin"] > 0
+
+
+@pytest.mark.fault(
+    "F82",
+    injected="FIFOs named result.json, output.txt and model.skops in the folder of a task",
+    expected="crashed at once: nobody opens them",
+)
+def test_a_fifo_is_not_waited_for(executor, seen):
+    begun = time.monotonic()
+    finished = finish(executor, "lay_fifos")
+    took = time.monotonic() - begun
+    seen(f"{finished.status}: {finished.message}, after {took:.1f} s")
+    assert (finished.status, finished.message) == (Status.CRASHED, "signal SIGABRT")
+    assert took < 10
+
+
+@pytest.fixture
+def in_memory(faulty, monkeypatch):
+    """An executor whose folders are in memory: many disks take long to remove thousands."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+    place = memory if memory.is_dir() else None
+    with temporary_folder("automl-admm-test-", place) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        (folder / "run").mkdir()
+        made = build_local(faulty.Faulty(), ExecutorSetting(1, None, folder / "run"), NoOptions())
+        yield made
+        made.close()
+        assert not list(folder.glob("*/*"))
+
+
+@pytest.mark.fault(
+    "F83",
+    injected="3,000 folders one in the other, in its folder and among temporary files",
+    expected="all of it is removed, server and parent go on",
+)
+def test_a_deep_folder_is_removed(in_memory, seen):
+    before = finish(in_memory, "echo").result["server"]
+    finished = finish(in_memory, "dig", levels=3000)
+    assert finished.status in (Status.SUCCESS, Status.ERROR), finished
+    kept = finish(in_memory, "dig", keep=True, levels=50).folder
+    remove_tree(kept)
+    assert not kept.exists()
+    assert finish(in_memory, "echo", 2).result["server"] == before
+    assert not list(in_memory._folders.scratch.glob("task-*"))
+    seen(f"{finished.status}; the same server; nothing left")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +184,53 @@ def test_half_a_result_does_not_count(executor):
 )
 def test_too_much_memory_is_memout(limited, method):
     assert finish(limited, method).status is Status.MEMOUT
+
+
+SHARED = Path("/dev/shm")  # noqa: S108 - only looked at, but for one file with a name of its own
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="memory has no names here")
+@pytest.mark.parametrize("method", ["fill_memfd", "fill_shared_memory"])
+@pytest.mark.fault(
+    "F89",
+    injected="800 MB into a memfd, into a file of /dev/shm, under a limit of 300 MB",
+    expected="memout, and nothing stays in memory",
+)
+def test_memory_that_no_process_maps_counts_and_is_freed(limited, method, seen):
+    name = SHARED / f"automl-admm-test-{secrets.token_hex(8)}"
+    arguments = {"name": str(name)} if method == "fill_shared_memory" else {}
+    finished = finish(limited, method, **arguments)
+    seen(f"{finished.status}: {finished.message}; left: {name.exists()}")
+    assert finished.status is Status.MEMOUT, finished
+    assert not name.exists()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="memory has no names here")
+def test_memory_that_is_mapped_and_has_a_name_counts_once(limited):
+    finished = finish(limited, "share_a_little")
+    assert finished.status is Status.SUCCESS, finished
+    assert not (SHARED / finished.result["name"]).exists()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="memory has no names here")
+@pytest.mark.fault(
+    "F90",
+    injected="a kill in the midst of a parallel call of joblib with large arrays",
+    expected="cancelled, nothing of it stays in /dev/shm",
+)
+def test_what_joblib_leaves_is_removed(executor, tmp_path, seen):
+    before = {path.name for path in SHARED.iterdir()}
+    mark = tmp_path / "mark"
+    executor.submit(Task(1, "leave_in_joblib", {"mark": str(mark)}, 120.0))
+    while not mark.exists():
+        assert executor.wait(0.05) == []
+    executor.kill(1)
+    (finished,) = executor.wait(10.0)
+    left = {path.name for path in SHARED.iterdir()} - before
+    left = {name for name in left if "loky" in name or "joblib" in name}
+    seen(f"{finished.status}; {len(left)} left")
+    assert finished.status is Status.CANCELLED
+    assert not left
 
 
 def test_what_is_inherited_is_free_but_writing_on_it_is_not_seen_by_others(limited):

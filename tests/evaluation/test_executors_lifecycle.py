@@ -104,7 +104,7 @@ def test_a_server_that_always_dies_is_given_up(faulty, start):
     executor = start(faulty.CrashingPrepare())
     for number in range(4):
         assert finish(executor, "echo", number).status is Status.LOST
-    with pytest.raises(AutomlAdmmError, match="died 4 times; the last time by exit 7"):
+    with pytest.raises(AutomlAdmmError, match="died 4 times in a row; the last time by exit 7"):
         executor.submit(Task(9, "echo", {}))
 
 

@@ -76,7 +76,7 @@ def test_two_groups_whose_scores_lie_apart_are_decided_alike() -> None:
     aimed = [limited(equalized_odds_difference, 0.0)]
     single = choose_threshold([APART], aimed, 0.5)
     assert single is not None
-    assert worth(aimed, [APART], Thresholds(single)) == (0.0, -0.5)  # all or none
+    assert worth(aimed, [APART], Thresholds(single))[0] > 0.0  # all or none would be alike, too
     found = choose_group_thresholds([APART], names_of([APART]), aimed, single)
     assert found.single == single
     assert 0.2 < found.by_group["f"] <= 0.3

@@ -16,7 +16,7 @@ from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predic
 from automl_admm.plugin_types import BuildContext, ComponentPlugin
 from automl_admm.registry import Registry
 from automl_admm.shape import Step
-from automl_admm.space import Condition, Parameter
+from automl_admm.space import Choice, Condition, Parameter
 
 CONTEXT = BuildContext("classification", (0, 1, 2, 3))
 
@@ -91,12 +91,13 @@ def test_a_parameter_with_a_condition_is_not_filled_in():
         role="estimator",
         factory=lambda values, _: seen.append(dict(values)) or LinearSVC(),
         parameters=(
+            Choice("kernel", ("linear", "rbf")),
             Parameter("tol", 0.0, 1.0, when=Condition("kernel", ("rbf",))),
             Parameter("C", 0.0, 2.0),
         ),
     )
     build_pipeline([Step("odd")], registry(plugin), CONTEXT, 0)
-    assert seen == [{"C": 1.0}]
+    assert seen == [{"kernel": "linear", "C": 1.0}]
 
 
 def test_only_the_first_step_knows_the_columns():

@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from automl_admm import AutoMLClassifier, Constraint, EvaluatedPipeline, Limit
 from automl_admm.builtin.constraints.rates import fnr, fpr, recall, selection_rate
+from automl_admm.evaluation.group_thresholds import choose_group_thresholds
 from automl_admm.evaluation.objective import PipelineWork
 from automl_admm.evaluation.thresholds import (
     Aimed,
@@ -115,13 +116,53 @@ def test_the_chosen_one_is_never_worse_than_the_default(
         limited(recall, at_least, at_least=True),
     ]
     chosen = choose_threshold(parts, aimed, 0.5)
-    if chosen is None:
-        assert len({p.scores[0] for p in parts}) == 1
+    assert chosen is not None
+    if all(len(set(p.scores)) == 1 for p in parts):
+        assert math.isinf(chosen)
+        return
+    if parts_nothing(parts, 0.5):
+        assert not parts_nothing(parts, chosen) or math.isinf(chosen)
         return
     before, after = violation(aimed, parts, 0.5), violation(aimed, parts, chosen)
     assert after <= before + 1e-9
     if after == before:
         assert balanced(parts, chosen) >= balanced(parts, 0.5) - 1e-9
+
+
+def parts_nothing(parts: list[EvaluatedPipeline], threshold: float) -> bool:
+    return len({bool(s >= threshold) for p in parts for s in p.scores}) == 1
+
+
+@given(
+    constants=st.lists(st.integers(0, 20).map(lambda k: k / 20), min_size=1, max_size=4),
+    bound=st.sampled_from([0.0, 0.3, 0.6]),
+    at_least=st.booleans(),
+    groups=st.booleans(),
+)
+def test_what_tells_nothing_apart_decides_all_or_nothing_wherever_it_is_fitted(
+    constants: list[float], bound: float, at_least: bool, groups: bool
+) -> None:
+    """Each fold has a constant of its own, as a model of class frequencies has."""
+    parts = [part([0, 1, 0, 1], [constant] * 4) for constant in constants]
+    measure = recall if at_least else fpr
+    aimed = [limited(measure, bound, at_least=at_least)]
+    chosen = choose_threshold(parts, aimed, 0.5)
+    assert chosen is not None
+    assert math.isinf(chosen)
+    if groups:
+        names = [np.array(["f", "f", "m", "m"], dtype=object)] * len(parts)
+        assert choose_group_thresholds(parts, names, aimed, chosen).by_group == {}
+    again = part([0, 1, 0, 1], [constants[0] + 1e-6] * 4)
+    now = measure(decide(again, chosen)).value
+    assert now == measure(decide(parts[0], chosen)).value
+    assert aimed[0].limit.holds(now) or not at_least
+
+
+@pytest.mark.parametrize("scores", [[0.1, 0.1, 0.1, 0.9], [0.1, 0.9, 0.9, 0.9]])
+def test_two_sides_are_found_among_ties(scores: list[float]) -> None:
+    chosen = choose_threshold([part([0, 1, 0, 1], scores)], [limited(selection_rate, 0.3)], 0.05)
+    assert chosen is not None
+    assert not parts_nothing([part([0, 1, 0, 1], scores)], chosen)
 
 
 @pytest.mark.parametrize("bound", [0.0, 0.02, 0.1, 0.3])

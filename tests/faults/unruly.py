@@ -319,8 +319,44 @@ class Unruly(ClassifierMixin, BaseEstimator):
         return np.full(len(X), "purple" if self.deed in LABELS else self.classes_[0])
 
 
+# --- what it may do when all is decided: in the final fit, and when its model is loaded
+
+UNPICKLED = {
+    "unpickling_hangs": lambda: time.sleep(3600),
+    "unpickling_raises": lambda: 1 / 0,
+    "unpickling_exits": lambda: os._exit(3),
+}
+FINAL = {"final_fit_hangs": lambda: time.sleep(3600)}
+ROWS_OF_A_FOLD = 90
+
+
+class Oracle(Unruly):
+    """Knows everything, so that it is the best, but for its deed."""
+
+    def fit(self, X, y):
+        import pandas as pd
+
+        if len(y) > ROWS_OF_A_FOLD:
+            FINAL.get(self.deed, lambda: None)()
+        self.classes_ = np.unique(y)
+        table = pd.read_csv(notes() / "people.csv")
+        self.rows_, self.labels_ = table[["a", "b", "c"]].to_numpy(), table["buys"].to_numpy()
+        return self
+
+    def predict_proba(self, X):
+        nearest = [np.argmin(np.abs(self.rows_ - row).sum(axis=1)) for row in np.asarray(X)]
+        return (self.labels_[nearest][:, None] == np.array(["no", "yes"])).astype(float)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        UNPICKLED.get(self.deed, lambda: None)()
+
+
 def build(deed, values, context):
-    return Unruly(deed)
+    return Oracle(deed) if deed in (*UNPICKLED, *FINAL) else Unruly(deed)
 
 
 def mood(evaluated):
@@ -331,7 +367,7 @@ def mood(evaluated):
 
 @hookimpl
 def components():
-    for deed in (*DEEDS, *HARMLESS):
+    for deed in (*DEEDS, *HARMLESS, *UNPICKLED, *FINAL):
         yield ComponentPlugin(
             name=deed,
             summary="does what none should",

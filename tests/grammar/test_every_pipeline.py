@@ -8,8 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from automl_admm.evaluation.objective import unheard_warnings
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.evaluation.together import unheard_warnings
 from automl_admm.grammar import load_grammar
 from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.grammar.text import parse

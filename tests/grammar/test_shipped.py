@@ -10,8 +10,8 @@ import pytest
 
 from automl_admm.builtin import components as built_in_components
 from automl_admm.builtin import grammars as built_in_grammars
-from automl_admm.evaluation.objective import unheard_warnings
 from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline
+from automl_admm.evaluation.together import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Task
 from automl_admm.plugins import Plugins, PluginSource, load_plugins

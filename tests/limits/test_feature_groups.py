@@ -57,7 +57,7 @@ def test_a_column_that_no_pipeline_is_given_is_refused() -> None:
     assert refused.value.exit_code == 2
     assert str(refused.value).startswith("limit 'fpr_gap[sex,race]': no threshold can be by")
     assert "'race', which is sensitive" in str(refused.value)
-    assert "Make it a feature (leave it out of --sensitive" in str(refused.value)
+    assert "Make it a feature (leave it out of sensitive_features)" in str(refused.value)
 
 
 def test_other_targets_than_two_classes_are_refused() -> None:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable
+from contextvars import ContextVar
 
 import pytest
 
 from automl_admm import hookimpl
 from automl_admm.errors import PluginError
+from automl_admm.observers import Hurry, Observers
 from automl_admm.plugin_types import CommandPlugin, ConstraintPlugin, NoOptions, ThetaSolverPlugin
-from automl_admm.plugins import Observers, Plugins, PluginSource, discover, load_plugins
+from automl_admm.plugins import Plugins, PluginSource, discover, load_plugins
 
 
 class Provider:
@@ -250,3 +254,82 @@ def test_a_plain_object_may_observe_one_run() -> None:
         observers.tell("should_stop", info=None, evaluations=n, incumbent=None) for n in (3, 4)
     ]
     assert answers == [[False], [True]]
+
+
+class Hanging:
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def evaluation_started(self) -> None:
+        self.calls.append("started")
+        threading.Event().wait()
+
+    def should_stop(self) -> bool:
+        self.calls.append("asked")
+        return True
+
+
+def test_an_observer_that_hangs_is_named_and_hears_nothing_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hanging, watching = Hanging(), Watching()
+    plugins = load_plugins({"watching": watching}, sources=())
+    hurry = Hurry(deadline=time.monotonic() + 2.0)
+    observers = Observers(plugins.manager, (hanging,), hurry)
+    begun = time.monotonic()
+    for number in (1, 2):
+        observers.tell("evaluation_started", info=None, number=number, text="t")
+    assert observers.tell("should_stop", info=None, evaluations=2, incumbent=None) == []
+    assert 0.9 < time.monotonic() - begun < 60.0
+    assert hanging.calls == ["started"]
+    assert watching.seen == [(1, "t"), (2, "t")]
+    (record,) = caplog.records
+    assert record.getMessage().startswith(
+        "observer 'Hanging' is dropped for this run: it did not come back from evaluation_started"
+    )
+
+
+def test_an_interrupt_ends_the_wait_for_an_observer() -> None:
+    observers = Observers(load_plugins(sources=()).manager, (Hanging(),), Hurry(None, lambda: True))
+    begun = time.monotonic()
+    observers.tell("evaluation_started", info=None, number=1, text="t")
+    assert time.monotonic() - begun < 60.0, "without an interrupt it would be two minutes"
+
+
+def test_an_interrupt_that_an_observer_raises_is_one() -> None:
+    class Leaving:
+        def run_started(self) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Observers(load_plugins(sources=()).manager, (Leaving(),)).tell("run_started", info=None)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_no_thread_of_an_observer_stays_behind(ends: bool) -> None:
+    before = set(threading.enumerate())
+    observers = Observers(load_plugins(sources=()).manager, (Watcher(),))
+    observers.tell("run_started", info=None)
+    (mine,) = [one for one in threading.enumerate() if one.name == "observer" and one not in before]
+    if ends:
+        observers.tell("run_finished", info=None, result=None)
+    del observers
+    mine.join(30)
+    assert not mine.is_alive()
+
+
+class Watcher:
+    def run_started(self) -> None: ...
+
+
+def test_an_observer_sees_the_context_of_its_caller() -> None:
+    name: ContextVar[str] = ContextVar("name")
+    seen: list[str] = []
+
+    class Reader:
+        def run_started(self) -> None:
+            seen.append(name.get())
+
+    name.set("mine")
+    Observers(load_plugins(sources=()).manager, (Reader(),)).tell("run_started", info=None)
+    assert seen == ["mine"]

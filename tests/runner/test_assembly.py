@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from automl_admm.errors import PluginError
+from automl_admm.errors import PluginError, UnknownNameError
 from automl_admm.hookspecs import hookimpl
 from automl_admm.plugin_types import ExecutorPlugin, NoOptions, ThetaSolverPlugin, ZSolverPlugin
 from automl_admm.plugins import Plugins, load_plugins
@@ -87,12 +87,15 @@ def test_an_executor_that_cannot_be_made_is_named(factory: Any, says: str, tmp_p
     assert str(error.value) == f"executor 'bad' (this process) cannot be made: {says}"
 
 
-def test_options_that_cannot_be_made_are_named() -> None:
+def test_options_that_cannot_be_made_are_named(caplog: pytest.LogCaptureFixture) -> None:
     plugins = provided(lambda *_: None, Raising)
+    assert (
+        "'bad' (this process) was skipped: PluginError: options of 'bad': KeyError" in caplog.text
+    )
     for setting in ({"theta_solver": "bad"}, {"z_solver": "bad"}):
-        with pytest.raises(PluginError, match=r"options of 'bad': KeyError: 'size'\."):
+        with pytest.raises(UnknownNameError, match="solver named 'bad'"):
             plan_search(RunConfig(**setting), plugins)
-    with pytest.raises(PluginError, match=r"options of 'bad': KeyError: 'size'\."):
+    with pytest.raises(UnknownNameError, match="no executor named 'bad'"):
         check_executor(RunConfig(executor="bad"), plugins)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from automl_admm.errors import ConfigurationError, NoSuccessError
 from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Limit
+from automl_admm.runner.baseline import _limit
 from automl_admm.runner.config import RunConfig
 from automl_admm.runner.pipelines import PipelineResult, run_pipelines
 from automl_admm.runner.preparation import prepare
@@ -72,3 +74,24 @@ def test_a_baseline_that_fails_is_told() -> None:
 def test_a_baseline_that_leaves_no_room_is_told() -> None:
     with pytest.raises(ConfigurationError, match="can never hold"):
         run("recall >= 9 * baseline")
+
+
+@pytest.mark.fault(
+    "F65", injected="no time is left to measure a baseline", expected="one clear line, in time"
+)
+def test_a_baseline_without_the_time_for_it_is_told(seen: Any) -> None:
+    begun = time.monotonic() - 5.0
+    limit = "fpr <= 0.5 * baseline"
+    with pytest.raises(
+        NoSuccessError, match=r"there was no time to evaluate .*longer time_budget"
+    ) as it:
+        run(limit, budget_seconds=5.0, max_evaluations=None, begun=begun, executor="local")
+    assert time.monotonic() - begun < 5.0 + 20.0  # the machine may be busy; waiting was for ever
+    seen(it.value)
+
+
+def test_a_baseline_may_take_more_than_any_other_evaluation() -> None:
+    config = RunConfig(budget_seconds=100.0)
+    assert config.limit_of_one == 12.5
+    assert 40.0 < _limit(config) <= 50.0
+    assert _limit(RunConfig(budget_seconds=100.0, evaluation_seconds=3.0)) == 3.0

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from automl_admm.evaluation.objective import EVIDENCE
+from automl_admm.evaluation.testimony import FILES, encode_evidence, hash_files
 from automl_admm.evidence import Evidence, Fact, Rate
 from automl_admm.plugin_types import Constraint
 from automl_admm.problem import Evaluation, Limit, Status
@@ -36,8 +37,14 @@ def evaluation(key: str, loss: float, *constraints: float) -> Evaluation:
     return Evaluation(1, key, Candidate((), ()), Status.SUCCESS, loss, constraints)
 
 
-def question(folder: Path) -> Question:
-    return Question("rows", 500, folder / "looks.json", "run")
+def question(folder: Path, way: str = "the same again") -> Question:
+    return Question("rows", 500, folder / "looks.json", "run", "data", way)
+
+
+def fitted(place: Path, evidence: Evidence) -> Finished:
+    (place / EVIDENCE).write_bytes(encode_evidence([evidence]))
+    told = {FILES: hash_files([place / EVIDENCE])}
+    return Finished(1, Status.SUCCESS, told, folder=place)
 
 
 def fitter(folder: Path, found: dict[str, Rate | None]) -> Callable[[Evaluation], Finished]:
@@ -49,8 +56,7 @@ def fitter(folder: Path, found: dict[str, Rate | None]) -> Callable[[Evaluation]
             return Finished(1, Status.TIMEOUT)
         place = folder / one.key
         place.mkdir()
-        (place / EVIDENCE).write_bytes(pickle.dumps([evidence]))
-        return Finished(1, Status.SUCCESS, folder=place)
+        return fitted(place, evidence)
 
     return fit
 
@@ -109,7 +115,7 @@ def test_the_best_that_passes_ships(tmp_path: Path) -> None:
     assert found is not None
     assert found.shipped.contender.key == "good"
     assert found.shipped.is_certified
-    assert (found.look.number, asked.next_look) == (1, 2)
+    assert (found.look.number, asked.next_look) == (1, 1)
 
 
 def test_the_walk_ends_at_the_first_that_does_not_pass(tmp_path: Path) -> None:
@@ -132,30 +138,32 @@ def test_what_is_not_certified_is_said_to_be_so(tmp_path: Path) -> None:
 def test_without_a_fit_nothing_was_examined_and_the_look_counts(tmp_path: Path) -> None:
     log, asked = [evaluation("only", 0.3, 0.02)], question(tmp_path)
     assert examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path, {"only": None})) is None
-    assert asked.next_look == 2
+    assert replace(asked, way="").next_look == 2
 
 
-def test_the_same_question_is_no_new_look_but_calls_are_timed_anew(tmp_path: Path) -> None:
+def test_a_run_made_again_is_no_new_look_but_one_that_may_go_another_way_is(tmp_path: Path) -> None:
     asked = question(tmp_path)
     for number, folder in enumerate(("one", "two")):
         (tmp_path / folder).mkdir()
         log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(5, 500)}
-        examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path / folder, seen))
-        assert asked.next_look == 2, number
-    both, log = (FPR, COST), [evaluation("only", 0.3, 0.02, 30.0)]
+        found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path / folder, seen))
+        assert found is not None
+        assert (found.look.number, asked.next_look) == (1, 1), number
+    another = question(tmp_path, way="")
     for number, folder in enumerate(("three", "four")):
         (tmp_path / folder).mkdir()
         fit = fitter(tmp_path / folder, {"only": None})
-        examine(log, both, aside(MIDDLING, None), asked, fit)
-        assert asked.next_look == 3 + number
+        assert another.next_look == 2 + number
+        examine(log, (FPR,), aside(MIDDLING), another, fit)
+        assert another.next_look == 3 + number
+    assert question(tmp_path).next_look == 1
 
 
 def test_a_fact_outside_is_never_certified(tmp_path: Path) -> None:
     log = [evaluation("big", 0.3, 9.0)]
 
     def fit(one: Evaluation) -> Finished:
-        (tmp_path / EVIDENCE).write_bytes(pickle.dumps([Fact(9.0)]))
-        return Finished(1, Status.SUCCESS, folder=tmp_path)
+        return fitted(tmp_path, Fact(9.0))
 
     found = examine(log, (SIZE,), aside(None), question(tmp_path), fit)
     assert found is not None
@@ -164,3 +172,23 @@ def test_a_fact_outside_is_never_certified(tmp_path: Path) -> None:
 
 def test_looks_are_counted_in_the_state_of_the_user(state_home: Path) -> None:
     assert default_ledger() == state_home / "automl-admm" / "looks.json"
+
+
+def test_what_decides_one_class_is_never_tested_before_what_may_pass(tmp_path: Path) -> None:
+    """The safest there is, and of no use: it neither ships nor ends the walk before the others."""
+    constant = replace(evaluation("constant", 0.5, 0.0), details={"one_class": "no"})
+    fits_constant = evaluation("refitted", 0.3, 0.01)
+    useful = evaluation("useful", 0.084, 0.02)
+    log = [constant, fits_constant, useful]
+    assert [one.key for one in contend(log, (FPR,), aside(MIDDLING))] == ["refitted", "useful"]
+    made = fitter(tmp_path, {"refitted": Rate(0, 500), "useful": Rate(10, 500)})
+
+    def fit(one: Evaluation) -> Finished:
+        found = made(one)
+        return replace(found, result={"one_class": "no"}) if one is fits_constant else found
+
+    examined = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), fit)
+    assert examined is not None
+    assert examined.shipped.contender.key == "useful"
+    assert examined.shipped.is_certified
+    assert examine([constant], (FPR,), aside(MIDDLING), question(tmp_path), fit) is None

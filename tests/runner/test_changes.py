@@ -79,7 +79,9 @@ def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: 
     assert line in changes.lines[0]
     assert (changes.space, changes.void) == (space, void)
     assert line in str(refuse(changes, Path("run")))
-    assert "--allow-changed" in str(refuse(changes, Path("run")))
+    told = refuse(changes, Path("run"))
+    assert "--allow-changed" in told.on_command_line()
+    assert "fit anew with another work_dir" in str(told)
 
 
 def space_of(tmp_path: Path, text: str) -> PipelineSpace:

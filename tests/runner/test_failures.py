@@ -30,7 +30,7 @@ def said(result: RunResult) -> str:
 @pytest.mark.parametrize("statuses", [(), (Status.CANCELLED,)])
 def test_a_budget_too_short_for_one_is_to_be_longer(statuses: tuple[Status, ...]) -> None:
     assert said(ended("budget", *statuses)) == (
-        "the budget ended before a single evaluation did. Give it a longer budget."
+        "the budget ended before a single evaluation did. Give a longer time_budget."
     )
 
 
@@ -38,13 +38,15 @@ def test_what_failed_is_to_be_looked_at_and_more_time_would_not_help() -> None:
     for stopped_by in ("evaluations", "budget"):
         assert said(ended(stopped_by, Status.ERROR, Status.ERROR, Status.CRASHED)) == (
             "none of 3 evaluations succeeded (2 × error: why; 1 × crashed: why). "
-            "Look at one with the executor 'inline'."
+            "Look at one with executor='inline'."
         )
 
 
 @pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CANCELLED])
 def test_more_time_helps_what_was_cut_short(status: Status) -> None:
-    assert "Give it more time, or look at one" in said(ended("budget", Status.ERROR, status))
+    assert "Give a longer time_budget or eval_time_limit, or look at one" in said(
+        ended("budget", Status.ERROR, status)
+    )
 
 
 def test_who_ended_it_before_anything_is_named() -> None:

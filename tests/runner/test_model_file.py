@@ -47,7 +47,9 @@ def fitted(task: Task, name: str) -> tuple[object, pd.DataFrame]:
 def saved(folder: Path, content: bytes) -> RunFolder:
     run = RunFolder(folder)
     write_atomically(run.model, content)
-    write_json(run.model_manifest, {"sha256": hashlib.sha256(content).hexdigest()})
+    digest = hashlib.sha256(content).hexdigest()
+    said = {"columns": ["a", "b", "c"], "text_columns": ["c"], "classes": None, "versions": {}}
+    write_json(run.model_manifest, {"sha256": digest, **said})
     return run
 
 

@@ -30,10 +30,10 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> Plugins:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"theta_solver": "bo"}, "no theta solver named 'bo'. 'bo' is a z solver: --z-solver bo"),
-        ({"z_solver": "gp:points=9"}, "'gp' is a theta solver: --theta-solver gp"),
-        ({"z_solver": "local"}, "'local' is an executor: --executor local"),
-        ({"theta_solver": "joint"}, "'joint' is a strategy: --strategy joint"),
+        ({"theta_solver": "bo"}, "no theta solver named 'bo'. 'bo' is a z solver: z_solver='bo'"),
+        ({"z_solver": "gp:points=9"}, "'gp' is a theta solver: theta_solver='gp'"),
+        ({"z_solver": "local"}, "'local' is an executor: executor='local'"),
+        ({"theta_solver": "joint"}, "'joint' is a strategy: strategy='joint'"),
         ({"strategy": "adm"}, "no strategy named 'adm'. Did you mean 'admm'"),
         ({"theta_solver": "gpp"}, "no theta solver named 'gpp'. Did you mean 'gp'"),
         (

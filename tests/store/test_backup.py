@@ -69,7 +69,7 @@ def test_backups_and_signs_of_life_come_beside_the_writing(
     store.begin(50, "key-0050", "tree()")
     first = heartbeat(files.store)
     progress = Progress(5, 5)
-    keeper = Keeper(files, store_run(files), lambda: progress, OFTEN)
+    keeper = Keeper(files, store_run(files), lambda: progress, lambda: None, OFTEN)
     try:
         wait_for(lambda: files.backup.exists() and rows_of(files.backup) == 5)
         wait_for(lambda: heartbeat(files.store) > first)

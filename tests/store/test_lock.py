@@ -146,3 +146,26 @@ def test_a_pid_that_was_given_anew_is_not_the_holder() -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     assert not Holder(me.host, gone.pid, time.time()).is_alive
+
+
+def test_the_next_holder_finds_the_time_of_the_last_until_it_counts_its_own(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.lock"
+    first = RunLock(path)
+    first.count_time(1, time.monotonic() - 40.0)
+    first.release()
+    os.utime(path, (0, 0))
+    second = RunLock(path)
+    second.note("run", 3)
+    second.note_time()
+    found = read_holder(path)
+    assert found is not None
+    assert (found.session, found.rows) == (1, 3)
+    assert 40.0 <= found.seconds < 45.0
+    second.count_time(2, time.monotonic() - 5.0)
+    found = read_holder(path)
+    assert found is not None
+    assert found.session == 2
+    assert 5.0 <= found.seconds < 10.0
+    second.release()

@@ -225,14 +225,15 @@ def test_a_folder_with_something_in_it_is_never_touched(tmp_path: Path) -> None:
 
 def test_json_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    write_json(folder.settings, {"a": 1})
-    assert folder.read(folder.settings) == {"a": 1}
-    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+    places = {"rows": 3, "places": [2, 0]}
+    write_json(folder.rows_set_aside, places)
+    assert folder.read(folder.rows_set_aside) == places
+    assert [path.name for path in tmp_path.iterdir()] == [folder.rows_set_aside.name]
     with pytest.raises(StoreError, match=r"holds no model\.json"):
         folder.read(folder.model_manifest)
-    folder.settings.write_text("{")
+    folder.rows_set_aside.write_text("{")
     with pytest.raises(StoreError, match="cannot be read"):
-        folder.read(folder.settings)
+        folder.read(folder.rows_set_aside)
 
 
 @pytest.mark.parametrize("status", [Status.CANCELLED, Status.LOST])

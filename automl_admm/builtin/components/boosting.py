@@ -8,6 +8,7 @@ categories or of plain text is refused. Behind another step there is nothing to 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.plugin_types import BuildContext
@@ -18,18 +19,28 @@ MISSING = -1
 UNKNOWN = -2
 
 
-def build_hist_classifier(values: Mapping[str, Value], context: BuildContext) -> Any:
-    """Build the classifier, with a guard if it is given the raw table."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
+@dataclass(frozen=True, slots=True)
+class Histograms:
+    """A factory of boosting on histograms, with a guard if it is given the raw table."""
 
-    return _guarded(HistGradientBoostingClassifier(**values), context)
+    name: str
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Build the classifier or the regressor."""
+        from sklearn import ensemble
+
+        return _guarded(getattr(ensemble, self.name)(**values), context)
+
+    def class_taking(self, name: str, value: Value) -> type | None:  # noqa: ARG002
+        """Return the class that is given all parameters as they are."""
+        from sklearn import ensemble
+
+        found: type = getattr(ensemble, self.name)
+        return found
 
 
-def build_hist_regressor(values: Mapping[str, Value], context: BuildContext) -> Any:
-    """Build the regressor, with a guard if it is given the raw table."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return _guarded(HistGradientBoostingRegressor(**values), context)
+build_hist_classifier = Histograms("HistGradientBoostingClassifier")
+build_hist_regressor = Histograms("HistGradientBoostingRegressor")
 
 
 def _guarded(model: Any, context: BuildContext) -> Any:

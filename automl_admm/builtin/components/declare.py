@@ -65,6 +65,14 @@ class Imported:
         arguments = dict(values) if self.prepare is None else self.prepare(dict(values))
         return getattr(import_module(self.module), self.name)(**{**self.fixed, **arguments})
 
+    def class_taking(self, name: str, value: Value) -> type | None:
+        """Return the class of scikit-learn that is given this parameter as it is, if one is."""
+        prepared = {name: value} if self.prepare is None else self.prepare({name: value})
+        if not self.module.startswith("sklearn.") or prepared.get(name) != value:
+            return None
+        found: type = getattr(import_module(self.module), self.name)
+        return found
+
 
 def of(module: str, name: str, prepare: Prepare | None = None, **fixed: Any) -> ComponentFactory:
     """Make a factory of a class: `of("sklearn.decomposition", "PCA", svd_solver="full")`."""

@@ -27,6 +27,13 @@ class ByScore:
         }
         return getattr(feature_selection, self.name)(tests[context.task], **values)
 
+    def class_taking(self, name: str, value: Value) -> type | None:  # noqa: ARG002
+        """Return the class that is given all parameters as they are."""
+        from sklearn import feature_selection
+
+        found: type = getattr(feature_selection, self.name)
+        return found
+
 
 def components() -> Iterator[ComponentPlugin]:
     """Yield the selectors of the paper's Table A2."""

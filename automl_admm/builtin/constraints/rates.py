@@ -1,7 +1,8 @@
 """Built-in rates: shares of rows that are decided rightly or wrongly, and the AUROC.
 
-The positive class is the last of the sorted labels. A rate of no rows has no value, so that a
-pipeline which calls nothing positive is not within any limit on its precision.
+The positive class is the last of the sorted labels, or the one that the user named. A rate of no
+rows has no value, so that a pipeline which calls nothing positive is not within any limit on its
+precision.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from automl_admm.errors import ConfigurationError
+from automl_admm.errors import ConfigurationError, Remedy
 from automl_admm.problem import Observation, SelectionSubproblem
 from automl_admm.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
 
@@ -49,7 +49,7 @@ def all_selections(space: SearchSpace) -> list[Selection]:
     if len(found) > LARGEST:
         raise ConfigurationError(
             f"the search space has more than {LARGEST} selections, too many for 'exhaustive'.",
-            hint="Take another z-solver, such as cmab.",
+            hint=Remedy("Take another, such as {z_solver='cmab'}."),
         )
     return found
 

@@ -46,13 +46,17 @@ class Answer:
 
 
 def pack(folder: Path) -> bytes:
-    """The files that a task wrote, as an archive; not the task itself."""
+    """The files that a task wrote, as an archive; not the task itself, no FIFOs, no links."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in sorted(folder.iterdir()):
             if path.name != TASK:
-                archive.add(path, arcname=path.name)
+                archive.add(path, arcname=path.name, filter=_plain)
     return buffer.getvalue()
+
+
+def _plain(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return item if item.isreg() or item.isdir() else None
 
 
 def unpack(files: bytes, folder: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import pickle
 import queue
-import shutil
 import threading
 import time
 from collections.abc import Callable, Container
@@ -23,6 +22,7 @@ from typing import Any
 from distributed.diagnostics.plugin import WorkerPlugin
 
 from automl_admm.errors import AutomlAdmmError
+from automl_admm.evaluation.folders import remove_tree
 from automl_admm.evaluation.local import LocalExecutor, PickledWork
 from automl_admm.plugin_types import ExecutorSetting
 from automl_admm.problem import Status
@@ -116,10 +116,10 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
             return Answer(finished, failure=self._failure)
         try:
             return Answer(finished, pack(finished.folder))
-        except OSError as problem:
+        except (OSError, RecursionError) as problem:
             return Answer(_lost(job.number, f"its files could not be read: {problem}"))
         finally:
-            shutil.rmtree(finished.folder, ignore_errors=True)
+            remove_tree(finished.folder)
 
     def kill(self, name: str) -> None:
         """Kill a job; one that has not come yet will not start."""
@@ -176,7 +176,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
             self._turn_away(box)
         while (order := _next(self._orders, 0.0)) is not None:
             self._turn_away(order.box)
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        remove_tree(self._scratch)
 
     def _turn_away(self, box: Box) -> None:
         message = "the worker was closed" if self._failure is None else self._failure.message

@@ -1,0 +1,179 @@
+"""Bringing a table that is read later to the types of the one that was trained on."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.columns import plain_column, with_columns
+from automl_admm.data.schema import Column, Schema
+from automl_admm.errors import DataError
+
+# Says where the row of a number is, from 0: "new.csv, line 7".
+Place = Callable[[int], str]
+
+TRUE = frozenset({"true", "1", "1.0"})
+FALSE = frozenset({"false", "0", "0.0"})
+LONGEST_SHOWN = 40
+
+
+def row_of(number: int) -> str:
+    """Say where a row of a table in memory is."""
+    return f"row {number} (from 0)"
+
+
+def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
+    """Return a frame whose columns hold what they held in training, as pandas kept it there.
+
+    Columns are known by their names; those that the schema does not know stay as they are. A value
+    that cannot be what it was in training raises a DataError that names it.
+    """
+    known = schema.by_name()
+    pairs = [(column, known.get(str(label))) for label, column in frame.items()]
+    conformed = [
+        column if expected is None else conform_column(column, expected, place)
+        for column, expected in pairs
+    ]
+    if all(before is after for (before, _), after in zip(pairs, conformed, strict=True)):
+        return frame
+    return with_columns(frame, conformed)
+
+
+def conform_column(column: Any, expected: Column, place: Place) -> Any:
+    """Return a column with the values and the type that it had in training."""
+    if expected.holds == "other":
+        return column
+    plain = plain_column(column)
+    if expected.categories is not None:
+        return _categorical(plain, expected, place)
+    if str(plain.dtype) == expected.dtype and expected.dtype != "object":
+        return plain
+    values = CONVERSIONS[expected.holds](_of_values(plain), expected, place)
+    return _as_kept(values, expected)
+
+
+def _of_values(column: Any) -> Any:
+    """Return the values of categories themselves."""
+    from pandas import CategoricalDtype
+
+    if not isinstance(column.dtype, CategoricalDtype):
+        return column
+    return column.astype(object).infer_objects()
+
+
+def _categorical(column: Any, expected: Column, place: Place) -> Any:
+    """Return it with the categories of training; new ones come last, and stay what they are."""
+    import pandas as pd
+
+    assert expected.categories is not None  # noqa: S101 - who calls has asked
+    values = CONVERSIONS[expected.holds](_of_values(column), expected, place)
+    kept = values.astype(object).where(values.notna(), None)
+    known = list(expected.categories)
+    new = sorted(set(kept.dropna()) - set(known))
+    categories = pd.Index(known + new).infer_objects()
+    found = pd.Categorical(kept, categories=categories, ordered=expected.is_ordered)
+    return pd.Series(found, index=column.index, name=column.name)
+
+
+def _to_boolean(column: Any, expected: Column, place: Place) -> Any:
+    from pandas.api import types
+
+    if types.is_bool_dtype(column.dtype):
+        return column
+    truths = column.astype(object).map(_truth, na_action="ignore")
+    _refuse_first(column, truths.isna(), expected, place)
+    return truths.astype(object).where(column.notna(), np.nan)
+
+
+def _truth(value: Any) -> bool | None:
+    written = str(value).strip().lower() if isinstance(value, (str, numbers.Real, np.bool_)) else ""
+    return True if written in TRUE else False if written in FALSE else None
+
+
+def _to_number(column: Any, expected: Column, place: Place) -> Any:
+    from pandas.api import types
+
+    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
+        return column.astype(np.int64) if column.dtype == bool else column
+    figures = column.astype(object).map(_figure, na_action="ignore")
+    _refuse_first(column, figures.isna(), expected, place)
+    return figures.astype(float)
+
+
+def _figure(value: Any) -> float | None:
+    if not isinstance(value, (str, numbers.Real, Decimal, np.bool_)):
+        return None
+    if isinstance(value, str) and "_" in value:  # to Python that is a number, and to no file
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _to_text(column: Any, expected: Column, place: Place) -> Any:
+    from pandas.api import types
+
+    if types.is_string_dtype(column.dtype) and not types.is_object_dtype(column.dtype):
+        return column
+    values = column.astype(object)
+    kinds = values.map(lambda value: isinstance(value, str) or None, na_action="ignore")
+    _refuse_first(column, kinds.isna(), expected, place)
+    return values.where(column.notna(), np.nan)
+
+
+CONVERSIONS = {"boolean": _to_boolean, "number": _to_number, "text": _to_text}
+WORDS = {"boolean": "true or false", "number": "numbers", "text": "text"}
+HINTS = {
+    "boolean": "Write True, False, or nothing where it is missing.",
+    "number": "Write a number, or nothing where it is missing.",
+    "text": "Give it as the text that it was in training.",
+}
+
+
+def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> None:
+    """Raise on the first value that was there and could not be turned."""
+    bad = np.flatnonzero((lost & column.notna()).to_numpy())
+    if not len(bad):
+        return
+    value = column.iloc[int(bad[0])]
+    shown = repr(value.item() if isinstance(value, np.generic) else value)
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+    more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
+    raise DataError(
+        f"{place(int(bad[0]))}: column '{expected.name}' holds {shown}{more}, and held "
+        f"{WORDS[expected.holds]} in training.",
+        hint=HINTS[expected.holds],
+    )
+
+
+def _as_kept(column: Any, expected: Column) -> Any:
+    """Return it with the type of training, unless values would be lost by that."""
+    if str(column.dtype) == expected.dtype:
+        return column
+    if expected.dtype == "object":
+        return column.astype(object).where(column.notna(), np.nan)
+    if expected.holds == "text":
+        return _as_default_text(column)
+    has_gaps = bool(column.isna().any())
+    if has_gaps and not expected.dtype.startswith("float"):
+        return column.astype(object if expected.holds == "boolean" else float)
+    try:
+        turned = column.astype(expected.dtype)
+    except (TypeError, ValueError, OverflowError):  # halves, for example, where all were whole
+        return column
+    is_float = expected.dtype.startswith("float")
+    return turned if is_float or bool((turned == column).all()) else column
+
+
+def _as_default_text(column: Any) -> Any:
+    """Return text as this pandas keeps it; before its version 3, that is as objects."""
+    import pandas as pd
+
+    texts = column.astype(object).where(column.notna(), np.nan)
+    default = pd.Series(["a"]).dtype
+    return texts if pd.api.types.is_object_dtype(default) else texts.astype(default)

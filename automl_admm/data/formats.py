@@ -1,0 +1,96 @@
+"""Telling what kind of file a table comes in, and saying of others what they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from automl_admm.errors import DataError, suggest
+
+CSV, PARQUET = ".csv", ".parquet"
+PARQUET_SUFFIXES = (PARQUET, ".pq")
+SUFFIXES = (CSV, *PARQUET_SUFFIXES)
+# What the name of a file says that is neither.
+OTHER_SUFFIXES = frozenset(
+    {
+        *(".arff", ".arrow", ".avro", ".bz2", ".db", ".feather", ".gz", ".h5", ".hdf5", ".html"),
+        *(".json", ".jsonl", ".ods", ".orc", ".pickle", ".pkl", ".sqlite", ".tsv", ".xls"),
+        *(".xlsx", ".xml", ".xz", ".zip", ".zst"),
+    }
+)
+READABLE = "A CSV file with a header line, or a Parquet file, can be read"
+# How files begin that are no table of ours.
+SIGNATURES = (
+    (b"\x1f\x8b", "is compressed by gzip", "Unpack it first: gunzip."),
+    (b"\xfd7zXZ\x00", "is compressed by xz", "Unpack it first: unxz."),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd", "Unpack it first: unzstd."),
+    (b"PK\x03\x04", "is a zip archive or an Excel sheet", "Unpack it, or save it as CSV."),
+    (b"\xd0\xcf\x11\xe0", "is an old Excel sheet", "Save it as CSV."),
+    (b"ARROW1", "is a Feather (Arrow) file", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"FEA1", "is a Feather file", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"ORC", "is an ORC file", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"Obj\x01", "is an Avro file", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"\x89HDF", "is an HDF5 file", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"SQLite format 3", "is an SQLite database", "Save the table as CSV."),
+    (b"\x80\x04\x95", "is a pickle", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"\x80\x05\x95", "is a pickle", "Save it as Parquet: DataFrame.to_parquet."),
+    (b"\xff\xfe", "is text in UTF-16, no UTF-8 text", "Save it as UTF-8."),
+    (b"\xfe\xff", "is text in UTF-16, no UTF-8 text", "Save it as UTF-8."),
+)
+# Text, which a CSV file is as well: these are no headers.
+STRANGE_TEXT = (
+    (re.compile(rb"BZh[1-9]1AY&SY"), "is compressed by bzip2"),
+    (re.compile(rb"%PDF-\d"), "is a PDF document"),
+    (re.compile(rb"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE), "is an ARFF file"),
+    (re.compile(rb"\s*[\[{]\s*[\[{\"\]}]"), "is a JSON file"),
+    (re.compile(rb"\s*<(!doctype|\?xml|html|table)\b", re.IGNORECASE), "is a page of HTML or XML"),
+)
+URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+LOOKED_AT = 4096
+
+
+def format_of(source: Path) -> str:
+    """Return `.csv` or `.parquet`, by what a file holds; raise if it is no file of these two."""
+    _check_file(source)
+    try:
+        with source.open("rb") as file:
+            start = file.read(LOOKED_AT)
+    except OSError as problem:
+        raise DataError(f"{source} cannot be read: {problem.strerror}.") from problem
+    is_parquet = start.startswith(b"PAR1") and _is_binary(start)
+    if is_parquet or source.suffix.lower() in PARQUET_SUFFIXES:
+        return PARQUET
+    for signature, is_what, hint in SIGNATURES:
+        if start.startswith(signature) and (not signature.isalnum() or _is_binary(start)):
+            raise DataError(f"{source} {is_what}. {READABLE}.", hint=hint)
+    for pattern, is_what in STRANGE_TEXT:
+        if pattern.match(start):
+            raise DataError(f"{source} {is_what}. {READABLE}.", hint="Save the table as CSV.")
+    return CSV
+
+
+def _is_binary(start: bytes) -> bool:
+    """Tell a file that begins with letters by chance, such as a header `ORCHARD,…`."""
+    return b"\x00" in start
+
+
+def _check_file(source: Path) -> None:
+    if URL.match(str(source)) and not source.exists():
+        written = re.sub(":/+", "://", str(source), count=1)  # a Path has lost one of the slashes
+        raise DataError(f"'{written}' is an address, no file. {READABLE}.", hint="Download it.")
+    if source.is_dir():
+        raise DataError(f"{source} is a folder.", hint="Name a file in it.")
+    if not source.exists():
+        names = _tables_beside(source)
+        hint = suggest(source.name, names) if names else None
+        raise DataError(f"there is no file {source}.", hint=hint)
+    if not source.is_file():
+        raise DataError(f"{source} is no ordinary file.", hint="Copy it to one first.")
+    if source.stat().st_size == 0:
+        raise DataError(f"{source} is empty.")
+
+
+def _tables_beside(source: Path) -> list[str]:
+    if not source.parent.is_dir():
+        return []
+    return [item.name for item in source.parent.iterdir() if item.suffix.lower() in SUFFIXES]

@@ -1,0 +1,34 @@
+"""Two methods over the same seeds: how often one is better, and what chance would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.stats import binomtest
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Wins, losses and ties of one method against another."""
+
+    wins: int
+    losses: int
+    ties: int = 0
+
+    @property
+    def p(self) -> float:
+        """The exact two-sided sign test; ties say nothing."""
+        decided = self.wins + self.losses
+        return float(binomtest(self.wins, decided).pvalue) if decided else 1.0
+
+    def __str__(self) -> str:
+        """All of it, as a table has it."""
+        return f"{self.wins}/{self.losses}/{self.ties} (p {self.p:.2g})"
+
+
+def compare(ours: Sequence[float], theirs: Sequence[float]) -> Paired:
+    """Compare losses of the same seeds; smaller is better."""
+    pairs = list(zip(ours, theirs, strict=True))
+    wins, losses = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
+    return Paired(wins, losses, len(pairs) - wins - losses)
