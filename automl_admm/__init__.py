@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
     from automl_admm.certify.certificate import Certificate
-    from automl_admm.errors import AutomlAdmmError, InfeasibleError, NotCertifiedError
-    from automl_admm.evidence import Fact, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
-    from automl_admm.hookspecs import hookimpl
-    from automl_admm.plugin_types import (
+    from automl_admm.core.errors import AutomlAdmmError, InfeasibleError, NotCertifiedError
+    from automl_admm.core.evidence import Fact, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
+    from automl_admm.core.problem import (
+        Evaluation,
+        Limit,
+        Observation,
+        SelectionSubproblem,
+        Status,
+        ThetaSubproblem,
+    )
+    from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+    from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
         ComponentPlugin,
@@ -30,60 +38,52 @@ if TYPE_CHECKING:
         ThetaSolverPlugin,
         ZSolverPlugin,
     )
-    from automl_admm.problem import (
-        Evaluation,
-        Limit,
-        Observation,
-        SelectionSubproblem,
-        Status,
-        ThetaSubproblem,
-    )
-    from automl_admm.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+    from automl_admm.plugins.specs import hookimpl
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AutoMLClassifier": "api",
     "AutoMLRegressor": "api",
-    "AutomlAdmmError": "errors",
-    "BuildContext": "plugin_types",
+    "AutomlAdmmError": "core.errors",
+    "BuildContext": "plugins.records",
     "Certificate": "certify.certificate",
-    "Choice": "space",
-    "CommandPlugin": "plugin_types",
-    "ComponentPlugin": "plugin_types",
-    "Condition": "space",
-    "Constraint": "plugin_types",
-    "ConstraintPlugin": "plugin_types",
-    "EvaluatedPipeline": "plugin_types",
-    "Evaluation": "problem",
-    "ExecutorPlugin": "plugin_types",
-    "ExecutorSetting": "plugin_types",
-    "Fact": "evidence",
-    "Gap": "evidence",
-    "GrammarPlugin": "plugin_types",
-    "InfeasibleError": "errors",
-    "Largest": "evidence",
-    "Limit": "problem",
-    "Mean": "evidence",
-    "MetricPlugin": "plugin_types",
+    "Choice": "core.space",
+    "CommandPlugin": "plugins.records",
+    "ComponentPlugin": "plugins.records",
+    "Condition": "core.space",
+    "Constraint": "plugins.records",
+    "ConstraintPlugin": "plugins.records",
+    "EvaluatedPipeline": "plugins.records",
+    "Evaluation": "core.problem",
+    "ExecutorPlugin": "plugins.records",
+    "ExecutorSetting": "plugins.records",
+    "Fact": "core.evidence",
+    "Gap": "core.evidence",
+    "GrammarPlugin": "plugins.records",
+    "InfeasibleError": "core.errors",
+    "Largest": "core.evidence",
+    "Limit": "core.problem",
+    "Mean": "core.evidence",
+    "MetricPlugin": "plugins.records",
     "MinimizeResult": "api",
-    "NoOptions": "plugin_types",
-    "NotCertifiedError": "errors",
-    "Observation": "problem",
-    "Order": "space",
-    "Parameter": "space",
-    "Ranking": "evidence",
-    "Rate": "evidence",
-    "Ratio": "evidence",
-    "SearchSpace": "space",
-    "Selection": "space",
-    "SelectionSubproblem": "problem",
-    "Status": "problem",
-    "ThetaSolverPlugin": "plugin_types",
-    "ThetaSubproblem": "problem",
-    "Timing": "evidence",
-    "ZSolverPlugin": "plugin_types",
-    "hookimpl": "hookspecs",
+    "NoOptions": "plugins.records",
+    "NotCertifiedError": "core.errors",
+    "Observation": "core.problem",
+    "Order": "core.space",
+    "Parameter": "core.space",
+    "Ranking": "core.evidence",
+    "Rate": "core.evidence",
+    "Ratio": "core.evidence",
+    "SearchSpace": "core.space",
+    "Selection": "core.space",
+    "SelectionSubproblem": "core.problem",
+    "Status": "core.problem",
+    "ThetaSolverPlugin": "plugins.records",
+    "ThetaSubproblem": "core.problem",
+    "Timing": "core.evidence",
+    "ZSolverPlugin": "plugins.records",
+    "hookimpl": "plugins.specs",
     "minimize": "api",
 }
 

@@ -15,32 +15,48 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from automl_admm.core.errors import (
+    ConfigurationError,
+    FallbackWarning,
+    InfeasibleError,
+    LimitWarning,
+)
+from automl_admm.core.problem import Evaluation, Limit, is_feasible
+from automl_admm.core.run import RunResult
+from automl_admm.core.space import SearchSpace
 from automl_admm.data.columns import column_kinds
-from automl_admm.data.rows import follow, plain_rows, plain_target, put_in_order, schema_of_rows
+from automl_admm.data.python_rows import (
+    follow,
+    plain_rows,
+    plain_target,
+    put_in_order,
+    schema_of_rows,
+)
 from automl_admm.data.sensitive import as_frame
-from automl_admm.errors import ConfigurationError, FallbackWarning, InfeasibleError, LimitWarning
-from automl_admm.evaluation.early import started_early
-from automl_admm.plugin_types import Constraint, Task
-from automl_admm.problem import Evaluation, Limit, is_feasible
-from automl_admm.run_records import RunResult
-from automl_admm.runner.blackbox import BlackBox, Cheap, run_black_box
-from automl_admm.runner.config import RunConfig, count_workers
-from automl_admm.runner.decided import decisions_of_outcome, explain_one_class
-from automl_admm.runner.demands import LONGER, demand_certified, demand_feasible, explain_fallback
-from automl_admm.runner.failures import best_or_raise
-from automl_admm.runner.held_out import tell_broken
-from automl_admm.runner.pipelines import PipelineResult, run_pipelines
-from automl_admm.runner.preparation import prepare
-from automl_admm.runner.session import is_begun, seconds_used
-from automl_admm.runner.settings import (
+from automl_admm.execution.server.early_server import started_early
+from automl_admm.plugins.records import Constraint, Task
+from automl_admm.runs.blackbox import BlackBox, Cheap, run_black_box
+from automl_admm.runs.config import RunConfig, count_workers
+from automl_admm.runs.finish.decision_summary import decisions_of_outcome, explain_one_class
+from automl_admm.runs.finish.demands import (
+    LONGER,
+    demand_certified,
+    demand_feasible,
+    explain_fallback,
+)
+from automl_admm.runs.finish.held_out import tell_broken
+from automl_admm.runs.finish.no_success import best_or_raise
+from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.session.session import is_begun, seconds_used
+from automl_admm.runs.validation import (
     check_on_infeasible,
     folder_of,
     observers_of,
     seed_of,
     several,
 )
-from automl_admm.space import SearchSpace
-from automl_admm.store.folder import RunFolder
+from automl_admm.store.run_folder import RunFolder
 
 
 class _AutoML(BaseEstimator):  # type: ignore[misc]

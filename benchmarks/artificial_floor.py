@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automl_admm.space import Array
+from automl_admm.core.space import Array
 from automl_admm.testing.objectives import LEVELS, SMALLEST, ArtificialObjective, Part
 
 NARROWINGS = 30

@@ -46,15 +46,15 @@ from artificial_report import (
 )
 from threadpoolctl import threadpool_limits
 
-from automl_admm.admm.loop import AdmmSettings, admm
-from automl_admm.admm.schedule import Precision
-from automl_admm.joint.loop import joint
-from automl_admm.plugins import Plugins, load_plugins
-from automl_admm.problem import AdmmState, Evaluation, Status, ThetaSubproblem
-from automl_admm.protocols import ThetaSolver
-from automl_admm.runner.assembly import build_solver
-from automl_admm.search import Proposal, Search, SearchProblem, default_start
-from automl_admm.shape import content_hash
+from automl_admm.core.pipeline_space import content_hash
+from automl_admm.core.problem import AdmmState, Evaluation, Status, ThetaSubproblem
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
+from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.joint.joint_search import joint
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start
 from automl_admm.testing.objectives import ArtificialObjective
 
 LAST = 256

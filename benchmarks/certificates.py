@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from automl_admm.certify.bounds import approximate_bounds, exact_bounds
-from automl_admm.certify.differences import upper_difference_exact
-from automl_admm.certify.rates import Count, lower_rate, upper_difference, upper_rate
-from automl_admm.certify.sequence import Contender, order
-from automl_admm.evidence import Gap, Ranking, Rate
-from automl_admm.space import Array
+from automl_admm.certify.bounds.bounds import approximate_bounds, exact_bounds
+from automl_admm.certify.bounds.differences import upper_difference_exact
+from automl_admm.certify.bounds.rates import Count, lower_rate, upper_difference, upper_rate
+from automl_admm.certify.walk.sequence import Contender, order
+from automl_admm.core.evidence import Gap, Ranking, Rate
+from automl_admm.core.space import Array
 
 LIMIT, RISK, CANDIDATES, RUNS = 0.05, 0.05, 100, 1500
 SIZES = (300, 1000, 5000)
@@ -121,7 +121,7 @@ def one_test(margin: float) -> Rule:
 
 
 def safest_first(search: Search) -> int | None:
-    """Ours: the fixed sequence of `automl_admm.certify.sequence`, at the full risk."""
+    """Ours: the fixed sequence of `automl_admm.certify.walk.sequence`, at the full risk."""
     columns = zip(search.score, search.slack, strict=True)
     contenders = [
         Contender(f"{place:03d}", float(score), float(slack))
@@ -250,7 +250,7 @@ def _ranking(rng: np.random.Generator, sizes: tuple[int, int], truth: float) -> 
 
 
 def _ranking_bounds(ranking: Ranking) -> list[float]:
-    from automl_admm.certify.rankings import delong_variance
+    from automl_admm.certify.bounds.rankings import delong_variance
 
     rows = min(len(ranking.positives), len(ranking.negatives))
     exact, approximate = exact_bounds(ranking, RISK), approximate_bounds(ranking, RISK)

@@ -28,10 +28,10 @@ from scipy.stats import beta
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
-from automl_admm.errors import NoSuccessError
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import run_pipelines
-from automl_admm.runner.preparation import prepare
+from automl_admm.core.errors import NoSuccessError
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 GROUPS = {"adult": "sex", "compas": "sex", "credit_default": "SEX", "german_credit": "sex"}
 FPR, GAP = 0.10, 0.10

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
-from automl_admm.problem import Limit
-from automl_admm.space import Array
-from automl_admm.testing.tables import Table
+from automl_admm.core.problem import Limit
+from automl_admm.core.space import Array
+from automl_admm.testing.lookup_tables import Table
 
 STEP = 10
 COUNTS = tuple(range(STEP, 201, STEP))

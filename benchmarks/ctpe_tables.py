@@ -29,14 +29,14 @@ import numpy as np
 from ctpe_report import AUGMENTED, COUNTS, LIMITED, QUANTILES, Report, Setting, draw, print_tables
 from threadpoolctl import threadpool_limits
 
-from automl_admm.joint.conditional import ConditionalSpace
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import Limit, Observation, Quadratic, ThetaSubproblem
-from automl_admm.ranking import violation
-from automl_admm.runner.assembly import build_solver
-from automl_admm.search import derive_seed
-from automl_admm.space import Array, Candidate
-from automl_admm.testing.tables import Measurement, Table, packaged_table, read_table
+from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.ranking import violation
+from automl_admm.core.space import Array, Candidate
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
+from automl_admm.search.joint.conditional import ConditionalSpace
+from automl_admm.search.protocol import derive_seed
+from automl_admm.testing.lookup_tables import Measurement, Table, packaged_table, read_table
 
 BUDGET = 200
 TABLES = (

@@ -23,12 +23,12 @@ from statistics import median
 
 import numpy as np
 
+from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
-from automl_admm.grammar.counting import count_shapes
-from automl_admm.plugin_types import TASKS, ComponentPlugin, Task
-from automl_admm.plugins import Plugins, load_plugins
-from automl_admm.registry import Registry
-from automl_admm.shape import PipelineSpace
+from automl_admm.grammar.show.counting import count_shapes
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.records import TASKS, ComponentPlugin, Task
+from automl_admm.plugins.registry import Registry
 
 GRAMMARS: dict[str, Task] = {
     "default": "classification",

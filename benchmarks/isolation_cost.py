@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from automl_admm.builtin.executors import build_inline, build_local
-from automl_admm.plugin_types import ExecutorSetting, NoOptions
-from automl_admm.protocols import Executor, Task
+from automl_admm.core.protocols import Executor, Task
+from automl_admm.plugins.records import ExecutorSetting, NoOptions
 
 ALLOWED_MS = 40.0
 ROWS = 200

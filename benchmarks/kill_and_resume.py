@@ -28,7 +28,7 @@ from typing import IO, cast
 import numpy as np
 import psutil
 
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.store.sqlite.log import SqliteStore
 
 TOLD = re.compile(r" *(?P<number>\d+) +\S+ +[\d.]+ s  (?P<text>\S.*\))")
 FIRST_PATIENCE = 120.0

@@ -45,8 +45,8 @@ from limits_report import Cell, Setting, draw_plot, print_against, print_pairs, 
 from limits_rivals import FILTERED, METHODS, Trial, best_feasible, share_feasible, spend
 from threadpoolctl import threadpool_limits
 
-from automl_admm.runner.preparation import Preparation
-from automl_admm.space import Candidate
+from automl_admm.core.space import Candidate
+from automl_admm.runs.prepare.preparation import Preparation
 
 Runs = dict[str, tuple[list[Outcome], float]]
 SHARES = (0.02, 0.05, 0.10, 0.25, 0.50)

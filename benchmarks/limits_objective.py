@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from automl_admm.evaluation.objective import PipelineWork
-from automl_admm.evaluation.outcomes import InvalidOutcome
-from automl_admm.evaluation.pipeline import build_pipeline
-from automl_admm.evidence import Timing
-from automl_admm.plugin_types import Constraint, EvaluatedPipeline
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.preparation import Preparation, prepare
-from automl_admm.search import default_start
-from automl_admm.space import Candidate, SearchSpace
+from automl_admm.core.evidence import Timing
+from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.pipelines.build import build_pipeline
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.search.protocol import default_start
 
 GRAMMAR = Path(__file__).with_name("limits_space.lark")
 LATENCY, GAP = "latency_us", "auc_gap[AGE:30,40,50,60]"

@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 
-from automl_admm.admm.loop import AdmmSettings, admm
-from automl_admm.admm.schedule import Precision
-from automl_admm.evaluation.budget import no_reserve
-from automl_admm.joint.loop import joint
-from automl_admm.runner.assembly import Plan, build_executor, plan_search
-from automl_admm.runner.pipelines import subject_of
-from automl_admm.runner.preparation import Preparation
-from automl_admm.runner.search_run import Tools, run_search, teller
-from automl_admm.search import Search, SearchProblem, default_start
-from automl_admm.space import Candidate, Choice, Parameter, SearchSpace
+from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
+from automl_admm.runs.driving.budget import no_reserve
+from automl_admm.runs.pipelines import subject_of
+from automl_admm.runs.prepare.assembly import Plan, build_executor, plan_search
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.search_run import Tools, run_search, teller
+from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.joint.joint_search import joint
+from automl_admm.search.protocol import Search, SearchProblem, default_start
 from automl_admm.store.memory import MemoryStore
 
 MOST_REPEATS = 20

@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import psutil
 
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import (
+from automl_admm.core.problem import (
     Limit,
     Observation,
     Quadratic,
     SelectionSubproblem,
     ThetaSubproblem,
 )
-from automl_admm.runner.assembly import build_solver
-from automl_admm.space import Array, SearchSpace, Selection
+from automl_admm.core.space import Array, SearchSpace, Selection
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.objectives import BOWL, TABLE_A2, space_of
 
 SIZES = (10, 100, 1000)

@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import Array, Choice, Order, SearchSpace, Selection
 from automl_admm.grammar import compile_text
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.runner.assembly import build_solver
-from automl_admm.space import Array, Choice, Order, SearchSpace, Selection
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 
 SHOWN = (50, 100, 200)
 SOLVERS = ("cmab", "mcts", "genetic", "bo", "random")

@@ -17,9 +17,9 @@ from statistics import median
 
 import pandas as pd
 
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import run_pipelines
-from automl_admm.runner.preparation import prepare
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 SEARCHES = {
     "ADMM(gp, cmab)": {"strategy": "admm", "theta_solver": "gp", "z_solver": "cmab"},

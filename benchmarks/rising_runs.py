@@ -22,17 +22,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from automl_admm.evaluation.objective import PipelineWork
-from automl_admm.hookspecs import hookimpl
-from automl_admm.joint.loop import joint
-from automl_admm.plugin_types import ComponentPlugin
-from automl_admm.plugins import Plugins, load_plugins
-from automl_admm.problem import Evaluation, Observation, SelectionSubproblem, Status
-from automl_admm.runner.assembly import build_solver
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.preparation import prepare
-from automl_admm.search import Proposal, Search, SearchProblem, default_start, derive_seed
-from automl_admm.space import Candidate, Choice, Condition, Parameter, SearchSpace
+from automl_admm.core.problem import Evaluation, Observation, SelectionSubproblem, Status
+from automl_admm.core.space import Candidate, Choice, Condition, Parameter, SearchSpace
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.specs import hookimpl
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.assembly import build_solver
+from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.search.joint.joint_search import joint
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start, derive_seed
 
 ALGORITHMS = (
     "ada_boost",

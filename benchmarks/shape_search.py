@@ -25,11 +25,11 @@ from shape_tasks import DataTask, data_tasks
 from sklearn.metrics import r2_score
 from threadpoolctl import threadpool_limits
 
-from automl_admm.problem import Evaluation
-from automl_admm.run_records import RunInfo
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import run_pipelines
-from automl_admm.runner.preparation import prepare
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.run import RunInfo
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 ENDLESS = 1_000_000
 HELD_OUT = 0.4

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from automl_admm.space import Array
+from automl_admm.core.space import Array
 
 SHAPES = Path(__file__).parents[1] / "grammars" / "shapes.lark"
 TEST_ROWS = 4000

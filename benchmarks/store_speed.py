@@ -24,16 +24,16 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from automl_admm.problem import Evaluation, Status
-from automl_admm.space import Candidate, Selection
-from automl_admm.store.backup import back_up
-from automl_admm.store.connection import connect_writing, transaction
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.space import Candidate, Selection
 from automl_admm.store.files import Manifest, StoreFiles, write_manifest
-from automl_admm.store.keeper import Rhythm
-from automl_admm.store.opening import build, new_run, publish
-from automl_admm.store.rows import digest, to_row
-from automl_admm.store.schema import INSERT, VERSION
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.store.rescue.backup import back_up
+from automl_admm.store.sqlite.connection import connect_writing, transaction
+from automl_admm.store.sqlite.keeper import Rhythm
+from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.opening import build, new_run, publish
+from automl_admm.store.sqlite.rows import digest, to_row
+from automl_admm.store.sqlite.schema import INSERT, VERSION
 
 ResultT = TypeVar("ResultT")
 PARAMETERS = 12

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 from theta_runs import Case, Method, Trace, collect, optuna_methods, ours
 
-from automl_admm.space import Array
+from automl_admm.core.space import Array
 
 DIMENSION = 6
 BUDGET = 64

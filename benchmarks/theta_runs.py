@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.admm.lagrangian import constraint_cost, constraint_residuals
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import Limit, Observation, Quadratic, ThetaSubproblem
-from automl_admm.ranking import spread
-from automl_admm.runner.assembly import build_solver
-from automl_admm.space import Array, Parameter
+from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.ranking import spread
+from automl_admm.core.space import Array, Parameter
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
+from automl_admm.search.admm.lagrangian import constraint_cost, constraint_residuals
 
 RHO = 4.0
 ROUND = 8
@@ -107,7 +107,7 @@ Method = Callable[[Case, int, int], Trace]
 
 @dataclass
 class Multiplier:
-    """The augmented value of a constraint, in units as `automl_admm.admm` has them."""
+    """The augmented value of a constraint, in units as `automl_admm.search.admm` has them."""
 
     limit: float
     dual: float = 0.0

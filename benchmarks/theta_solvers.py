@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import rankdata
 from theta_runs import Case, Method, Trace, collect, optuna_methods, ours
 
-from automl_admm.space import Array
+from automl_admm.core.space import Array
 from automl_admm.testing.objectives import (
     ACKLEY,
     BOWL,

@@ -39,18 +39,18 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm import minimize
-from automl_admm.evaluation.calls import call_work
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ExecutorPlugin, ExecutorSetting, NoOptions
-from automl_admm.problem import Evaluation, Status
-from automl_admm.protocols import Finished, Task
-from automl_admm.run_records import RunInfo, RunResult
-from automl_admm.runner.blackbox import run_black_box
-from automl_admm.runner.config import RunConfig
-from automl_admm.search import derive_seed
-from automl_admm.space import SearchSpace
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.run import RunInfo, RunResult
+from automl_admm.core.space import SearchSpace
+from automl_admm.execution.task_report import call_work
+from automl_admm.plugins.records import ExecutorPlugin, ExecutorSetting, NoOptions
+from automl_admm.plugins.specs import hookimpl
+from automl_admm.runs.blackbox import run_black_box
+from automl_admm.runs.config import RunConfig
+from automl_admm.search.protocol import derive_seed
+from automl_admm.testing.lookup_tables import Measurement, Table, read_table
 from automl_admm.testing.objectives import ArtificialObjective
-from automl_admm.testing.tables import Measurement, Table, read_table
 
 WORKERS = (1, 2, 4, 8)
 SHOWN = (32, 64, 128)

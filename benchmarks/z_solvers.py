@@ -27,10 +27,10 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm import minimize
 from automl_admm.builtin.z.exhaustive import all_selections
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.runner.assembly import build_solver
-from automl_admm.space import Choice, SearchSpace, Selection
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import Choice, SearchSpace, Selection
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.objectives import ArtificialObjective
 
 SHAPE = (8, 11, 7, 11)

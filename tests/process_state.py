@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info
 
 from automl_admm import AutoMLClassifier, Choice, Parameter, SearchSpace, minimize
 from automl_admm.grammar import load_grammar
-from automl_admm.plugins import load_plugins
+from automl_admm.plugins.loading import load_plugins
 
 X, Y = load_iris(return_X_y=True)
 SPACE = SearchSpace((Choice("shape", ("a", "b")),), (Parameter("x", 0.0, 1.0),))

@@ -29,7 +29,7 @@ from automl_admm import (
     SearchSpace,
     minimize,
 )
-from automl_admm.errors import ConfigurationError, DataError, LimitWarning, NoSuccessError
+from automl_admm.core.errors import ConfigurationError, DataError, LimitWarning, NoSuccessError
 
 QUICK = {
     "grammar": "tiny",
@@ -148,7 +148,7 @@ def test_limits_are_certified_on_rows_that_nothing_has_seen() -> None:
     assert AutoMLClassifier(**QUICK).fit(X, y).certificate_ is None
 
 
-@pytest.mark.filterwarnings("ignore::automl_admm.errors.LimitWarning")
+@pytest.mark.filterwarnings("ignore::automl_admm.core.errors.LimitWarning")
 def test_what_is_not_certified_raises_with_what_was_found() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     limits = QUICK | {"constraints": ["fpr <= 0.06"], "certify": 0.99}

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.errors import DataError
+from automl_admm.core.errors import DataError
 
 QUICK = {
     "grammar": "tiny",

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import automl_admm
-from automl_admm import hookspecs
-from automl_admm.plugins import load_plugins
-from automl_admm.runner.config import RunConfig
+from automl_admm.plugins import specs as hookspecs
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [
@@ -50,7 +50,7 @@ def test_importing_the_package_is_cheap() -> None:
 
 def test_listing_plugins_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from automl_admm.plugins import load_plugins; load_plugins(); "
+        "import sys; from automl_admm.plugins.loading import load_plugins; load_plugins(); "
         "print(sorted({'sklearn', 'pandas', 'scipy.optimize', 'lark'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -81,7 +81,7 @@ def test_every_hook_is_tested() -> None:
 
 
 def test_every_command_is_in_the_readme() -> None:
-    from automl_admm.plugins import load_plugins
+    from automl_admm.plugins.loading import load_plugins
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for record in load_plugins().commands:
@@ -89,7 +89,7 @@ def test_every_command_is_in_the_readme() -> None:
 
 
 def test_every_exit_code_is_in_the_readme() -> None:
-    from automl_admm import errors
+    from automl_admm.core import errors
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]

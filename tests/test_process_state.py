@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.evaluation.together import OneAtATime, Together, unheard_warnings
+from automl_admm.execution.shared_state import OneAtATime, Together, unheard_warnings
 
 pytestmark = pytest.mark.timeout(400)  # many imports, on a machine that may be busy
 

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from automl_admm.errors import ConfigurationError, Remedy
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ExecutorPlugin, ExecutorSetting, NoOptions
-from automl_admm.protocols import Executor
+from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.protocols import Executor
+from automl_admm.plugins.records import ExecutorPlugin, ExecutorSetting, NoOptions
+from automl_admm.plugins.specs import hookimpl
 
 
 def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
@@ -20,7 +20,7 @@ def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Exec
             "the executor 'local' needs Linux or macOS.",
             hint=Remedy("Use {executor='inline'}, which has no time and memory limits."),
         )
-    from automl_admm.evaluation.local import LocalExecutor
+    from automl_admm.execution.local_executor import LocalExecutor
 
     return LocalExecutor(work, setting)
 
@@ -28,7 +28,7 @@ def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Exec
 def build_inline(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
     """Everything in this process, without limits."""
     del options
-    from automl_admm.evaluation.inline import InlineExecutor
+    from automl_admm.execution.inline_executor import InlineExecutor
 
     return InlineExecutor(work, setting)
 

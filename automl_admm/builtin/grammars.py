@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from automl_admm.grammar.locate import packaged_grammars
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import GrammarPlugin
+from automl_admm.plugins.records import GrammarPlugin
+from automl_admm.plugins.specs import hookimpl
 
 
 @hookimpl

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from automl_admm.certify.verdicts import Finding, Verdict, all_certified
-from automl_admm.errors import StoreError
-from automl_admm.store.content import read_content
-from automl_admm.store.folder import write_atomically
-from automl_admm.store.schemas import CERTIFICATE_SCHEMA, FIRST_CERTIFICATE, certificate
+from automl_admm.certify.walk.verdicts import Finding, Verdict, all_certified
+from automl_admm.core.errors import StoreError
+from automl_admm.store.file_schemas import CERTIFICATE_SCHEMA, FIRST_CERTIFICATE, certificate
+from automl_admm.store.json_content import read_content
+from automl_admm.store.run_folder import write_atomically
 
 
 @dataclass(frozen=True, slots=True)

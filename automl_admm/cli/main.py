@@ -11,9 +11,8 @@ from typing import Any, NoReturn
 import click
 
 from automl_admm import __version__
-from automl_admm.cli.interrupts import INTERRUPTED, Interrupts
-from automl_admm.cli.loading import installed
-from automl_admm.cli.screen import (
+from automl_admm.cli.shared.installed import installed
+from automl_admm.cli.shared.screen import (
     DISK_FULL,
     OutputError,
     flush,
@@ -22,12 +21,13 @@ from automl_admm.cli.screen import (
     on_screen,
     say,
 )
-from automl_admm.errors import AutomlAdmmError, StoreError, suggest
-from automl_admm.making import expect, make
-from automl_admm.plugin_types import CommandPlugin
-from automl_admm.plugins import Plugins, tell_skipped
-from automl_admm.registry import Registry
-from automl_admm.store.folder import NO_ROOM
+from automl_admm.cli.signals import INTERRUPTED, Interrupts
+from automl_admm.core.errors import AutomlAdmmError, StoreError, suggest
+from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.loading import Plugins, tell_skipped
+from automl_admm.plugins.records import CommandPlugin
+from automl_admm.plugins.registry import Registry
+from automl_admm.store.run_folder import NO_ROOM
 
 
 class PluginGroup(click.Group):

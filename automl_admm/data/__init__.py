@@ -1,1 +1,4 @@
-"""Reading tables, telling columns apart, and setting rows aside."""
+"""Read tables as they were trained on, split them, and know them again.
+
+Begin with `tables`. Nothing is known here of pipelines or searches.
+"""

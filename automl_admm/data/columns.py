@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from automl_admm.errors import DataError, suggest
-from automl_admm.plugin_types import Task
+from automl_admm.core.errors import DataError, suggest
+from automl_admm.plugins.records import Task
 
 MOST_CLASSES = 20
 LEAST_ROWS_A_CLASS = 5

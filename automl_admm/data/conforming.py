@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.columns import plain_column, with_columns
-from automl_admm.data.schema import Column, Schema
-from automl_admm.errors import DataError
+from automl_admm.data.table_schema import Column, Schema
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
 Place = Callable[[int], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from automl_admm.errors import DataError, suggest
+from automl_admm.core.errors import DataError, suggest
 
 CSV, PARQUET = ".csv", ".parquet"
 PARQUET_SUFFIXES = (PARQUET, ".pq")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from automl_admm.errors import DataError, suggest
+from automl_admm.core.errors import DataError, suggest
 
 
 def set_aside(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from automl_admm.errors import DataError, StoreError
+from automl_admm.core.errors import DataError, StoreError
 
 BLOCK = 1 << 20
 MOST_BLOCKS = 256

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.errors import ConfigurationError, DataError, Remedy
-from automl_admm.plugin_types import Task
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.plugins.records import Task
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]

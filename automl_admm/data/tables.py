@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
 from automl_admm.data.formats import PARQUET, format_of
-from automl_admm.data.schema import MISSING_TEXTS, Column, Schema, content_of
-from automl_admm.errors import DataError, suggest
+from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 if TYPE_CHECKING:
     import pandas as pd

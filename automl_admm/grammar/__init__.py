@@ -1,10 +1,9 @@
-"""The grammar is the search space: text → syntax tree → checks → search space.
+"""Compile a grammar file into a space of pipelines, or say what is wrong and where.
 
-One module a stage, in this order: `locate` finds the file, `reader` parses it into the tree of
-`model`, `checks`, `meaning` and `places` collect all mistakes as `diagnostics`, `unfolding` makes
-the search space of it, and `compiler` does all of it in a row.
+Begin with `compile`; the folders are its steps: read, check, expand. `show` draws the result.
+Nothing is known here of searches or of data.
 """
 
-from automl_admm.grammar.compiler import CompiledGrammar, compile_text, load_grammar
+from automl_admm.grammar.compile import CompiledGrammar, compile_text, load_grammar
 
 __all__ = ["CompiledGrammar", "compile_text", "load_grammar"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from automl_admm.grammar.model import Span
+from automl_admm.grammar.tree import Span
 
 SHOWN = 50
 WIDTH = 120

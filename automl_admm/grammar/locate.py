@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from automl_admm.errors import ConfigurationError, suggest
-from automl_admm.plugin_types import GrammarPlugin
-from automl_admm.registry import Registry
+from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.plugins.records import GrammarPlugin
+from automl_admm.plugins.registry import Registry
 
 SUFFIX = ".lark"
 MAX_BYTES = 256_000

@@ -1,1 +1,4 @@
-"""The memory of a run on disk: an SQLite log of evaluations, and the manifest beside it."""
+"""Keep evaluations and run files safe on disk.
+
+Nothing is known here of searches or pipelines. Begin with `run_folder`, then `sqlite/log`.
+"""

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 
-from automl_admm.errors import StoreError
-from automl_admm.store.content import read_content
-from automl_admm.store.folder import write_json
-from automl_admm.store.schemas import STORE
+from automl_admm.core.errors import StoreError
+from automl_admm.store.file_schemas import STORE
+from automl_admm.store.json_content import read_content
+from automl_admm.store.run_folder import write_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from automl_admm.problem import Evaluation
-from automl_admm.store.rows import UNFINISHED
+from automl_admm.core.problem import Evaluation
+from automl_admm.store.sqlite.rows import UNFINISHED
 
 
 class MemoryStore:

@@ -17,14 +17,14 @@ from types import FrameType
 
 import pytest
 
-from automl_admm.options import split_request
+from automl_admm.plugins.options import split_request
 from automl_admm.testing import WITH_PROMISES
 
 RESULTS = "promises.json"
 SECONDS_A_PROMISE = 300
 MODULE = """\
-from automl_admm.plugins import load_plugins
-from automl_admm.runner.assembly import build_solver
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 
 # Once and outside of the promises: what is wrong with other plugins is not this solver's fault.

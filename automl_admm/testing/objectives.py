@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.space import Array, Choice, Condition, Parameter, SearchSpace
+from automl_admm.core.space import Array, Choice, Condition, Parameter, SearchSpace
 
 SAMPLES = 10
 LEVELS = 10

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.problem import (
+from automl_admm.core.problem import (
     AtFidelity,
     Limit,
     Observation,
@@ -17,8 +17,16 @@ from automl_admm.problem import (
     SelectionSubproblem,
     ThetaSubproblem,
 )
-from automl_admm.search import PointT, unwrap
-from automl_admm.space import Array, Choice, Condition, Order, Parameter, SearchSpace, Selection
+from automl_admm.core.space import (
+    Array,
+    Choice,
+    Condition,
+    Order,
+    Parameter,
+    SearchSpace,
+    Selection,
+)
+from automl_admm.search.protocol import PointT, unwrap
 
 BUDGET = 24
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from automl_admm.axes import AxisTree
-from automl_admm.problem import Observation, ThetaSubproblem
-from automl_admm.protocols import ThetaSolver
-from automl_admm.search import unwrap
-from automl_admm.space import Array, Parameter
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.problem import Observation, ThetaSubproblem
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.core.space import Array, Parameter
+from automl_admm.search.protocol import unwrap
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.objectives import SPHERE
 from automl_admm.testing.problems import (

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from automl_admm.joint.loop import joint
-from automl_admm.problem import Evaluation, Status
-from automl_admm.protocols import ThetaSolver
-from automl_admm.search import Proposal, SearchProblem, default_start, draw_candidate
-from automl_admm.space import SearchSpace
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.core.space import SearchSpace
+from automl_admm.search.joint.joint_search import joint
+from automl_admm.search.protocol import Proposal, SearchProblem, default_start, draw_candidate
 from automl_admm.testing.problems import FURNITURE, STOOLS, furniture_loss
 
 BETTER_BY = 0.8

@@ -13,13 +13,13 @@ import pandas as pd
 import pytest
 
 from automl_admm.builtin import components as builtin
+from automl_admm.core.pipeline_space import Step
+from automl_admm.core.space import Choice
 from automl_admm.data.columns import check_target, column_kinds, infer_task, plain_missing
 from automl_admm.data.tables import read_table, split_target
-from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
-from automl_admm.plugin_types import TASKS, BuildContext
-from automl_admm.registry import Registry
-from automl_admm.shape import Step
-from automl_admm.space import Choice
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.plugins.records import TASKS, BuildContext
+from automl_admm.plugins.registry import Registry
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 SETS = [path.stem for path in sorted(DATA.glob("*.csv"))] or [

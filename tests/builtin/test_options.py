@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from automl_admm.errors import ConfigurationError
-from automl_admm.options import build_options
-from automl_admm.plugins import load_plugins
-from automl_admm.runner.assembly import STRATEGIES
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.options import build_options
+from automl_admm.runs.prepare.assembly import STRATEGIES
 
 
 def float_options() -> Iterator[tuple[str, type[Any], str]]:

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from automl_admm.certify.certificate import Certificate, read_certificate, write_certificate
-from automl_admm.certify.looks import question_of, risk_of_look, take_look
-from automl_admm.certify.margins import slack_of, tighten
-from automl_admm.certify.planning import Demand, plan
-from automl_admm.certify.sequence import Contender, order, walk
-from automl_admm.certify.verdicts import Finding, judge
-from automl_admm.certify.verification import explain, verify
-from automl_admm.evidence import Evidence, Gap, Rate
-from automl_admm.problem import Limit
+from automl_admm.certify.claims import explain, verify
+from automl_admm.certify.plan.margins import slack_of, tighten
+from automl_admm.certify.plan.planning import Demand, plan
+from automl_admm.certify.walk.looks import question_of, risk_of_look, take_look
+from automl_admm.certify.walk.sequence import Contender, order, walk
+from automl_admm.certify.walk.verdicts import Finding, judge
+from automl_admm.core.evidence import Evidence, Gap, Rate
+from automl_admm.core.problem import Limit
 
 LIMITS = (Limit("fpr", 0.1, extreme=0.0), Limit("fpr_gap[group]", 0.15, extreme=0.0))
 RATES = {"cautious": 0.03, "balanced": 0.06, "bold": 0.2}  # a bolder model scores better

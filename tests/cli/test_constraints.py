@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from automl_admm.plugins import load_plugins
+from automl_admm.plugins.loading import load_plugins
 
 QUICK = ("--grammar", "tiny", "--max-evaluations", "4", "--executor", "inline", "--out", "out")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.limits.group_classifier import GroupThresholdClassifier
-from automl_admm.runner.model_file import load_model
-from automl_admm.store.folder import RunFolder
+from automl_admm.constraints.group_classifier import GroupThresholdClassifier
+from automl_admm.runs.saved.model_file import load_model
+from automl_admm.store.run_folder import RunFolder
 
 QUICK = (
     *("--grammar", "tiny", "--max-evaluations", "5", "--theta-solver", "random", "-q"),

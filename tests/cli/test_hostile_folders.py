@@ -23,15 +23,15 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.main import main
-from automl_admm.errors import ConfigurationError, StoreError
-from automl_admm.runner.changes import find_changes
-from automl_admm.runner.request import read_request
-from automl_admm.runner.session import seconds_used
-from automl_admm.store.content import read_content
-from automl_admm.store.folder import RunFolder
-from automl_admm.store.rows import COLUMNS, digest
-from automl_admm.store.schema import SELECT_FIRST
-from automl_admm.store.schemas import HOLDER, SCHEMAS, STORE, certificate
+from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.runs.session.changes import find_changes
+from automl_admm.runs.session.saved_request import read_request
+from automl_admm.runs.session.session import seconds_used
+from automl_admm.store.file_schemas import HOLDER, SCHEMAS, STORE, certificate
+from automl_admm.store.json_content import read_content
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.rows import COLUMNS, digest
+from automl_admm.store.sqlite.schema import SELECT_FIRST
 
 GRAMMAR = """\
 %import components (impute, decision_tree, gaussian_nb)

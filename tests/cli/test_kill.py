@@ -19,11 +19,11 @@ from typing import Any
 import psutil
 import pytest
 
-from automl_admm.errors import StoreError
-from automl_admm.problem import Evaluation, Status
-from automl_admm.runner.session import seconds_used
-from automl_admm.store.folder import RunFolder
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.runs.session.session import seconds_used
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.log import SqliteStore
 
 pytestmark = pytest.mark.faults
 Seen = Callable[[str], None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from automl_admm.cli import plugins as module
+from automl_admm.cli.commands import plugins as module
 
 Run = Callable[..., "object"]
 Install = Callable[[str], None]

@@ -14,8 +14,8 @@ import pytest
 
 from automl_admm.cli.main import main
 from automl_admm.data.columns import plain_missing
-from automl_admm.runner.model_file import load_model
-from automl_admm.store.folder import RunFolder
+from automl_admm.runs.saved.model_file import load_model
+from automl_admm.store.run_folder import RunFolder
 
 Run = Callable[..., Any]
 ON_CSV = pytest.mark.parametrize("trained", ["people.csv"], indirect=True)

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.cli import conducting
+from automl_admm.cli.shared import run_command as conducting
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation
 from automl_admm.data import shares
-from automl_admm.errors import StoreError
-from automl_admm.problem import Evaluation
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\
 %import components (impute, standard_scaler, logistic_regression, gaussian_nb)

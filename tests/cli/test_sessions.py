@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.cli.fit import _new_folder
-from automl_admm.errors import NotCertifiedError
+from automl_admm.cli.commands.fit import _new_folder
+from automl_admm.core.errors import NotCertifiedError
 
 pytestmark = pytest.mark.timeout(400)
 

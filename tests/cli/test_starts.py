@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from automl_admm.cli.fit import _start
+from automl_admm.cli.commands.fit import _start
 
 
 def test_a_text_has_a_parenthesis_and_anything_else_is_a_file(monkeypatch, tmp_path):

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from automl_admm.problem import Evaluation, Status
-from automl_admm.space import Candidate, Selection
-from automl_admm.store.rows import digest
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.space import Candidate, Selection
+from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.rows import digest
 
 LIMITS = [
     {"name": "latency_us", "bound": 10.0, "at_least": False},

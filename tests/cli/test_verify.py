@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 
 from automl_admm.builtin.constraints import resources
-from automl_admm.cli.conducting import load
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import run_pipelines
-from automl_admm.runner.preparation import prepare
+from automl_admm.cli.shared.run_command import load
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 LIMITS = ("fpr <= 0.3", "fpr_gap[sex] <= 0.3", "size_mb <= 20")
 

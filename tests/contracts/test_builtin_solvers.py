@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from automl_admm.plugins import load_plugins
-from automl_admm.protocols import ThetaSolver, ZSolver
-from automl_admm.runner.assembly import build_solver
+from automl_admm.core.protocols import ThetaSolver, ZSolver
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 
 OURS = "automl-admm "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from automl_admm.plugins import load_plugins
-from automl_admm.protocols import ThetaSolver
-from automl_admm.runner.assembly import build_solver
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import ThetaSolverContract
 
 

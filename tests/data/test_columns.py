@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.columns import (
     check_columns,
     check_target,
@@ -15,7 +16,6 @@ from automl_admm.data.columns import (
     infer_task,
     plain_missing,
 )
-from automl_admm.errors import DataError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.sensitive import as_frame, known_columns, set_aside
-from automl_admm.errors import DataError
 
 FRAME = pd.DataFrame({"sex": ["f", "m"], "age": [30, 40], "income": [1.0, 2.0]})
 

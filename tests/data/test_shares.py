@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.shares import Share, read_share, share_in_time, share_of, written_out
 from automl_admm.data.tables import read_table
-from automl_admm.errors import DataError, StoreError
 
 ROWS = 60_000
 LINES = 'he said "so", then\nleft'

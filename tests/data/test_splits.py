@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
+from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.errors import ConfigurationError, DataError
 
 LABELS = st.lists(st.integers(0, 3), min_size=2, max_size=60)
 

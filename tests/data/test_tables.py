@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.columns import check_columns
-from automl_admm.data.samples import shipped_table
-from automl_admm.data.schema import schema_of
+from automl_admm.data.sample_table import shipped_table
+from automl_admm.data.table_schema import schema_of
 from automl_admm.data.tables import _check_header, read_table, split_target
-from automl_admm.errors import DataError
 
 
 @pytest.fixture
@@ -135,8 +135,8 @@ def test_core_reads_tables_without_arrow(write):
     code = f"""
 import sys
 sys.modules["pyarrow"] = None  # as if it were not installed
-from automl_admm.data.rows import follow, plain_rows, schema_of_rows
-from automl_admm.data.schema import schema_of
+from automl_admm.data.python_rows import follow, plain_rows, schema_of_rows
+from automl_admm.data.table_schema import schema_of
 from automl_admm.data.tables import read_table
 frame = read_table({str(path)!r})
 schema = schema_of_rows(frame)

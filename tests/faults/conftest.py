@@ -16,9 +16,9 @@ import pandas as pd
 import psutil
 import pytest
 
-from automl_admm.errors import StoreError
-from automl_admm.problem import Evaluation
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation
+from automl_admm.store.sqlite.log import SqliteStore
 
 HERE = Path(__file__).parent
 HEALTHY = ("decision_tree", "gaussian_nb")

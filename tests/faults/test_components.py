@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from automl_admm.problem import Status
+from automl_admm.core.problem import Status
 
 # Much has to be done in little time on a machine that may be busy with other tests.
 pytestmark = pytest.mark.timeout(400)

@@ -12,12 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-EVALUATION = Path(__file__).parents[1] / "evaluation"
+EXECUTION = Path(__file__).parents[1] / "execution"
 SCRIPT = """
 import sys
 from automl_admm.builtin.executors import build_local
-from automl_admm.plugin_types import ExecutorSetting, NoOptions
-from automl_admm.protocols import Task
+from automl_admm.plugins.records import ExecutorSetting, NoOptions
+from automl_admm.core.protocols import Task
 from faulty import Faulty
 executor = build_local(Faulty(), ExecutorSetting(1), NoOptions())
 executor.submit(Task(1, "start_grandchildren", {"pids": sys.argv[1], "hang": True}))
@@ -34,7 +34,7 @@ executor.wait()
 )
 def test_nothing_survives_the_run_and_its_server(tmp_path, seen):
     pids = tmp_path / "pids"
-    path = os.pathsep.join([str(EVALUATION), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(EXECUTION), os.environ.get("PYTHONPATH", "")])
     run = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(pids)], env=os.environ | {"PYTHONPATH": path}
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.cli.fit import slug
+from automl_admm.cli.commands.fit import slug
 
 pytestmark = pytest.mark.timeout(400)
 

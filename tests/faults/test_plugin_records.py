@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from automl_admm import probes
-from automl_admm.plugins import PluginSource
+from automl_admm.plugins import import_probe as probes
+from automl_admm.plugins.loading import PluginSource
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, Optional, Union
 from automl_admm import ComponentPlugin, ConstraintPlugin, GrammarPlugin, Parameter
 from automl_admm import ThetaSolverPlugin, hookimpl
-from automl_admm.space import Choice, Condition
+from automl_admm.core.space import Choice, Condition
 
 def build(values, context):
     raise RuntimeError("nobody builds it")

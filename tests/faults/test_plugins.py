@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm import probes
+from automl_admm.plugins import import_probe as probes
 
 pytestmark = pytest.mark.timeout(400)
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.problem import Status
+from automl_admm.core.problem import Status
 
 # A run takes seconds, and much longer on a machine that is busy with other tests.
 pytestmark = pytest.mark.timeout(400)
@@ -229,7 +229,7 @@ def test_one_seed_is_one_run(begin, tmp_path, seen):
 
 
 def read_all(out: Path):
-    from automl_admm.store.sqlite import SqliteStore
+    from automl_admm.store.sqlite.log import SqliteStore
 
     store = SqliteStore(out / "store.sqlite")
     try:

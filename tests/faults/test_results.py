@@ -11,12 +11,12 @@ import pytest
 
 from automl_admm import Choice, Constraint, Limit, SearchSpace, minimize
 from automl_admm.builtin.executors import build_local
-from automl_admm.plugin_types import ExecutorSetting, NoOptions
-from automl_admm.problem import Status
-from automl_admm.protocols import Task
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import run_pipelines
-from automl_admm.runner.preparation import prepare
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Task
+from automl_admm.plugins.records import ExecutorSetting, NoOptions
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 RETURNS = {
     "one": 1.0,
@@ -59,7 +59,7 @@ def test_a_black_box_that_returns_no_number(seen):
 @pytest.fixture(scope="module")
 def work():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parents[1] / "evaluation"), *sys.path])
+        patch.setattr(sys, "path", [str(Path(__file__).parents[1] / "execution"), *sys.path])
         yield importlib.import_module("faulty").Faulty()
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.registry import Registry
-from automl_admm.space import Choice, Condition, Parameter, Value
+from automl_admm.core.space import Choice, Condition, Parameter, Value
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
+from automl_admm.plugins.registry import Registry
 
 
 def build(values: Mapping[str, Value], context: BuildContext) -> Any:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline, predict_scores
-from automl_admm.evaluation.together import unheard_warnings
+from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import load_grammar
 from automl_admm.grammar.locate import packaged_grammars
-from automl_admm.grammar.text import parse
-from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Task
-from automl_admm.plugins import load_plugins
-from automl_admm.registry import Registry
-from automl_admm.shape import PipelineSpace
+from automl_admm.grammar.text.matcher import parse
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.registry import Registry
 
 SHIPPED = sorted(path.stem for path in packaged_grammars())
 # A few of each grammar, or all grammars together as many as the profile says.

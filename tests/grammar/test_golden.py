@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.errors import GrammarError
-from automl_admm.grammar import compile_text
-from automl_admm.shape import (
+from automl_admm.core.errors import GrammarError
+from automl_admm.core.pipeline_space import (
     Alternatives,
     Module,
     Ordered,
@@ -18,7 +17,8 @@ from automl_admm.shape import (
     Shape,
     parts_of,
 )
-from automl_admm.space import Choice, Condition, Decision, Parameter
+from automl_admm.core.space import Choice, Condition, Decision, Parameter
+from automl_admm.grammar import compile_text
 
 GOLDEN = Path(__file__).parent / "golden"
 GOOD = sorted((GOLDEN / "good").glob("*.lark"))

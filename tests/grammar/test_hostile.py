@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from automl_admm.errors import ConfigurationError, GrammarError
+from automl_admm.core.errors import ConfigurationError, GrammarError
+from automl_admm.core.precedence import MOST_BOUND
 from automl_admm.grammar import compile_text
-from automl_admm.grammar.counting import count_shapes
 from automl_admm.grammar.diagnostics import SHOWN
-from automl_admm.grammar.text import parse
-from automl_admm.precedence import MOST_BOUND
+from automl_admm.grammar.show.counting import count_shapes
+from automl_admm.grammar.text.matcher import parse
 
 # What takes this long hangs, however slow the machine is.
 pytestmark = pytest.mark.timeout(30)
@@ -104,8 +104,8 @@ HOSTILE = {
         "there is no grammar 'os'",
     ),
     "a path of modules": (
-        "%import automl_admm.plugins (load_plugins)\nstart: ridge\n",
-        "importing from 'automl_admm.plugins' is not supported",
+        "%import automl_admm.plugins.loading (load_plugins)\nstart: ridge\n",
+        "importing from 'automl_admm.plugins.loading' is not supported",
     ),
     "a declaration": ("%declare A\nstart: ridge\n", "'%declare' is not supported here"),
     "a terminal of one's own": ("start: /.*/ ridge\n", "a literal is not supported here"),

@@ -9,8 +9,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automl_admm.core.space import Order
 from automl_admm.grammar import compile_text
-from automl_admm.grammar.model import (
+from automl_admm.grammar.read.reader import read
+from automl_admm.grammar.tree import (
     BEGINNING,
     NONE,
     Before,
@@ -26,8 +28,6 @@ from automl_admm.grammar.model import (
     references,
     sequence,
 )
-from automl_admm.grammar.reader import read
-from automl_admm.space import Order
 
 TRANSFORMERS = ("impute", "scale", "pca", "select")
 

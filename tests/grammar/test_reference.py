@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.grammar import compile_text
+from automl_admm.grammar.check.ranges import CHOICE, RANGES
+from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.grammar.locate import packaged_grammars
-from automl_admm.grammar.model import NONE, TEMPLATES
-from automl_admm.grammar.parameters import CHOICE, RANGES
-from automl_admm.grammar.recursion import DEPTH
-from automl_admm.grammar.text import parse
-from automl_admm.plugins import load_plugins
-from automl_admm.shape import PipelineSpace
+from automl_admm.grammar.text.matcher import parse
+from automl_admm.grammar.tree import NONE, TEMPLATES
+from automl_admm.plugins.loading import load_plugins
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 SECTION = README.partition("## The grammar is the search space")[2].partition("\n## ")[0]
@@ -93,7 +93,7 @@ def test_every_shipped_grammar_is_named():
 
 
 def test_every_command_of_grammar_is_shown():
-    from automl_admm.cli.grammar import command
+    from automl_admm.cli.commands.grammar import command
 
     for name in command.commands:
         assert f"automl-admm grammar {name} " in SECTION

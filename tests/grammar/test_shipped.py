@@ -10,15 +10,15 @@ import pytest
 
 from automl_admm.builtin import components as built_in_components
 from automl_admm.builtin import grammars as built_in_grammars
-from automl_admm.evaluation.pipeline import build_pipeline, fit_pipeline
-from automl_admm.evaluation.together import unheard_warnings
+from automl_admm.core.pipeline_space import Branches, Item, Step, all_modules, all_steps
+from automl_admm.core.space import Choice
+from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
-from automl_admm.plugin_types import TASKS, BuildContext, ComponentPlugin, Task
-from automl_admm.plugins import Plugins, PluginSource, load_plugins
-from automl_admm.registry import Registry
-from automl_admm.search import default_start
-from automl_admm.shape import Branches, Item, Step, all_modules, all_steps
-from automl_admm.space import Choice
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.registry import Registry
+from automl_admm.search.protocol import default_start
 
 SHIPPED = ("default", "paper-a2", "paper-a3", "regression", "shapes", "tiny")
 

@@ -29,13 +29,13 @@ from automl_admm import (
     hookimpl,
 )
 from automl_admm.cli.main import program
-from automl_admm.evaluation.inline import InlineExecutor
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import SelectionSubproblem, ThetaSubproblem
-from automl_admm.runner.config import RunConfig
-from automl_admm.runner.pipelines import PipelineResult, run_pipelines
-from automl_admm.runner.preparation import prepare
-from automl_admm.space import Selection
+from automl_admm.core.problem import SelectionSubproblem, ThetaSubproblem
+from automl_admm.core.space import Selection
+from automl_admm.execution.inline_executor import InlineExecutor
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 GRAMMAR = """
 %import components (clipper, decision_tree)

@@ -9,10 +9,15 @@ from contextvars import ContextVar
 import pytest
 
 from automl_admm import hookimpl
-from automl_admm.errors import PluginError
-from automl_admm.observers import Hurry, Observers
-from automl_admm.plugin_types import CommandPlugin, ConstraintPlugin, NoOptions, ThetaSolverPlugin
-from automl_admm.plugins import Plugins, PluginSource, discover, load_plugins
+from automl_admm.core.errors import PluginError
+from automl_admm.plugins.loading import Plugins, PluginSource, discover, load_plugins
+from automl_admm.plugins.observers import Hurry, Observers
+from automl_admm.plugins.records import (
+    CommandPlugin,
+    ConstraintPlugin,
+    NoOptions,
+    ThetaSolverPlugin,
+)
 
 
 class Provider:

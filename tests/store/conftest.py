@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.problem import Evaluation, Status
-from automl_admm.space import Candidate, Selection
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.space import Candidate, Selection
+from automl_admm.store.sqlite.log import SqliteStore
 
 # A process of its own that begins, appends and then does what it is told.
 WRITER = """
@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {folder!r})
 from conftest import an_evaluation
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.store.sqlite.log import SqliteStore
 import os, signal, time
 store = SqliteStore(Path({path!r}), {mode}=True)
 for number in range({first}, {last} + 1):

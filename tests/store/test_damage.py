@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.errors import StoreError
-from automl_admm.problem import Evaluation
-from automl_admm.store.checking import check
-from automl_admm.store.repair import Repaired, repair
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation
+from automl_admm.store.rescue.checking import check
+from automl_admm.store.rescue.repair import Repaired, repair
+from automl_admm.store.sqlite.log import SqliteStore
 
 Make = Callable[..., Path]
 Seen = Callable[[str], None]

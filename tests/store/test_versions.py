@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.errors import StoreError
-from automl_admm.problem import Limit, Status
-from automl_admm.ranking import rank
-from automl_admm.store.checking import check
-from automl_admm.store.schema import VERSION
-from automl_admm.store.sqlite import SqliteStore
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Limit, Status
+from automl_admm.core.ranking import rank
+from automl_admm.store.rescue.checking import check
+from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.schema import VERSION
 
 FILES = Path(__file__).parent / "files"
 RELEASED = ["version-1.sqlite", "version-2"]

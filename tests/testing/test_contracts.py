@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.axes import AxisTree
-from automl_admm.builtin.theta.uniform import RandomTheta
+from automl_admm.builtin.theta.random_points import RandomTheta
 from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
-from automl_admm.builtin.z.uniform import UniformSelections
-from automl_admm.space import Selection
+from automl_admm.builtin.z.random_selections import UniformSelections
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.space import Selection
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 from automl_admm.testing.problems import (
     LIMITS,
@@ -310,7 +310,7 @@ def test_the_optimum_of_the_table() -> None:
 
 
 AUTHORS = """
-from automl_admm.builtin.z.uniform import UniformSelections
+from automl_admm.builtin.z.random_selections import UniformSelections
 from automl_admm.testing.contracts import ZSolverContract
 
 

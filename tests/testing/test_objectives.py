@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from automl_admm.space import Choice
+from automl_admm.core.space import Choice
 from automl_admm.testing.objectives import (
     BOWL,
     HARTMANN,

@@ -17,8 +17,8 @@ from automl_admm.builtin.components import (
     transformers,
     trees,
 )
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ComponentPlugin
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.specs import hookimpl
 
 
 @hookimpl

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.plugin_types import BuildContext
-from automl_admm.space import Value
+from automl_admm.core.space import Value
+from automl_admm.plugins.records import BuildContext
 
 MOST_CATEGORIES = 250
 MISSING = -1

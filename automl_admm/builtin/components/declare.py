@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from automl_admm.plugin_types import BuildContext, ComponentFactory, ComponentPlugin, Task
-from automl_admm.space import Choice, Parameter, Value
+from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.plugins.records import BuildContext, ComponentFactory, ComponentPlugin, Task
 
 Arguments = dict[str, Any]
 Prepare = Callable[[Arguments], Arguments]

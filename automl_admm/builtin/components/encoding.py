@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from automl_admm.builtin.components.declare import choice, transformer
-from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.space import Value
+from automl_admm.core.space import Value
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
 MOST_CATEGORIES = 32
 

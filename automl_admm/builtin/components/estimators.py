@@ -15,7 +15,7 @@ from automl_admm.builtin.components.declare import (
     switch,
     whole,
 )
-from automl_admm.plugin_types import ComponentPlugin
+from automl_admm.plugins.records import ComponentPlugin
 
 GAUSSIAN_PROCESS = "sklearn.gaussian_process"
 NEURAL = "sklearn.neural_network"

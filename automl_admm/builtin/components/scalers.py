@@ -14,7 +14,7 @@ from automl_admm.builtin.components.declare import (
     transformer,
     whole,
 )
-from automl_admm.plugin_types import ComponentPlugin
+from automl_admm.plugins.records import ComponentPlugin
 
 PREPROCESSING = "sklearn.preprocessing"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.builtin.components.declare import of, real, transformer, whole
-from automl_admm.plugin_types import BuildContext, ComponentPlugin
-from automl_admm.space import Value
+from automl_admm.core.space import Value
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from automl_admm.builtin.components.declare import (
     transformer,
     whole,
 )
-from automl_admm.plugin_types import ComponentPlugin
-from automl_admm.space import Parameter
+from automl_admm.core.space import Parameter
+from automl_admm.plugins.records import ComponentPlugin
 
 DECOMPOSITION = "sklearn.decomposition"
 PROJECTION = "sklearn.random_projection"

@@ -17,8 +17,8 @@ from automl_admm.builtin.components.declare import (
     switch,
     whole,
 )
-from automl_admm.plugin_types import ComponentPlugin, Task
-from automl_admm.space import Choice, Parameter
+from automl_admm.core.space import Choice, Parameter
+from automl_admm.plugins.records import ComponentPlugin, Task
 
 ENSEMBLE = "sklearn.ensemble"
 TREE = "sklearn.tree"

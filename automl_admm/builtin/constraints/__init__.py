@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automl_admm.builtin.constraints import groups, rates, resources
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ConstraintPlugin
+from automl_admm.builtin.constraints import decision_rates as rates
+from automl_admm.builtin.constraints import fairness as groups
+from automl_admm.builtin.constraints import resources
+from automl_admm.plugins.records import ConstraintPlugin
+from automl_admm.plugins.specs import hookimpl
 
 
 @hookimpl

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.builtin.constraints.columns import columns
-from automl_admm.evaluation.saving import count_bytes
-from automl_admm.evaluation.views import with_labels
-from automl_admm.evidence import Fact, Timing
-from automl_admm.plugin_types import ConstraintPlugin, EvaluatedPipeline
+from automl_admm.builtin.constraints.columns_used import columns
+from automl_admm.core.evidence import Fact, Timing
+from automl_admm.execution.skops_import import count_bytes
+from automl_admm.pipelines.predictions.wrappers import with_labels
+from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
 
 BATCH = 1000
 REPEATS = 9

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
-from automl_admm.protocols import ThetaSolver
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
+from automl_admm.plugins.specs import hookimpl
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +86,22 @@ class TrustRegionOptions:
 
 def build_gp(options: GpOptions) -> ThetaSolver:
     """Bayesian optimization with a Gaussian process."""
-    from automl_admm.builtin.theta.gp import GaussianProcessTheta
+    from automl_admm.builtin.theta.gaussian.gp import GaussianProcessTheta
 
     return GaussianProcessTheta(options)
 
 
 def build_tpe(options: TpeOptions) -> ThetaSolver:
     """Parzen estimators of good and bad losses."""
-    from automl_admm.builtin.theta.tpe import LossRule, ParzenTheta
+    from automl_admm.builtin.theta.parzen.tpe import LossRule, ParzenTheta
 
     return ParzenTheta(options, LossRule())
 
 
 def build_ctpe(options: CtpeOptions) -> ThetaSolver:
     """Parzen estimators of the objective and of each constraint."""
-    from automl_admm.builtin.theta.ctpe import ConstrainedRule
-    from automl_admm.builtin.theta.tpe import ParzenTheta
+    from automl_admm.builtin.theta.parzen.ctpe import ConstrainedRule
+    from automl_admm.builtin.theta.parzen.tpe import ParzenTheta
 
     by_feasible = options.split == "feasible" and not options.naive
     return ParzenTheta(
@@ -119,7 +119,7 @@ def build_trust_region(options: TrustRegionOptions) -> ThetaSolver:
 def build_random(options: NoOptions) -> ThetaSolver:
     """Uniform points."""
     del options
-    from automl_admm.builtin.theta.uniform import RandomTheta
+    from automl_admm.builtin.theta.random_points import RandomTheta
 
     return RandomTheta()
 

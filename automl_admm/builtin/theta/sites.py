@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from automl_admm.axes import AxisTree
-from automl_admm.builtin.theta.activity import Activity
+from automl_admm.builtin.theta.active_axes import Activity
 from automl_admm.builtin.theta.box import Box
-from automl_admm.space import Array, Parameter
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.space import Array, Parameter
 
 
 class Sites:

@@ -10,11 +10,11 @@ from scipy.optimize import Bounds, minimize
 from scipy.stats import qmc
 
 from automl_admm.builtin.theta import TrustRegionOptions
-from automl_admm.builtin.theta.asking import one_by_one
 from automl_admm.builtin.theta.box import Box
-from automl_admm.problem import Observation, Quadratic, ThetaSubproblem
-from automl_admm.ranking import price_of_failure
-from automl_admm.space import Array
+from automl_admm.builtin.theta.one_by_one import one_by_one
+from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.ranking import price_of_failure
+from automl_admm.core.space import Array
 
 SOBOL_LOG2 = 6
 CALLS_A_RUN = 200

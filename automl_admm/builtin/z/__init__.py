@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import NoOptions, ZSolverPlugin
-from automl_admm.protocols import ZSolver
+from automl_admm.core.protocols import ZSolver
+from automl_admm.plugins.records import NoOptions, ZSolverPlugin
+from automl_admm.plugins.specs import hookimpl
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def build_cmab(options: CmabOptions) -> ZSolver:
 def build_random(options: NoOptions) -> ZSolver:
     """Make the random solver."""
     del options
-    from automl_admm.builtin.z.uniform import UniformSelections
+    from automl_admm.builtin.z.random_selections import UniformSelections
 
     return UniformSelections()
 

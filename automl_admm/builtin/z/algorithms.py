@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from automl_admm.builtin.z.learner import Record, first_new, neighbour
-from automl_admm.problem import Observation
-from automl_admm.space import Choice, Condition, SearchSpace, Selection, draw
+from automl_admm.core.problem import Observation
+from automl_admm.core.space import Choice, Condition, SearchSpace, Selection, draw
 
 TRIES = 16
 FROM_BEST = 0.75

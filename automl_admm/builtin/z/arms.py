@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from automl_admm.space import Choice, Decision, Order, Pick, Selection
+from automl_admm.core.space import Choice, Decision, Order, Pick, Selection
 
 Arm = tuple[str, str, int]
 UPPER_QUANTILE = 0.7

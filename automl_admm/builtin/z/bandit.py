@@ -9,7 +9,7 @@ import numpy as np
 
 from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.space import Selection
+from automl_admm.core.space import Selection
 
 Index = Callable[[float, float, float, np.random.Generator], float]
 UNTRIED = 1e6

@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from automl_admm.builtin.theta.acquisition import ExpectedImprovement
 from automl_admm.builtin.theta.box import Box
-from automl_admm.builtin.theta.regression import Kernel, Posterior, fit_kernel, prior_mean
-from automl_admm.builtin.theta.sample import Sample
+from automl_admm.builtin.theta.gaussian.acquisition import ExpectedImprovement
+from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, fit_kernel, prior_mean
+from automl_admm.builtin.theta.gaussian.training_set import Sample
 from automl_admm.builtin.z.learner import Learner, neighbour
-from automl_admm.joint.relaxation import RelaxedSpace
-from automl_admm.problem import Observation, Quadratic, SelectionSubproblem
-from automl_admm.space import Array, Candidate, SearchSpace, Selection
+from automl_admm.core.problem import Observation, Quadratic, SelectionSubproblem
+from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
+from automl_admm.search.joint.one_hot import RelaxedSpace
 
 INITIAL = 8
 MODELLED = 256

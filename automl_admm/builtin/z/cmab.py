@@ -12,8 +12,8 @@ import numpy as np
 
 from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.problem import Limit, Observation, SelectionSubproblem
-from automl_admm.space import Selection
+from automl_admm.core.problem import Limit, Observation, SelectionSubproblem
+from automl_admm.core.space import Selection
 
 
 class CombinatorialBandit(Learner):

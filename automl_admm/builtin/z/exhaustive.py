@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from automl_admm.errors import ConfigurationError, Remedy
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
+from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
 
 LARGEST = 100_000
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from automl_admm.builtin.z.learner import Learner, first_new, neighbour
-from automl_admm.space import Decision, Order, Pick, SearchSpace, Selection, draw
+from automl_admm.core.space import Decision, Order, Pick, SearchSpace, Selection, draw
 
 TOURNAMENT = 3
 TRIES = 16

@@ -10,9 +10,9 @@ import numpy as np
 
 from automl_admm.builtin.z.learner import Record, first_new, neighbour
 from automl_admm.builtin.z.sequential import SequentialHalving
-from automl_admm.problem import AtFidelity, Observation, SelectionSubproblem
-from automl_admm.protocols import ZSolver
-from automl_admm.space import SearchSpace, Selection
+from automl_admm.core.problem import AtFidelity, Observation, SelectionSubproblem
+from automl_admm.core.protocols import ZSolver
+from automl_admm.core.space import SearchSpace, Selection
 
 ETA = 3
 FROM_BEST = 0.5

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.space import SearchSpace, Selection, draw
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import SearchSpace, Selection, draw
 
 NEIGHBOURS = 16
 DRAWS = 64

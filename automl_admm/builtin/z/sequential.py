@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of, turn
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.problem import Observation, SelectionSubproblem
-from automl_admm.space import SearchSpace, Selection
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import SearchSpace, Selection
 
 UNKNOWN_BUDGET = 64
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
 
-from automl_admm.plugin_types import ExecutorSetting
+from automl_admm.plugins.records import ExecutorSetting
 
 PATIENCE = 80.0
 

@@ -10,12 +10,12 @@ import pytest
 from automl_admm_dask import DaskOptions, build_dask
 from automl_admm_dask.letters import pack, unpack
 
-from automl_admm.errors import ConfigurationError
-from automl_admm.evaluation.local import LocalExecutor
-from automl_admm.plugin_types import ExecutorSetting
-from automl_admm.plugins import load_plugins
-from automl_admm.problem import Status
-from automl_admm.protocols import Task
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Task
+from automl_admm.execution.local_executor import LocalExecutor
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import ExecutorSetting
 
 MEMORY = 200_000_000
 

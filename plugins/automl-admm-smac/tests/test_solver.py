@@ -17,10 +17,10 @@ from automl_admm_smac.solver import instructive
 from automl_admm_smac.terrain import Terrain
 from automl_admm_smac.trials import Trials
 
-from automl_admm.problem import AtFidelity, Observation
-from automl_admm.protocols import ThetaSolver
-from automl_admm.search import unwrap
-from automl_admm.space import Array, Condition, Parameter
+from automl_admm.core.problem import AtFidelity, Observation
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.core.space import Array, Condition, Parameter
+from automl_admm.search.protocol import unwrap
 from automl_admm.testing.contracts import box_problem, observed
 
 LINE = (Parameter("x", 0, 1),)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ExecutorPlugin, ExecutorSetting
-from automl_admm.protocols import Executor
+from automl_admm.core.protocols import Executor
+from automl_admm.plugins.records import ExecutorPlugin, ExecutorSetting
+from automl_admm.plugins.specs import hookimpl
 
 __all__ = ["DaskOptions", "executors"]
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from distributed import Client, Security, rpc
 from distributed.versions import VersionMismatchWarning
 
-from automl_admm.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.evaluation.channel import readable
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.execution.server.channel import readable
 
 CONNECT_SECONDS = 5.0
 START_SECONDS = 60.0

@@ -16,9 +16,9 @@ from typing import Any
 from distributed import Client, Future
 from distributed.versions import get_versions
 
-from automl_admm.errors import AutomlAdmmError
-from automl_admm.problem import Status
-from automl_admm.protocols import Finished
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished
 from automl_admm_dask.letters import Answer, Brief, Job
 from automl_admm_dask.remote import (
     StationGoneError,

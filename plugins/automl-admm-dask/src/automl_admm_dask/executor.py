@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.evaluation.folders import Folders
-from automl_admm.evaluation.local import pickle_work
-from automl_admm.evaluation.obstacles import naming_obstacles
-from automl_admm.plugin_types import ExecutorSetting
-from automl_admm.problem import Status
-from automl_admm.protocols import Finished, Task
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.local_executor import pickle_work
+from automl_admm.execution.os_errors import naming_obstacles
+from automl_admm.execution.task_folders import Folders
+from automl_admm.plugins.records import ExecutorSetting
 from automl_admm_dask import DaskOptions
 from automl_admm_dask.clusters import OwnCluster, connect
 from automl_admm_dask.crew import Crew, Ended, Event, Joined, Left, Looked, Place, Refused

@@ -7,9 +7,9 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.errors import AutomlAdmmError
-from automl_admm.evaluation.child import TASK
-from automl_admm.protocols import Finished
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.protocols import Finished
+from automl_admm.execution.child.task_child import TASK
 
 
 @dataclass(frozen=True, slots=True)

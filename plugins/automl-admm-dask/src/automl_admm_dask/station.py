@@ -21,12 +21,12 @@ from typing import Any
 
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from automl_admm.errors import AutomlAdmmError
-from automl_admm.evaluation.folders import remove_tree
-from automl_admm.evaluation.local import LocalExecutor, PickledWork
-from automl_admm.plugin_types import ExecutorSetting
-from automl_admm.problem import Status
-from automl_admm.protocols import Finished, Task
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.local_executor import LocalExecutor, PickledWork
+from automl_admm.execution.task_folders import remove_tree
+from automl_admm.plugins.records import ExecutorSetting
 from automl_admm_dask.letters import Answer, Brief, Job, pack
 
 SLICE = 0.02

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import NoOptions, ThetaSolverPlugin
-from automl_admm.protocols import ThetaSolver
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
+from automl_admm.plugins.specs import hookimpl
 
 __all__ = ["ParzenOptions", "theta_solvers"]
 

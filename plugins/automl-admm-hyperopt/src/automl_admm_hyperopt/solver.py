@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from hyperopt import Trials, anneal, tpe  # type: ignore[import-untyped]
 
-from automl_admm.axes import AxisTree
-from automl_admm.problem import Observation, ThetaSubproblem
-from automl_admm.space import Array
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.problem import Observation, ThetaSubproblem
+from automl_admm.core.space import Array
 from automl_admm_hyperopt.trials import Document, Documents
 
 FEWEST_INITIAL = 5

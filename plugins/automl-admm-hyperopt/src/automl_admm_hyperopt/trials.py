@@ -15,8 +15,8 @@ from hyperopt import (  # type: ignore[import-untyped]
 )
 from hyperopt.base import Domain  # type: ignore[import-untyped]
 
-from automl_admm.axes import AxisTree
-from automl_admm.space import Array
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.space import Array
 
 Document = dict[str, Any]
 

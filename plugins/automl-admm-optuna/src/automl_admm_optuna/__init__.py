@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from automl_admm import AutomlAdmmError
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ThetaSolverPlugin
-from automl_admm.protocols import ThetaSolver
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.records import ThetaSolverPlugin
+from automl_admm.plugins.specs import hookimpl
 
 __all__ = ["ParzenOptions", "ProcessOptions", "TorchMissingError", "theta_solvers"]
 

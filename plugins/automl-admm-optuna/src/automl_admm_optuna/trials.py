@@ -16,8 +16,8 @@ from optuna.samplers import BaseSampler
 from optuna.storages import InMemoryStorage
 from optuna.trial import Trial, TrialState, create_trial
 
-from automl_admm.axes import AxisTree
-from automl_admm.space import Array
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.space import Array
 from automl_admm_optuna.samplers import QUIET
 
 

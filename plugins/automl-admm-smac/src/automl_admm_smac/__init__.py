@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from automl_admm.hookspecs import hookimpl
-from automl_admm.plugin_types import ThetaSolverPlugin
-from automl_admm.protocols import ThetaSolver
+from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugins.records import ThetaSolverPlugin
+from automl_admm.plugins.specs import hookimpl
 
 __all__ = ["ForestOptions", "SmacOptions", "theta_solvers"]
 

@@ -12,8 +12,8 @@ from smac.runhistory import StatusType, TrialKey, TrialValue
 from smac.runhistory.encoder.encoder import RunHistoryEncoder
 from smac.runhistory.encoder.log_scaled_encoder import RunHistoryLogScaledEncoder
 
-from automl_admm.ranking import price_of_failure
-from automl_admm.space import Array
+from automl_admm.core.ranking import price_of_failure
+from automl_admm.core.space import Array
 
 # SMAC subtracts the least from the most, which overflows where losses are near the largest number.
 MOST = 1e100

@@ -16,8 +16,8 @@ from ConfigSpace import (
 )
 from ConfigSpace.hyperparameters import Hyperparameter
 
-from automl_admm.axes import AxisTree
-from automl_admm.space import Array, Parameter
+from automl_admm.core.axis_tree import AxisTree
+from automl_admm.core.space import Array, Parameter
 
 
 class Terrain:

@@ -1,0 +1,103 @@
+"""How many input columns a fitted pipeline reads: what does not reach the model need not be got.
+
+A column counts if anything made of it arrives at the last step. Selectors drop columns, scalers
+and encoders keep them apart; a step that is not known to do so mixes all that it is given. So
+the count is never too small, and it does not say whether the model makes use of what arrives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from automl_admm.core.evidence import Fact
+from automl_admm.plugins.records import EvaluatedPipeline
+
+Sources = list[frozenset[int]]
+"""For each feature the input columns that it is made of."""
+
+
+def columns(evaluated: EvaluatedPipeline) -> Fact:
+    """The number of input columns of which something reaches the last step.
+
+    What a pipeline decides by, a threshold for each group, is read as well.
+    """
+    sources: Sources = [frozenset([place]) for place in range(evaluated.X.shape[1])]
+    for _, step in evaluated.pipeline.steps[:-1]:
+        sources = _through(step, sources)
+    return Fact(float(len(_all(sources) | _decided_by(evaluated))))
+
+
+def _decided_by(evaluated: EvaluatedPipeline) -> frozenset[int]:
+    """The columns that a `GroupThresholdClassifier` makes groups of; none of any other pipeline."""
+    names = [str(name) for name in getattr(evaluated.X, "columns", ())]
+    return frozenset(names.index(name) for name in getattr(evaluated.pipeline, "columns", ()))
+
+
+def _through(step: Any, sources: Sources) -> Sources:
+    """The sources of what a fitted step puts out."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import FeatureUnion, Pipeline
+
+    if isinstance(step, str):
+        return [] if step == "drop" else sources
+    if isinstance(step, Pipeline):
+        for _, inner in step.steps:
+            sources = _through(inner, sources)
+        return sources
+    if isinstance(step, FeatureUnion):
+        branches = [_through(inner, sources) for _, inner in step.transformer_list]
+        return [source for branch in branches for source in branch]
+    if isinstance(step, ColumnTransformer):
+        return _routed(step, sources)
+    return _of_one(step, sources)
+
+
+def _routed(step: Any, sources: Sources) -> Sources:
+    names = list(getattr(step, "feature_names_in_", ()))
+    found: Sources = []
+    for _, inner, chosen in step.transformers_:
+        if not isinstance(chosen, Sequence):
+            return [_all(sources)]
+        places = [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
+        found += _through(inner, [sources[place] for place in places])
+    return found
+
+
+def _of_one(step: Any, sources: Sources) -> Sources:
+    if hasattr(step, "get_support"):
+        kept = step.get_support()
+        if len(kept) != len(sources):
+            return [_all(sources)] if any(kept) else []
+        return [source for source, keeps in zip(sources, kept, strict=True) if keeps]
+    widths = _widths(step, len(sources))
+    if widths is None:
+        return [_all(sources)]
+    return [source for source, width in zip(sources, widths, strict=True) for _ in range(width)]
+
+
+def _widths(step: Any, count: int) -> list[int] | None:
+    """How many features a step makes of each it is given; None if it mixes them."""
+    from sklearn.base import OneToOneFeatureMixin
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import Normalizer, OneHotEncoder
+
+    if getattr(step, "n_features_in_", None) != count:
+        return None
+    if isinstance(step, OneHotEncoder) and step.drop is None:
+        rare = step.infrequent_categories_ if _groups_rare(step) else [None] * count
+        return [
+            len(known) - (0 if few is None else len(few) - 1)
+            for known, few in zip(step.categories_, rare, strict=True)
+        ]
+    is_whole = isinstance(step, SimpleImputer) and step.keep_empty_features
+    apart = isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
+    return [1] * count if apart or (is_whole and step.indicator_ is None) else None
+
+
+def _groups_rare(encoder: Any) -> bool:
+    return encoder.max_categories is not None or encoder.min_frequency is not None
+
+
+def _all(sources: Sources) -> frozenset[int]:
+    return frozenset().union(*sources)

@@ -1,0 +1,154 @@
+"""The θ-solver `gp`: Bayesian optimization with a Gaussian process (the papers' BO)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import qmc
+
+from automl_admm.builtin.theta import GpOptions
+from automl_admm.builtin.theta.box import Box
+from automl_admm.builtin.theta.gaussian.acquisition import (
+    Acquisition,
+    ExpectedImprovement,
+    Pull,
+    Together,
+    WithinLimit,
+    climb,
+)
+from automl_admm.builtin.theta.gaussian.surrogate import Beliefs, Surrogate
+from automl_admm.builtin.theta.gaussian.training_set import Sample, Training
+from automl_admm.builtin.theta.one_by_one import one_by_one
+from automl_admm.core.problem import Observation, ThetaSubproblem
+from automl_admm.core.space import Array
+
+SOBOL_LOG2 = 9
+NEAR = 256
+STARTS = 4
+CLIMB_STEPS = 10
+PULL = 0.1
+
+
+class GaussianProcessTheta:
+    """Proposes where the expected improvement within the limits is largest.
+
+    The model learns f̃ = loss − known_cost on points with their integers on the grid, as it was told
+    or with what is far above the median squeezed, whichever is likelier; the known cost is added
+    exactly when points are compared. With limits it learns the objective and each constraint as
+    they were measured, so that no multiplier makes an observation stale, and maximises
+    log EI + Σ_m log P(g_m ≤ ε_m); until something is feasible, Σ_m log P(g_m ≤ ε_m) with a small
+    pull towards better objectives. Told to model what is `priced`, it learns f̃ always.
+    """
+
+    def __init__(self, options: GpOptions) -> None:
+        self._options = options
+        self._surrogate = Surrogate()
+
+    def begin(self, subproblem: ThetaSubproblem) -> None:
+        """Start on a box: learn its history, and plan a first design if little is known."""
+        self._subproblem = subproblem
+        self._rng = np.random.default_rng(subproblem.seed)
+        self._box = Box.of(subproblem.parameters)
+        limits = subproblem.limits if self._options.limits == "probability" else ()
+        self._sample = Sample(self._box, subproblem.known_cost, limits, subproblem.objective_unit)
+        self._sample.add(subproblem.history)
+        self._surrogate.begin(tuple(parameter.name for parameter in subproblem.parameters))
+        self._net = self._sobol() if self._box.dimension else np.zeros((1, 0))
+
+    def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
+        """Propose one by one, each with those before it taken as pending."""
+        return one_by_one(self._propose, count, pending)
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        """Learn."""
+        self._sample.add(observations)
+
+    def _propose(self, pending: Sequence[Array]) -> Array | None:
+        waiting = np.array(pending, dtype=float).reshape(len(pending), self._box.dimension)
+        taken = self._sample.keys | set(self._box.keys(waiting))
+        if self._box.is_used_up(taken):
+            return None
+        if len(taken) < self._design_size() or not len(self._sample):
+            return self._next_of_design(taken)
+        best = self._best_improvement(self._box.project(waiting), taken)
+        return self._box.draw(self._rng, taken) if best is None else best
+
+    def _design_size(self) -> int:
+        """The start and some Sobol points: few, as budgets are small."""
+        return self._options.initial or min(2 + self._box.dimension // 2, 6)
+
+    def _next_of_design(self, taken: set[bytes]) -> Array | None:
+        start = np.clip(self._subproblem.start, 0.0, 1.0)
+        design = np.concatenate([start[None], self._net])
+        for point, key in zip(design, self._box.keys(design), strict=True):
+            if key not in taken:
+                return np.array(point)
+        return self._box.draw(self._rng, taken)
+
+    def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
+        """The untried candidate of the largest acquisition."""
+        shapes = self._sample.trainings(self._options.points)
+        training, beliefs = self._surrogate.condition(shapes, len(self._sample))
+        acquisition, incumbent = self._acquisition(training, beliefs, waiting)
+        candidates = self._candidates(incumbent)
+        scores = acquisition(candidates, self._box.project(candidates))
+        top = candidates[np.argsort(-scores, kind="stable")[:STARTS]]
+        climbed = climb(acquisition, top, CLIMB_STEPS)
+        ranked = np.concatenate([climbed, candidates])
+        scores = np.concatenate([acquisition(climbed, self._box.project(climbed)), scores])
+        for place in np.argsort(-scores, kind="stable"):
+            if self._box.keys(ranked[place][None])[0] not in taken:
+                # A copy: a view would keep all candidates in memory as long as it lives.
+                return np.array(ranked[place])
+        return None
+
+    def _acquisition(
+        self, training: Training, beliefs: Beliefs, waiting: Array
+    ) -> tuple[Acquisition, Array]:
+        """What is to be largest after what is pending, and the best point so far.
+
+        What is pending is believed to be as good as expected: an improvement is one on that, too.
+        Else every worker would be sent to the same place.
+        """
+        expected, _ = beliefs.objective.moments(training.points)
+        totals = expected + training.known
+        after = beliefs.believing(waiting)
+        pairs = zip(after.constraints, training.measured, strict=True)
+        limits = [WithinLimit(posterior, measured.bound) for posterior, measured in pairs]
+        known_cost, unit = self._subproblem.known_cost, training.unit
+        if limits and not training.feasible.any():
+            search = Together([Pull(after.objective, known_cost, unit, PULL), *limits])
+            scores = search(training.points, training.points)
+            return search, training.points[int(scores.argmax())]
+        if training.feasible.any():
+            totals = np.where(training.feasible, totals, np.inf)
+        best = min(float(totals.min()), self._best_expected(after, limits, waiting, unit))
+        improvement = ExpectedImprovement(after.objective, known_cost, unit, best)
+        incumbent = training.points[int(totals.argmin())]
+        return Together([improvement, *limits]) if limits else improvement, incumbent
+
+    def _best_expected(
+        self, beliefs: Beliefs, limits: Sequence[WithinLimit], points: Array, unit: float
+    ) -> float:
+        """The least expected total of those points that are expected to be within the limits."""
+        expected, _ = beliefs.objective.moments(points)
+        within = [limit.posterior.moments(points)[0] <= limit.bound for limit in limits]
+        totals = expected + self._subproblem.known_cost(points) / unit
+        return float(np.min(totals[np.all(within, axis=0)] if limits else totals, initial=math.inf))
+
+    def _candidates(self, incumbent: Array) -> Array:
+        """Sobol points, shifted; some of their coordinates in the incumbent; points close to it."""
+        rng, dimension = self._rng, self._box.dimension
+        shifted = np.mod(self._net + rng.random(dimension), 1.0)
+        swapped = shifted[:NEAR].copy()
+        kept = rng.random(swapped.shape) > max(1.5 / dimension, 0.25)
+        swapped[kept] = np.broadcast_to(incumbent, swapped.shape)[kept]
+        widths = 10.0 ** rng.uniform(-3.0, -0.7, size=(NEAR, 1))
+        near = np.clip(incumbent + widths * rng.normal(size=(NEAR, dimension)), 0.0, 1.0)
+        return np.concatenate([shifted, swapped, near])
+
+    def _sobol(self) -> Array:
+        engine = qmc.Sobol(self._box.dimension, rng=self._rng)
+        return np.asarray(engine.random_base2(SOBOL_LOG2), dtype=float)

@@ -1,0 +1,89 @@
+"""What `gp` believes of a box: a Gaussian process for the objective and one for each constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, fit_kernel, prior_mean
+from automl_admm.builtin.theta.gaussian.training_set import Training
+from automl_admm.core.space import Array
+
+FIRST_FIT, NEXT_FIT = 60, 15
+ALWAYS_FIT = 100
+REFITS = 50
+COMPARED_AGAIN = 1.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """The posteriors of the objective and of each constraint."""
+
+    objective: Posterior
+    constraints: tuple[Posterior, ...]
+
+    def believing(self, points: Array) -> Beliefs:
+        """The beliefs had these points, not told yet, turned out as they are expected to."""
+        if not len(points):
+            return self
+        return Beliefs(
+            self.objective.believing(points),
+            tuple(posterior.believing(points) for posterior in self.constraints),
+        )
+
+
+class Surrogate:
+    """Fits kernels from those of the ask before, or of the last box of the same parameters.
+
+    Of the shapes that the values of the objective may have it takes the one that the likeliest
+    process explains best: where their density −log p(v | X, φ) − log p(φ) is least. That seldom
+    changes, so they are compared again only when a tenth more is known.
+    """
+
+    def __init__(self) -> None:
+        self._kernels: dict[tuple[str, ...], list[Array]] = {}
+        self._names: tuple[str, ...] = ()
+        self._fitted_at = 0
+        self._compared_at = 0
+        self._shape = 0
+
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Start on a box of these parameters."""
+        self._names = names
+        self._fitted_at = 0
+        self._compared_at = 0
+
+    def condition(self, shapes: Sequence[Training], seen: int) -> tuple[Training, Beliefs]:
+        """Fit the kernels if enough is new of what was `seen`, and condition on the sample."""
+        every = 1 if seen <= ALWAYS_FIT else seen // REFITS
+        if not self._fitted_at or seen - self._fitted_at >= every:
+            self._fit(shapes, seen)
+            self._fitted_at = seen
+        training, kernels = shapes[self._shape], self._kernels[self._names]
+        outputs = [training.values, *(measured.values for measured in training.measured)]
+        objective, *constraints = (
+            Posterior.of(Kernel.of(logs), training.points, values)
+            for logs, values in zip(
+                [kernels[self._shape], *kernels[len(shapes) :]], outputs, strict=True
+            )
+        )
+        return training, Beliefs(objective, tuple(constraints))
+
+    def _fit(self, shapes: Sequence[Training], seen: int) -> None:
+        """A kernel for each shape, or only for the one that was taken, and for each constraint."""
+        points = shapes[0].points
+        outputs = [shape.values for shape in shapes]
+        outputs += [measured.values for measured in shapes[0].measured]
+        kernels, steps = list(self._kernels.get(self._names, [])), NEXT_FIT
+        if len(kernels) != len(outputs):
+            kernels, steps = [prior_mean(points.shape[1])] * len(outputs), FIRST_FIT
+        is_due = seen >= COMPARED_AGAIN * self._compared_at
+        tried = range(len(shapes)) if is_due else (self._shape,)
+        surprises: dict[int, float] = {}
+        for place in (*tried, *range(len(shapes), len(outputs))):
+            fit = fit_kernel(points, outputs[place], kernels[place], steps)
+            kernels[place], surprises[place] = fit.logs, fit.surprise
+        self._kernels[self._names] = kernels
+        if is_due:
+            self._compared_at = seen
+            self._shape = min(tried, key=lambda place: surprises[place] + shapes[place].log_scale)

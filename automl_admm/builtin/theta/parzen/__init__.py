@@ -1,0 +1,1 @@
+"""Parzen estimators: `tpe`, and `ctpe` for limits (Watanabe and Hutter)."""

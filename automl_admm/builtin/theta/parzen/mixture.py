@@ -1,0 +1,159 @@
+"""Parzen estimators on the unit box: mixtures of product kernels, one kernel a point."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from automl_admm.builtin.theta.active_axes import Mask
+from automl_admm.builtin.theta.parzen.axes import WIDEST, Places
+from automl_admm.builtin.theta.parzen.kernels import (
+    TINY,
+    TOP,
+    Column,
+    Kernels,
+    Points,
+    distinct,
+    log_mass,
+)
+from automl_admm.core.space import Array
+
+
+def bandwidths(points: Array, narrowest: Array) -> Array:
+    """Scott's rule by axis: 1.059 · min(σ, IQR / 1.34) · n^(−1/5), within [narrowest, ½].
+
+    It is no less than 1 / 8n: one or two points, which is what a good group has in a small budget,
+    cannot say how wide they lie, and within 1 % of them there is nothing to be found.
+    """
+    count = max(len(points), 1)
+    least = np.maximum(narrowest, 1.0 / (8.0 * count))
+    if len(points) < 2:
+        return least
+    ordered = np.sort(points, axis=0)
+    quarters = quantile(ordered, 0.75) - quantile(ordered, 0.25)
+    spread = np.minimum(points.std(axis=0, ddof=1), quarters / 1.34)
+    return np.asarray(np.clip(1.059 * spread * count**-0.2, least, WIDEST))
+
+
+def quantile(ordered: Array, share: float) -> Array:
+    """A quantile of each column of ordered values, linear between two of them."""
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return np.asarray(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
+
+
+def widths_of(points: Array, active: Mask, narrowest: Array) -> Array:
+    """The bandwidth of each axis, learned from the points at which it counts."""
+    widths = bandwidths(points, narrowest)
+    for axis in np.flatnonzero(~active.all(axis=0)):
+        counted = points[active[:, axis], axis]
+        widths[axis] = bandwidths(counted[:, None], narrowest[[axis]])[0]
+    return widths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parzen:
+    """p(x) = 1/(n + 1) Σ_k Π_d K_d(x_d; c_kd), each factor on its axis.
+
+    On a real axis a factor is a normal distribution N(c, h²) truncated to it, on a grid the share
+    that this has in the cell of a place, and on a category Aitchison and Aitken's kernel. The last
+    kernel is the prior: in the middle of the box, as wide as the box, equal over categories.
+    """
+
+    kernels: Kernels
+    centers: Array
+    widths: Array
+    active: Mask
+    weights: Array
+
+    @classmethod
+    def of(cls, points: Array, kernels: Kernels) -> Parzen:
+        """The estimator of these points, which lie on their grids."""
+        active, middle = kernels.cells.activity.active(points), np.full((1, points.shape[1]), 0.5)
+        widths = widths_of(points, active, kernels.cells.narrowest)
+        centers = np.concatenate([points, middle])
+        widths = np.concatenate([np.broadcast_to(widths, points.shape), np.ones_like(middle)])
+        active = np.concatenate([active, np.ones_like(middle, dtype=bool)])
+        return cls(kernels, centers, widths, active, kernels.weights(centers, widths, active))
+
+    def sample(self, rng: np.random.Generator, count: int) -> Array:
+        """Draw points; a whole number falls anywhere in its cell and is still to be projected."""
+        chosen = rng.integers(len(self.centers), size=count)
+        active, shares = self.active[chosen], rng.random((count, self.centers.shape[1]))
+        drawn = self._normal(chosen, shares)
+        cells = self.kernels.cells
+        drawn = np.where(active, drawn, cells.bottom + shares * (cells.top - cells.bottom))
+        categories = np.flatnonzero(cells.category)
+        if categories.size:
+            is_kernel = (chosen < len(self.centers) - 1)[:, None]
+            levels = self._levels(chosen, shares, active & is_kernel)
+            drawn[:, categories] = cells.places(levels)[:, categories]
+        return np.asarray(np.clip(drawn, 0.0, 1.0), dtype=float)
+
+    def _normal(self, chosen: Places, shares: Array) -> Array:
+        """The quantiles of truncated normal distributions."""
+        cells, centers, widths = self.kernels.cells, self.centers[chosen], self.widths[chosen]
+        least = ndtr((cells.bottom - centers) / widths)
+        most = ndtr((cells.top - centers) / widths)
+        return np.asarray(centers + widths * ndtri(least + shares * (most - least)))
+
+    def _levels(self, chosen: Places, shares: Array, speaks: Mask) -> Places:
+        """Categories: that of the center by a chance of 0.8, else any other one."""
+        cells = self.kernels.cells
+        own, counts = cells.levels(self.centers[chosen]), cells.counts
+        steps = 1 + np.floor((shares - TOP) / (1.0 - TOP) * (counts - 1)).astype(np.intp)
+        moved = np.where(shares < TOP, own, (own + steps) % counts)
+        anywhere = np.floor(shares * counts).astype(np.intp)
+        return np.where(speaks, moved, anywhere)
+
+    def log_density(self, points: Points) -> Array:
+        """log p at each row; on a grid it is the probability of the cell."""
+        exponents = points.features @ self.weights
+        for column in points.wide:
+            exponents += self._log_cells(column) * points.active[:, [column.axis]]
+        largest = exponents.max(axis=1)
+        sums = np.exp(exponents - largest[:, None]).sum(axis=1)
+        return np.asarray(largest + np.log(sums / len(self.centers)))
+
+    def _log_cells(self, column: Column) -> Array:
+        """The same as on a small grid, for each row and kernel on one axis of many places."""
+        cells, axis = self.kernels.cells, column.axis
+        # Few places of a grid differ, and all kernels but the prior are equally wide there.
+        first, which = distinct(self.centers[:-1, axis])
+        first, which = np.append(first, -1), np.append(which, len(first))
+        centers, widths = self.centers[first, axis], self.widths[first, axis]
+        ends = (column.below[:, None], column.above[:, None], cells.bottom[axis], cells.top[axis])
+        left, right, bottom, top = ((end - centers) / widths for end in ends)
+        table = log_mass(left, right) - log_mass(bottom, top)
+        found = table[np.ix_(column.which, which)]
+        return np.where(self.active[:, axis], found, -math.log(cells.counts[axis]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Observations parted into good and bad ones; `share` is γ̂ = |good| / (|good| + |bad|)."""
+
+    good: Parzen
+    bad: Parzen
+    share: float
+
+    @classmethod
+    def of(cls, good: Array, bad: Array, kernels: Kernels) -> Split:
+        """The estimators of both groups."""
+        share = len(good) / max(len(good) + len(bad), 1)
+        return cls(Parzen.of(good, kernels), Parzen.of(bad, kernels), share)
+
+    def log_ratio(self, points: Points) -> Array:
+        """log r = log p(x | good) − log p(x | bad)."""
+        return self.good.log_density(points) - self.bad.log_density(points)
+
+    def log_relative_ratio(self, points: Points) -> Array:
+        """log r_rel = −log(γ̂ + (1 − γ̂) / r); nothing where everything is good."""
+        if self.share >= 1.0:
+            return np.zeros(len(points.places))
+        known = math.log(max(self.share, TINY))
+        return -np.logaddexp(known, math.log1p(-self.share) - self.log_ratio(points))

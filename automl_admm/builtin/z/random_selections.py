@@ -1,0 +1,31 @@
+"""The z-solver `random`: uniform selections, and the measure of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from automl_admm.core.problem import Observation, SelectionSubproblem
+from automl_admm.core.space import SearchSpace, Selection
+
+
+class UniformSelections:
+    """Draws every decision uniformly."""
+
+    def __init__(self) -> None:
+        self._space = SearchSpace()
+        self._rng = np.random.default_rng(0)
+
+    def begin(self, subproblem: SelectionSubproblem) -> None:
+        """Start on a table of decisions."""
+        self._space = subproblem.space
+        self._rng = np.random.default_rng(subproblem.seed)
+
+    def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:
+        """Draw selections."""
+        del pending
+        return [self._space.sample(self._rng) for _ in range(count)]
+
+    def tell(self, observations: Sequence[Observation[Selection]]) -> None:
+        """Learn nothing."""

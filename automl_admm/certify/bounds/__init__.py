@@ -1,0 +1,4 @@
+"""Confidence bounds for rates, means, rankings and their differences.
+
+Begin with `bounds`.
+"""

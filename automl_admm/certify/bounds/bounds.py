@@ -1,0 +1,261 @@
+"""One-sided bounds for every kind of evidence: exact ones, and approximate ones for rankings.
+
+Of a gap over K groups nobody knows which two are truly farthest apart. To claim that it is at most
+the bound, all ordered pairs (i, j) are bounded at the *full* risk and the largest is taken: the
+claim is false only if the bound of the one pair that is truly farthest apart missed, which has
+probability `risk` (an intersection-union argument; no correction for the number of pairs). To
+claim that it is at least the bound, the pair was chosen after looking, so all 2 K bounds must hold
+at once and share the risk. A ratio, and the largest of several parts, are treated alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import special
+
+from automl_admm.certify.bounds import means, rates
+from automl_admm.certify.bounds.differences import largest_difference
+from automl_admm.certify.bounds.rankings import delong_bounds
+from automl_admm.certify.bounds.rates import Count
+from automl_admm.core.evidence import (
+    Evidence,
+    Fact,
+    Gap,
+    Largest,
+    Mean,
+    Ranking,
+    Rate,
+    Ratio,
+    Timing,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A lower and an upper bound, each of them missed with at most the risk, and where from."""
+
+    lower: float
+    upper: float
+    method: str
+    is_approximate: bool = False
+
+
+BoundsOf: TypeAlias = Callable[[Evidence, float], Bounds | None]
+
+
+def exact_bounds(evidence: Evidence, risk: float) -> Bounds | None:
+    """Bounds that hold for any number of rows; None if no exact test is known for the evidence.
+
+    They also are None where the evidence has no value.
+    """
+    if math.isnan(evidence.value):
+        return None
+    simple = _SIMPLE.get(type(evidence))
+    return simple(evidence, risk) if simple else composed_bounds(evidence, risk, exact_bounds)
+
+
+def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
+    """Bounds after DeLong, for rankings and what is composed of them; None for all else.
+
+    For a rate or a mean the exact bounds are tight enough to be the only ones.
+    """
+    if math.isnan(evidence.value):
+        return None
+    if isinstance(evidence, Ranking):
+        return _delong(evidence, risk)
+    if isinstance(evidence, Gap):
+        return _mover(evidence.groups, risk)
+    if isinstance(evidence, Largest | Ratio):
+        found = composed_bounds(evidence, risk, _tighter)
+        return found if found is not None and found.is_approximate else None
+    return None
+
+
+def _tighter(evidence: Evidence, risk: float) -> Bounds | None:
+    """The approximate bounds where there are any, else the exact ones."""
+    return approximate_bounds(evidence, risk) or exact_bounds(evidence, risk)
+
+
+def _fact(evidence: Fact, risk: float) -> Bounds:  # noqa: ARG001 (all have one signature)
+    return Bounds(evidence.value, evidence.value, "a fact")
+
+
+def _rate(evidence: Rate, risk: float) -> Bounds | None:
+    if not 0 <= evidence.events <= evidence.trials:
+        return None
+    lower = rates.lower_rate(evidence.events, evidence.trials, risk)
+    upper = rates.upper_rate(evidence.events, evidence.trials, risk)
+    return Bounds(lower, upper, "Clopper-Pearson")
+
+
+def _mean(evidence: Mean, risk: float) -> Bounds | None:
+    """The bounds of `means` for values stretched from [lowest, highest] to [0, 1].
+
+    None if that is not where the values lie: nothing is known of them then.
+    """
+    width, trials = evidence.highest - evidence.lowest, len(evidence.values)
+    if (
+        not evidence.lowest
+        <= np.min(evidence.values)
+        <= np.max(evidence.values)
+        <= evidence.highest
+    ):
+        return None
+    if width == 0:
+        return Bounds(evidence.value, evidence.value, "a fact")
+    share = (evidence.value - evidence.lowest) / width
+    lower, upper = (bound(share, trials, risk) for bound in (means.lower_mean, means.upper_mean))
+    return Bounds(
+        evidence.lowest + lower * width, evidence.lowest + upper * width, "Hoeffding-Bentkus"
+    )
+
+
+def _ranking(evidence: Ranking, risk: float) -> Bounds | None:
+    """The bounds of `means`, in which an AUROC counts as min(m, n) values."""
+    if not _is_ordered(evidence):
+        return None
+    value, trials = evidence.value, min(len(evidence.positives), len(evidence.negatives))
+    lower, upper = (bound(value, trials, risk) for bound in (means.lower_mean, means.upper_mean))
+    return Bounds(lower, upper, "Hoeffding-Bentkus for U-statistics")
+
+
+def _is_ordered(ranking: Ranking) -> bool:
+    """Whether all scores can be compared."""
+    return not (np.isnan(ranking.positives).any() or np.isnan(ranking.negatives).any())
+
+
+def _timing(evidence: Timing, risk: float) -> Bounds:
+    """Order statistics that bound the q-quantile Q of independent calls, x_(1) ≤ … ≤ x_(n).
+
+    x_(k) < Q only if k calls or more are faster than Q, each with probability at most q: the upper
+    bound is the first x_(k) with P(Bin(n, q) ≥ k) ≤ risk, infinite if there is none. The lower one
+    is the last x_(k) with P(Bin(n, q) ≤ k − 1) ≤ risk. "Q ≤ L" is thereby the exact binomial test
+    on the number of calls slower than L.
+    """
+    ordered = np.sort(evidence.values)
+    ranks = np.arange(1, len(ordered) + 1)
+    reach = special.betainc(ranks, len(ordered) - ranks + 1, evidence.quantile)
+    above, below = ordered[reach <= risk], ordered[1 - reach <= risk]
+    upper = float(above[0]) if len(above) else math.inf
+    lower = float(below[-1]) if len(below) else 0.0  # no call takes less
+    return Bounds(lower, upper, "exact binomial on slow calls")
+
+
+def composed_bounds(evidence: Evidence, risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """The bounds of a comparison of groups or parts, from those of its parts; else None."""
+    if isinstance(evidence, Gap):
+        return _gap(evidence.groups, risk, bounds_of)
+    if isinstance(evidence, Ratio):
+        return _ratio(evidence.groups, risk, bounds_of)
+    if isinstance(evidence, Largest):
+        return _largest(evidence.parts, risk, bounds_of)
+    return None
+
+
+def _gap(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """max − min: at most max_{i ≠ j} u_i − l_j, each at risk / 2; at least the same of l_i − u_j.
+
+    The lower bound has every group's two bounds at risk / (2 K); see the module. Of rates the
+    upper bound is that of a sharper test of every pair, from `differences`.
+    """
+    each = _of_all(groups.values(), risk / 2, bounds_of)
+    together = _of_all(groups.values(), risk / (2 * max(len(groups), 1)), bounds_of)
+    if len(each) < 2 or not together:
+        return None
+    lower = max(first.lower - second.upper for first, second in permutations(together, 2))
+    counts = counts_of(groups.values())
+    if counts:
+        upper = largest_difference(counts, risk)
+        return Bounds(max(lower, 0.0), upper, "Buehler's for two rates")
+    upper = max(first.upper - second.lower for first, second in permutations(each, 2))
+    return _joined(each, max(lower, 0.0), upper, "union of ")
+
+
+def counts_of(groups: Collection[Evidence]) -> list[Count]:
+    """The counts behind groups of rates; empty if not all of them are rates with a bound."""
+    rates_of = (one for one in groups if isinstance(one, Rate) and _rate(one, 0.5) is not None)
+    counts = [Count(one.events, one.trials) for one in rates_of if one.trials]
+    return counts if len(counts) == len(groups) else []
+
+
+def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """min / max ≥ r, which is p_i − r p_j ≥ 0 for all ordered pairs: min_{i ≠ j} l_i / u_j.
+
+    Each at risk / 2. The upper bound, min u_i / l_j, has every group's at risk / (2 K).
+    """
+    each = _of_all(groups.values(), risk / 2, bounds_of)
+    together = _of_all(groups.values(), risk / (2 * max(len(groups), 1)), bounds_of)
+    if len(each) < 2 or not together or min(one.upper for one in each) <= 0:
+        return None
+    lower = min(first.lower / second.upper for first, second in permutations(each, 2))
+    upper = min(
+        first.upper / second.lower if second.lower > 0 else 1.0
+        for first, second in permutations(together, 2)
+    )
+    return _joined(each, max(lower, 0.0), min(upper, 1.0), "union of ")
+
+
+def _largest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """The largest of M: at most max u_m, each at the full risk; at least max l_m, at risk / M.
+
+    That it exceeds the bound means that one certain part does, whose own bound then missed.
+    """
+    each = _of_all(parts.values(), risk, bounds_of)
+    together = _of_all(parts.values(), risk / max(len(parts), 1), bounds_of)
+    if not each or not together:
+        return None
+    return _joined(each, max(one.lower for one in together), max(one.upper for one in each))
+
+
+def _delong(evidence: Ranking, risk: float) -> Bounds | None:
+    found = delong_bounds(evidence, risk) if _is_ordered(evidence) else None
+    if found is None:
+        return None
+    return Bounds(*found, method="DeLong's on the logit scale", is_approximate=True)
+
+
+def _mover(groups: Mapping[str, Evidence], risk: float) -> Bounds | None:
+    """Approximate bounds of a gap by the method of variance estimates recovery (Zou and Donner).
+
+    For a pair with bounds at the full risk, a − b is at most a − b + √((u_a − a)² + (b − l_b)²).
+    The lower bound does the same for l_a and u_b, with the risk shared among the ordered pairs.
+    """
+    each = _of_all(groups.values(), risk, approximate_bounds)
+    together = _of_all(groups.values(), risk / max(len(groups) * (len(groups) - 1), 1), _tighter)
+    if len(each) < 2:
+        return None
+    values = [one.value for one in groups.values()]
+    upper, lower = 0.0, 0.0
+    for i, j in permutations(range(len(values)), 2):
+        gap = values[i] - values[j]
+        up = math.hypot(each[i].upper - values[i], values[j] - each[j].lower)
+        down = math.hypot(values[i] - together[i].lower, together[j].upper - values[j])
+        upper, lower = max(upper, gap + up), max(lower, gap - down)
+    return Bounds(lower, upper, f"{each[0].method}, combined by MOVER", is_approximate=True)
+
+
+def _of_all(evidence: Iterable[Evidence], risk: float, bounds_of: BoundsOf) -> list[Bounds]:
+    """The bounds of all, or none if one has none."""
+    found = [bounds_of(one, risk) for one in evidence]
+    return [] if None in found else [one for one in found if one is not None]
+
+
+def _joined(parts: list[Bounds], lower: float, upper: float, how: str = "") -> Bounds:
+    """Bounds that follow from those of the parts."""
+    methods = " and ".join(dict.fromkeys(how + part.method for part in parts))
+    return Bounds(lower, upper, methods, any(part.is_approximate for part in parts))
+
+
+_SIMPLE: dict[type, Callable[[Any, float], Bounds | None]] = {
+    Fact: _fact,
+    Rate: _rate,
+    Mean: _mean,
+    Ranking: _ranking,
+    Timing: _timing,
+}

@@ -1,0 +1,98 @@
+"""The rows behind evidence: how many of which, and the same evidence on more or fewer of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from automl_admm.core.evidence import Evidence, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
+from automl_admm.core.space import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """So many rows of one kind, in one group; `events` is NaN where none are counted."""
+
+    where: str
+    of: str
+    rows: int
+    events: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.of} {self.where}".strip()
+
+
+def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
+    """Every cell that the evidence counts, groups in their order; a fact has none."""
+    if isinstance(evidence, Rate):
+        return (Cell(where, evidence.of, evidence.trials, evidence.events),)
+    if isinstance(evidence, Ranking):
+        sides = (("positives", evidence.positives), ("negatives", evidence.negatives))
+        return tuple(Cell(where, of, len(scores)) for of, scores in sides)
+    if isinstance(evidence, Mean | Timing):
+        return (
+            Cell(where, "calls" if isinstance(evidence, Timing) else "rows", len(evidence.values)),
+        )
+    inner = _parts(evidence, where)
+    return tuple(cell for name, part in inner.items() for cell in cells(part, name))
+
+
+def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
+    """What the evidence is composed of, by where that is."""
+    if isinstance(evidence, Gap | Ratio):
+        return {f"{where} in group '{name}'".strip(): one for name, one in evidence.groups.items()}
+    if isinstance(evidence, Largest):
+        return {f"for {name}": one for name, one in evidence.parts.items()}
+    return {}
+
+
+def smallest(evidence: Evidence) -> Cell | None:
+    """The cell with the fewest rows, which usually is what a certificate fails for."""
+    return min(cells(evidence), key=lambda cell: cell.rows, default=None)
+
+
+def counts(evidence: Evidence) -> dict[str, int]:
+    """Rows and events of every cell, as a certificate keeps them."""
+    found: dict[str, int] = {}
+    for cell in cells(evidence):
+        found[str(cell)] = cell.rows
+        if cell.events is not None:
+            found[f"events among {cell}"] = cell.events
+    return found
+
+
+def stretch(evidence: Evidence, factor: float) -> Evidence:
+    """The same evidence as it is to be expected on `factor` times as many rows of every cell."""
+    if isinstance(evidence, Rate):
+        trials = _times(evidence.trials, factor)
+        share = evidence.events / evidence.trials if evidence.trials else 0.0
+        return replace(evidence, trials=trials, events=round(share * trials))
+    if isinstance(evidence, Mean | Timing):
+        return replace(evidence, values=_spread(evidence.values, factor))
+    if isinstance(evidence, Ranking):
+        positives, negatives = evidence.positives, evidence.negatives
+        return Ranking(_spread(positives, factor), _spread(negatives, factor))
+    if isinstance(evidence, Gap | Ratio):
+        return replace(evidence, groups=_stretched(evidence.groups, factor))
+    if isinstance(evidence, Largest):
+        return replace(evidence, parts=_stretched(evidence.parts, factor))
+    return evidence
+
+
+def _stretched(parts: Mapping[str, Evidence], factor: float) -> dict[str, Evidence]:
+    return {name: stretch(part, factor) for name, part in parts.items()}
+
+
+def _spread(values: Array, factor: float) -> Array:
+    """So many values of the same distribution: its quantiles (j − ½) / n."""
+    if not len(values):
+        return values
+    rows = _times(len(values), factor)
+    ordered = np.sort(values)
+    return np.asarray(ordered[((np.arange(rows) + 0.5) / rows * len(values)).astype(int)])
+
+
+def _times(rows: int, factor: float) -> int:
+    return max(1, round(rows * factor)) if rows else 0

@@ -1,0 +1,1 @@
+"""Before the search: how many rows a certificate needs, and its power."""

@@ -1,0 +1,87 @@
+"""The limits that the search aims at, so that what it finds has a chance to be certified."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from automl_admm.certify.bounds.rates import lower_rate, upper_rate
+from automl_admm.certify.bounds.row_counts import stretch
+from automl_admm.certify.plan.power import expected_bounds, half_width
+from automl_admm.core.evidence import Evidence, Rate, Timing
+from automl_admm.core.problem import Limit
+
+MARGIN = 2  # half-widths: one for the test, one for what choosing the best took advantage of
+STEPS = 50
+
+
+def tighten(
+    limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
+) -> Limit:
+    """The limit moved inwards by two half-widths of the bound that the certificate will rest on.
+
+    `evidence` is an example, a first pipeline on the search's rows, and `share` the certification
+    rows per row of it, in every cell. Half-widths are those of the bound on so many rows: of a
+    rate, at the tightened limit itself; of calls, in proportion to it; else at the example.
+
+    It goes no further than `_no_further` allows. What no test is known for keeps its limit.
+    """
+    if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
+        return limit
+    if isinstance(evidence, Rate):
+        target = _tightened_rate(limit, evidence.trials * share, risk)
+    else:
+        seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
+        target = _tightened(limit, seen, risk, approximate_allowed=approximate_allowed)
+    return replace(limit, bound=_no_further(limit, target, risk))
+
+
+def _tightened_rate(limit: Limit, rows: float, risk: float) -> float:
+    """The t with t + 2 (u(t) − t) = limit, or t − 2 (t − l(t)) for a limit from below."""
+    best = 1.0 if limit.at_least else 0.0
+    inside, outside = best, limit.bound
+    for _ in range(STEPS):
+        middle = (inside + outside) / 2
+        bound = (lower_rate if limit.at_least else upper_rate)(middle * rows, rows, risk)
+        if limit.holds(middle + MARGIN * (bound - middle)):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def _tightened(limit: Limit, example: Evidence, risk: float, *, approximate_allowed: bool) -> float:
+    width = half_width(example, limit, risk, approximate_allowed=approximate_allowed)
+    if isinstance(example, Timing) and example.value > 0:
+        return limit.bound / (1 + MARGIN * width / example.value)
+    return limit.bound + (1 if limit.at_least else -1) * MARGIN * width
+
+
+def _no_further(limit: Limit, target: float, risk: float) -> float:
+    """The target, or a share ln 2 / ln(1 / risk) of the way from the extreme to the limit.
+
+    That is 23 % for a risk of 0.05. With the fewest rows that certify a rate at all,
+    (1 − limit)^n = risk, a model with that share of the limit passes half of the time; nearer to
+    the extreme there may be nothing left to find. Without an extreme only a finite target counts.
+    """
+    if not math.isfinite(limit.room):
+        return target if math.isfinite(target) else limit.bound
+    least = limit.room * math.log(2) / math.log(1 / risk)
+    extreme = limit.turned(limit.bound) - limit.room
+    return limit.turned(max(limit.turned(target), extreme + least))
+
+
+def slack_of(
+    limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
+) -> float:
+    """How many half-widths of the certificate's bound lie between the value and the limit.
+
+    The evidence is that of the search's rows, and `share` as in `tighten`. Negative outside of the
+    limit, −∞ where nothing is known, +∞ for a fact that is within.
+    """
+    room = limit.turned(limit.bound) - limit.turned(evidence.value)
+    seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
+    width = half_width(seen, limit, risk, approximate_allowed=approximate_allowed)
+    if math.isnan(room) or math.isinf(width):
+        return -math.inf
+    return room / width if width > 0 else math.copysign(math.inf, room)

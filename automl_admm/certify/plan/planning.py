@@ -1,0 +1,118 @@
+"""How many rows to set aside before the search, and what these rows will not be enough for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from automl_admm.certify.bounds.row_counts import smallest, stretch
+from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
+from automl_admm.certify.walk.verdicts import why_not_estimable
+from automl_admm.core.evidence import Evidence, Fact, Rate, Timing
+from automl_admm.core.problem import Limit
+
+LARGEST_FRACTION = 0.4
+IMPOSSIBLE = "nothing can certify"
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A limit, and an example of its evidence on all rows: of a plain pipeline, or made up."""
+
+    limit: Limit
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The share of the rows to set aside, and a sentence for every limit it is too small for.
+
+    `impossible` are those of them that no rows can certify, as no test of the limit is known.
+    """
+
+    fraction: float
+    shortfalls: tuple[str, ...]
+    impossible: tuple[str, ...] = ()
+
+
+def plan(
+    demands: Sequence[Demand],
+    risk: float,
+    *,
+    fraction: float | None = None,
+    approximate_allowed: bool = True,
+) -> Plan:
+    """How many rows to set aside, and what they will not do for which limit.
+
+    Without a wish for the `fraction` it is the smallest with 80 % power for models halfway between
+    every limit and its extreme, but 40 % at most. What no number of rows certifies has no say.
+    """
+    needed = [
+        _fraction_needed(demand, risk, approximate_allowed=approximate_allowed)
+        for demand in demands
+    ]
+    if fraction is None:
+        largest = max((least for least in needed if math.isfinite(least)), default=0.0)
+        fraction = math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000
+    said = [
+        _shortfall(demand, fraction, risk, approximate_allowed=approximate_allowed)
+        for demand, least in zip(demands, needed, strict=True)
+        if least > fraction
+    ]
+    return Plan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
+
+
+def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:
+    """What this fraction of the rows cannot do for a limit, in a sentence."""
+    limit, evidence = demand.limit, demand.evidence
+    if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
+        return f"{IMPOSSIBLE} {limit}: {why_not_estimable(evidence)}."
+    return _few_rows(
+        limit, stretch(evidence, fraction), risk, approximate_allowed=approximate_allowed
+    )
+
+
+def _fraction_needed(demand: Demand, risk: float, *, approximate_allowed: bool) -> float:
+    """The share of the rows that certifies a model halfway to the limit; infinite if none does.
+
+    Facts and calls take no rows.
+    """
+    limit, evidence, cell = demand.limit, demand.evidence, smallest(demand.evidence)
+    if isinstance(evidence, Fact | Timing):
+        return 0.0
+    known = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is not None
+    if not known or cell is None:
+        return math.inf
+    rows = rows_needed(
+        evidence, limit, _halfway(limit), risk, approximate_allowed=approximate_allowed
+    )
+    return math.inf if rows is None else rows / cell.rows
+
+
+def _halfway(limit: Limit) -> float:
+    """The value between the limit and its extreme, or 0 if that is not known."""
+    return (limit.bound + (limit.extreme or 0.0)) / 2
+
+
+def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
+    """A sentence on rows that are too few: whether they can do anything, and how many would."""
+    is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
+    truth = _halfway(limit) if is_possible else limit.extreme or 0.0
+    rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
+    verb = "are few to" if is_possible else "cannot"
+    needs = "no number of rows would do" if rows is None else f"needs about {rows}"
+    return f"your {_in_words(evidence)} {verb} certify {limit} ({needs})."
+
+
+def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:
+    """Whether the best value there can be would pass on rows with this evidence."""
+    if isinstance(evidence, Rate):
+        bound = 1 - limit.bound if limit.at_least else limit.bound
+        return most_events(evidence.trials, bound, risk) >= 0
+    return half_width(evidence, limit, risk, approximate_allowed=approximate_allowed) <= limit.room
+
+
+def _in_words(evidence: Evidence) -> str:
+    cell = smallest(evidence)
+    return f"{cell.rows} {cell}" if cell else "rows"

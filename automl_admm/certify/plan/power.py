@@ -1,0 +1,158 @@
+"""How many rows a certificate takes, and what can be had from the rows there are."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds
+from automl_admm.certify.bounds.intervals import interval, quick_bounds
+from automl_admm.certify.bounds.row_counts import cells, smallest, stretch
+from automl_admm.core.evidence import Evidence, Rate
+from automl_admm.core.problem import Limit
+
+POWER = 0.8
+MOST_ROWS = 1_000_000  # above it nobody is told a number
+ROUNDS = 12
+
+
+def expected_bounds(evidence: Evidence, risk: float, *, approximate_allowed: bool) -> Bounds | None:
+    """The approximate bounds where they are allowed and known, else what is like the exact ones."""
+    found = approximate_bounds(evidence, risk) if approximate_allowed else None
+    return found or quick_bounds(evidence, risk)
+
+
+def half_width(
+    evidence: Evidence, limit: Limit, risk: float, *, approximate_allowed: bool
+) -> float:
+    """From the value to the bound that the limit is tested with; infinite if there is none."""
+    bounds = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed)
+    if bounds is None:
+        return math.inf
+    return abs((bounds.lower if limit.at_least else bounds.upper) - evidence.value)
+
+
+def most_events(trials: int, limit: float, risk: float) -> int:
+    """The most events with which a rate still passes: P(Bin(n, limit) ≤ k) ≤ risk; −1 if none."""
+    events = np.arange(min(trials, math.floor(trials * limit) + 1))
+    chances = special.betaincc(events + 1, trials - events, min(limit, 1.0))
+    return int(np.searchsorted(chances, risk, side="right")) - 1
+
+
+def chance_for_rate(trials: int, limit: float, truth: float, risk: float) -> float:
+    """The chance that a rate is certified, P(Bin(n, truth) ≤ k) with k of `most_events`."""
+    events = most_events(trials, limit, risk)
+    return _at_most(events, trials, truth) if events >= 0 else 0.0
+
+
+def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
+    """The smallest round number of rows that certify `rate ≤ limit` with probability 0.8.
+
+    None if the truth is not below the limit, or if it would take more than `MOST_ROWS`.
+
+    With k events allowed, the fewest rows are n_k, the least n with P(Bin(n, limit) ≤ k) ≤ risk;
+    the chance P(Bin(n_k, truth) ≤ k) grows with k. Between n_k and n_{k+1} it falls, so that the
+    least number that has the chance is not one to ask for: the next round one that has it is.
+    """
+    if truth >= limit:
+        return None
+    if limit >= 1:
+        return _round_up(1)
+    events = _first(
+        range(MOST_ROWS),
+        lambda k: _at_most(k, _fewest_rows(k, limit, risk), truth) >= POWER,
+    )
+    rows = _round_up(_fewest_rows(events, limit, risk))
+    while rows <= MOST_ROWS and chance_for_rate(rows, limit, truth, risk) < POWER:
+        rows = _round_up(rows + 1)
+    return rows if rows <= MOST_ROWS else None
+
+
+def _fewest_rows(events: int, limit: float, risk: float) -> int:
+    """The least n with P(Bin(n, limit) ≤ k) ≤ risk."""
+    numbers = range(events + 1, 10**12)
+    place = _first(numbers, lambda rows: _at_most(events, rows, limit) <= risk)
+    return numbers[min(place, len(numbers) - 1)]
+
+
+def _first(candidates: Sequence[Any], is_enough: Callable[[Any], bool]) -> int:
+    """The place of the first candidate that is enough, where all after it are as well."""
+    return bisect_left(candidates, 1, key=lambda one: int(is_enough(one)))
+
+
+def _at_most(events: int, trials: int, rate: float) -> float:
+    """P(Bin(n, p) ≤ k) for k < n."""
+    return float(special.betaincc(events + 1, trials - events, rate))
+
+
+def _round_up(rows: float) -> int:
+    """The next number that one would say: a step is 5, from 500 on 25, then 100, then 1 000."""
+    steps = (step for below, step in ((500, 5), (5_000, 25), (50_000, 100)) if rows < below)
+    step = next(steps, 1_000)
+    return math.ceil(rows / step) * step
+
+
+def rows_needed(
+    evidence: Evidence, limit: Limit, truth: float, risk: float, *, approximate_allowed: bool
+) -> int | None:
+    """About how many rows the smallest cell needs for a certificate with probability 0.8.
+
+    `truth` is the value that the pipeline is taken to have; all cells grow alike. None if it is
+    not within the limit, if nothing can be certified of such evidence, or if it takes too many.
+    """
+    if isinstance(evidence, Rate):
+        turned = (1 - limit.bound, 1 - truth) if limit.at_least else (limit.bound, truth)
+        return rows_for_rate(*turned, risk)
+    room = limit.turned(limit.bound) - limit.turned(truth)
+    cell = smallest(evidence)
+    if cell is None or not cell.rows:
+        return None
+    factor = _factor_needed(evidence, limit, room, risk, approximate_allowed=approximate_allowed)
+    return None if factor is None else _round_up(cell.rows * factor)
+
+
+def _factor_needed(
+    evidence: Evidence, limit: Limit, room: float, risk: float, *, approximate_allowed: bool
+) -> float | None:
+    """By how much the rows must grow (or may shrink) until the room holds what is asked of it.
+
+    The bound must lie within the room in 80 % of all cases: its half-width, and the distance that
+    the value exceeds with probability 0.2, must fit into it. Both shrink about as 1 / √rows: from
+    factor to factor · (what is asked / room)² comes near in a few rounds, and bisection ends it.
+    """
+    rows = sum(cell.rows for cell in cells(evidence))
+    too_few, enough, factor = 0.0, math.inf, 1.0
+    for _ in range(ROUNDS):
+        if room <= 0 or factor * rows > MOST_ROWS:
+            return None
+        grown = stretch(evidence, factor)
+        asked = half_width(grown, limit, risk, approximate_allowed=approximate_allowed)
+        asked += _unlucky(grown, limit)
+        if asked <= room:
+            enough = factor
+            factor *= min(max((asked / room) ** 2, 0.25), 0.98)
+        else:
+            too_few = factor
+            factor *= max(min((asked / room) ** 2, 4.0), 1.02)
+        if not too_few < factor < enough:  # the width jumps where another bound takes over
+            factor = math.sqrt(max(too_few, 1 / rows) * enough)
+        if enough < 1.02 * max(too_few, 1 / rows):
+            break
+    return enough if math.isfinite(enough) else None
+
+
+def _unlucky(evidence: Evidence, limit: Limit) -> float:
+    """How far beyond the truth the value comes to lie with probability 1 − POWER.
+
+    A gap may open between any of its groups, so that they share this probability.
+    """
+    groups = len({cell.where for cell in cells(evidence)})
+    found = interval(evidence, 2 * POWER - 1, shown=groups)
+    if found is None:
+        return math.inf
+    return abs((found.lower if limit.at_least else found.upper) - evidence.value)

@@ -1,0 +1,1 @@
+"""After the search: test pipelines in a fixed order until one passes."""

@@ -1,0 +1,180 @@
+"""Looks at the same rows are counted, and every one has half as much risk to spend as the last.
+
+A look is one walk over contenders that were fixed before it, whatever their number and that of the
+limits. It is written down *before* the rows are tested, so that one that was interrupted counts. To
+ask the same question again, word for word, is no new look, and neither is to verify a certificate:
+nothing new is chosen by them. Where calls are timed anew the question has to be made another one.
+
+The k-th look spends risk / 2^k, so that all of them together spend no more than the risk: whatever
+is tested next, because the looks before it did *not* pass, a false certificate has at most that
+probability. Who also chooses by the values that a look printed knows more than the count allows
+for, and a look at the same rows under another hash, or elsewhere, cannot be seen.
+
+Rows are known by a hash of all the data that they are taken from, and not of the part that was set
+aside: another seed and another share are another part, and who tries them looks for one that says
+yes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.store.run_folder import write_json
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The number of a look at its rows, from 1, and the risk that it may spend."""
+
+    number: int
+    risk: float
+
+
+def take_look(
+    ledger: Path,
+    rows: str,
+    question: str,
+    risk: float,
+    *,
+    earlier: Sequence[str] = (),
+    run: str = "",
+) -> Look:
+    """Write a look at the rows with this hash into the ledger, a file, and say what it may spend.
+
+    `question` is a hash of all that is asked, as of `question_of`, and `run` of how it was asked,
+    for `expect_look`. The ledger is made where it is missing, and locked, so that no two processes
+    have the same look. Looks under the hashes in `earlier` were at the same rows and count as well.
+    """
+    with _locked(ledger):
+        content = _read(ledger)
+        taken = content["looks"].setdefault(rows, [])
+        questions = [look["question"] for look in taken]
+        if question not in questions:
+            when = datetime.now(UTC).isoformat(timespec="seconds")
+            taken.append({"question": question, "risk": risk, "time": when, "run": run})
+            questions.append(question)
+            write_json(ledger, content)
+    number = _count(content, earlier) + questions.index(question) + 1
+    return Look(number, risk_of_look(number, risk))
+
+
+def check_ledger(ledger: Path) -> None:
+    """Raise if looks cannot be written into a ledger: before a search, not after it.
+
+    Nothing is left beside it: a run may end before it looks.
+    """
+    _read(ledger)
+    lock = _lock_of(ledger)
+    try:
+        ledger.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=ledger.parent):
+            pass
+        if lock.exists():
+            lock.open("a").close()
+    except OSError as problem:
+        raise _unlockable(ledger, problem) from problem
+
+
+def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> str:
+    """The hash of a question: models in their order by their own hashes, limits, and the risk."""
+    asked = json.dumps([list(models), list(limits), risk])
+    return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def count_looks(ledger: Path, *rows: str) -> int:
+    """How many looks at the rows with one of these hashes were taken so far."""
+    return _count(_read(ledger), rows)
+
+
+def expect_look(ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = ()) -> int:
+    """Return the number that the look of a run will have, from 1, as far as it is known before it.
+
+    A run that asks the same as one before, in the same way, has its number again; without a `run`
+    it is always the next one.
+    """
+    content = _read(ledger)
+    runs = [look.get("run", "") for look in content["looks"].get(rows, [])]
+    place = runs.index(run) if run and run in runs else len(runs)
+    return _count(content, earlier) + place + 1
+
+
+def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] = ()) -> int | None:
+    """Return the number of a look that was taken, or None if this ledger does not know of it."""
+    content = _read(ledger)
+    questions = [look["question"] for look in content["looks"].get(rows, [])]
+    if question not in questions:
+        return None
+    return _count(content, earlier) + questions.index(question) + 1
+
+
+def risk_of_look(number: int, risk: float) -> float:
+    """What the k-th look spends: risk / 2^k, of which Σ is the risk."""
+    return float(risk / 2**number)
+
+
+def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:
+    return sum(len(content["looks"].get(one, [])) for one in rows)
+
+
+@contextmanager
+def _locked(ledger: Path) -> Iterator[None]:
+    """Wait until no other process writes; the system frees the lock of one that died."""
+    beside = _lock_of(ledger)
+    try:
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        file = beside.open("a")
+    except OSError as problem:
+        raise _unlockable(ledger, problem) from problem
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _lock_of(ledger: Path) -> Path:
+    return ledger.with_name(f"{ledger.name}.lock")
+
+
+def _unlockable(ledger: Path, problem: OSError) -> StoreError:
+    reason = f"'{ledger}' cannot be written: {problem.strerror}."
+    return StoreError(reason, hint="Put the ledger of looks where you may write.")
+
+
+def _read(ledger: Path) -> dict[str, Any]:
+    """The content of the ledger; one that cannot be trusted is never begun anew."""
+    try:
+        content = json.loads(ledger.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"schema": SCHEMA, "looks": {}}
+    except (OSError, ValueError) as problem:
+        raise _unreadable(ledger, str(problem)) from problem
+    if not _is_ledger(content):
+        raise _unreadable(ledger, f"it is not a ledger of schema {SCHEMA}")
+    return dict(content)
+
+
+def _is_ledger(content: Any) -> bool:
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        return False
+    looks = content.get("looks")
+    return isinstance(looks, dict) and all(
+        isinstance(taken, list)
+        and all(isinstance(look, dict) and isinstance(look.get("question"), str) for look in taken)
+        for taken in looks.values()
+    )
+
+
+def _unreadable(ledger: Path, reason: str) -> StoreError:
+    hint = "Restore it: without it nobody knows how often these rows were looked at."
+    return StoreError(f"the ledger of looks '{ledger}' cannot be read: {reason}.", hint=hint)

@@ -1,0 +1,157 @@
+"""The test of one limit, and what it found in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
+from automl_admm.certify.bounds.row_counts import counts, smallest
+from automl_admm.certify.plan.power import rows_needed
+from automl_admm.core.evidence import Evidence, Gap, Mean, Ranking, Rate, Ratio, why_unknown
+from automl_admm.core.problem import Limit
+
+_CONTRADICTIONS: dict[type, str] = {
+    Mean: "its values lie outside of the range that it states",
+    Ranking: "some of its scores are no numbers",
+    Rate: "it counts more events than trials",
+}
+
+
+class Verdict(StrEnum):
+    """What a test of a limit ended with."""
+
+    CERTIFIED = "certified"
+    NOT_CERTIFIED = "not certified"
+    VIOLATED = "violated"
+    NOT_ESTIMABLE = "not estimable"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One limit on the certification rows: what was seen there, and what follows for new rows.
+
+    `bound` is the one that the verdict rests on: the limit's side of the value, or for a violation
+    the other one; NaN if there is none. `rows_needed` is what the smallest cell would take.
+    """
+
+    limit: str
+    value: float
+    bound: float
+    verdict: Verdict
+    method: str
+    is_approximate: bool
+    counts: Mapping[str, int] = field(default_factory=dict)
+    rows_needed: int | None = None
+    reason: str = ""
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the limit may be claimed to hold on new rows."""
+        return self.verdict is Verdict.CERTIFIED
+
+    def __str__(self) -> str:
+        """The verdict as every output has it: what is approximate is called so."""
+        words = f"{self.limit}: {self.verdict}"
+        if self.is_approximate:
+            words += " (approximate)"
+        return f"{words}: {self.reason}" if self.reason else words
+
+
+def judge(
+    evidence: Evidence, limit: Limit, risk: float, *, approximate_allowed: bool = True
+) -> Finding:
+    """Test one limit: a certificate is wrong with probability at most `risk`.
+
+    The exact bound is tried first. Only where it does not pass, and an approximate one is known
+    and allowed, is that tried, and the finding says so.
+    """
+    exact = exact_bounds(evidence, risk)
+    approximate = approximate_bounds(evidence, risk) if approximate_allowed else None
+    known = [bounds for bounds in (exact, approximate) if bounds is not None]
+    for bounds in known:
+        if limit.holds(_near(bounds, limit)):
+            return _finding(evidence, Verdict.CERTIFIED, limit, bounds)
+    for bounds in known:
+        if not limit.holds(_far(bounds, limit)):
+            return _finding(evidence, Verdict.VIOLATED, limit, bounds)
+    if known:
+        return _uncertain(evidence, limit, known[-1], risk)
+    reason = why_not_estimable(evidence)
+    nothing = Bounds(math.nan, math.nan, method="")
+    return replace(_finding(evidence, Verdict.NOT_ESTIMABLE, limit, nothing), reason=reason)
+
+
+def all_certified(findings: Sequence[Finding]) -> bool:
+    """Whether all limits may be claimed at once, at the risk that each was tested with.
+
+    No correction for their number: that they do not all hold means that one certain limit does
+    not, and its own test passes with probability at most the risk, so that all of them pass with
+    at most that (an intersection-union test).
+    """
+    return bool(findings) and all(finding.is_certified for finding in findings)
+
+
+def _near(bounds: Bounds, limit: Limit) -> float:
+    """The bound on the limit's side."""
+    return bounds.lower if limit.at_least else bounds.upper
+
+
+def _far(bounds: Bounds, limit: Limit) -> float:
+    """The bound on the side that the limit leaves free."""
+    return bounds.upper if limit.at_least else bounds.lower
+
+
+def _finding(evidence: Evidence, verdict: Verdict, limit: Limit, bounds: Bounds) -> Finding:
+    """A finding that one of the bounds decides, and that needs no more rows."""
+    is_upper = limit.at_least == (verdict is Verdict.VIOLATED)
+    bound = bounds.upper if is_upper else bounds.lower
+    return Finding(
+        limit=str(limit),
+        value=evidence.value,
+        bound=bound,
+        verdict=verdict,
+        method=bounds.method,
+        is_approximate=bounds.is_approximate,
+        counts=counts(evidence),
+        reason=_bound_in_words(bounds, bound),
+    )
+
+
+def _bound_in_words(bounds: Bounds, bound: float) -> str:
+    if bounds.lower == bounds.upper:
+        return f"it is {bound:.4g}"
+    return f"it is {'at most' if bound == bounds.upper else 'at least'} {bound:.4g}"
+
+
+def _uncertain(evidence: Evidence, limit: Limit, bounds: Bounds, risk: float) -> Finding:
+    """Too few rows to tell, and how many would do if the value seen is the true one."""
+    rows = rows_needed(
+        evidence, limit, evidence.value, risk, approximate_allowed=bounds.is_approximate
+    )
+    found = _finding(evidence, Verdict.NOT_CERTIFIED, limit, bounds)
+    reason = f"insufficient evidence: {_rows_in_words(evidence, limit, rows)}"
+    return replace(found, rows_needed=rows, reason=reason)
+
+
+def _rows_in_words(evidence: Evidence, limit: Limit, rows: int | None) -> str:
+    if not limit.holds(evidence.value):
+        return f"its value of {evidence.value:.4g} is outside, which more rows do not mend"
+    cell = smallest(evidence)
+    if rows is None or cell is None:
+        return f"its value of {evidence.value:.4g} is too close for any number of rows"
+    return f"it needs about {rows} {cell}; there are {cell.rows}"
+
+
+def why_not_estimable(evidence: Evidence) -> str:
+    """Why no bound is known for the evidence, in words."""
+    unknown = why_unknown(evidence)
+    if unknown:
+        return f"the evidence {unknown}" if unknown.startswith(("has ", "gives ")) else unknown
+    if type(evidence) in _CONTRADICTIONS:
+        return _CONTRADICTIONS[type(evidence)]
+    if isinstance(evidence, Gap | Ratio) and len(evidence.groups) < 2:
+        return "there is one group alone, and nothing to compare it with"
+    return "no exact test is known for it"

@@ -1,0 +1,33 @@
+"""`automl-admm constraints`: what limits can be set on."""
+
+from __future__ import annotations
+
+import click
+
+from automl_admm.cli.shared.installed import installed
+from automl_admm.cli.shared.screen import PlainConsole, cells, grid, say
+from automl_admm.plugins.records import ConstraintPlugin
+
+MORE = """\
+A limit reads "NAME <= number" or "NAME >= number". A number may be a percentage, or so many times
+what the pipeline has that the search begins with, as in "latency_us <= 0.5 * baseline".
+NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_loss.
+Each that is statistical has a gap and a ratio, as in "fpr_gap[sex] <= 0.05": groups are compared.
+[sex] are the values of a column, [sex,race] those of two, [age:30,40,50] where numbers are cut."""
+
+
+@click.command("constraints")
+def command() -> None:
+    """List what limits can be set on."""
+    table = grid("constraint", "kind", "needs", "what it is")
+    table.columns[0].no_wrap = True
+    for record in installed().constraints:
+        table.add_row(*cells(_row(record)))
+    PlainConsole().print(table)
+    say(f"\n{MORE}")
+
+
+def _row(record: ConstraintPlugin) -> tuple[str, str, str, str]:
+    name = record.name if record.grouped is None else f"{record.name}[column]"
+    target = "" if record.target == "any" else record.target
+    return name, record.kind, target, record.summary

@@ -1,0 +1,80 @@
+"""`automl-admm leaderboard`: what a run has tried, best first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.cli.shared.screen import PlainConsole, cells, grid
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.ranking import rank
+from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.store.run_folder import RunFolder
+
+
+@click.command("leaderboard")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(1),
+    default=20,
+    metavar="N",
+    help="How many lines.",
+    show_default=True,
+)
+def command(run: Path, count: int) -> None:
+    """Show the best evaluations of the run folder RUN, those within the limits first."""
+    folder = RunFolder(run)
+    log = read_log(folder)
+    console = PlainConsole()
+    ranked = rank(log.evaluations, log.limits)[:count]
+    console.print(_table(ranked, log))
+    by_group = name_thresholds(ranked[0].details) if ranked else ""
+    if by_group:
+        console.print(f"#{ranked[0].number} decides by group: {by_group}")
+    if folder.certificate.exists():
+        _print_certificate(console, read_certificate(folder.certificate))
+    counted = Counter(evaluation.status.value for evaluation in log.evaluations)
+    console.print(", ".join(f"{number} {status}" for status, number in counted.most_common()))
+
+
+def _print_certificate(console: Console, certificate: Certificate) -> None:
+    """The limits of the pipeline that shipped, on the rows that were set aside."""
+    title = "what shipped, on rows set aside"
+    table = grid("limit", "value", "bound", "verdict", title=title, title_justify="left")
+    for column in table.columns[1:3]:
+        column.justify = "right"
+    for column in table.columns[:3]:
+        column.no_wrap = True
+    table.columns[3].overflow = "fold"
+    for finding in certificate.findings:
+        verdict = str(finding).removeprefix(f"{finding.limit}: ")
+        numbers = f"{finding.value:.4g}", f"{finding.bound:.4g}"
+        table.add_row(*cells((finding.limit, *numbers, verdict)))
+    console.print(table)
+
+
+def _table(ranked: Sequence[Evaluation], log: Log) -> Table:
+    limits = map(str, log.limits)
+    table = grid("#", log.settings["metric"], *limits, "seconds", "pipeline")
+    for column in table.columns[:-1]:
+        column.justify, column.overflow = "right", "fold"
+    table.columns[-1].overflow = "fold"
+    best = float(log.settings["metric_best"])
+    for evaluation in ranked:
+        values = [
+            f"{value:.4g}" + ("" if limit.holds(value) else " !")
+            for limit, value in zip(log.limits, evaluation.constraints, strict=True)
+        ]
+        score = f"{best - evaluation.loss:.4f}"
+        seconds = f"{evaluation.seconds:.2f}"
+        table.add_row(*cells((evaluation.number, score, *values, seconds, evaluation.text)))
+    return table

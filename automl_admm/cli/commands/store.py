@@ -1,0 +1,111 @@
+"""`automl-admm store`: look at the log of a run, save what is left of it, or hand it on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation
+from automl_admm.runs.session.run_log import read_evaluations, read_log
+from automl_admm.store.export import to_csv, to_jsonl
+from automl_admm.store.rescue.checking import check, counted
+from automl_admm.store.rescue.repair import Repaired, repair
+from automl_admm.store.run_folder import RunFolder, write_output
+
+RUN = click.argument("run", metavar="DIR", type=click.Path(path_type=Path))
+FORMATS = {"csv": to_csv, "jsonl": to_jsonl}
+
+
+@click.group("store")
+def command() -> None:
+    """Check, repair and export the evaluations of the run folder DIR."""
+
+
+@command.command("check")
+@RUN
+def check_command(run: Path) -> None:
+    """Look at all of the store of DIR, and say what is wrong with it (exit code 7).
+
+    Nothing is changed, and a run that is going on is not disturbed.
+    """
+    report = check(RunFolder(run).store)
+    for fact in report.facts:
+        say(fact)
+    for problem in report.problems:
+        say(f"PROBLEM: {problem}")
+    if report.problems:
+        hint = f"`automl-admm store repair {run}` saves what can be read."
+        raise StoreError(f"the store of '{run}' is not in order.", hint=hint)
+    say("in order")
+
+
+@command.command("repair")
+@RUN
+def repair_command(run: Path) -> None:
+    """Make a new store of what can still be believed of a damaged one and its backup.
+
+    The damaged files are kept beside it under another name. A row that is not what was written is
+    lost; nothing is made up.
+    """
+    repaired = repair(RunFolder(run).store)
+    if repaired is None:
+        say("in order: nothing was changed")
+        return
+    say(_explain(repaired))
+    for path in repaired.kept:
+        say(f"kept as it was: {path}")
+
+
+def _explain(repaired: Repaired) -> str:
+    if repaired.lost is None:
+        lost = "nothing says how many there were"
+    else:
+        lost = f"{repaired.lost} lost" if repaired.lost else "none is lost"
+    return f"{counted(repaired.saved)} saved, {lost}"
+
+
+@command.command("export")
+@RUN
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write into this file, not to the screen.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(tuple(FORMATS)),
+    default="csv",
+    help="A table, or one JSON object a line with all that was kept.",
+    show_default=True,
+)
+def export_command(run: Path, output: Path | None, kind: str) -> None:
+    """Write the evaluations of DIR for other programs.
+
+    In a CSV file, text that a spreadsheet would compute as a formula begins with an apostrophe.
+    """
+    folder = RunFolder(run)
+    if folder.settings.exists():
+        log = read_log(folder)
+        evaluations, limits = log.evaluations, [str(limit) for limit in log.limits]
+    else:
+        evaluations = read_evaluations(folder)
+        limits = _numbered(evaluations)
+    lines = FORMATS[kind](evaluations, limits)
+    if output is not None:
+        write_output(output, "".join(lines).encode())
+        return
+    for line in lines:
+        hand_on(line)
+
+
+def _numbered(evaluations: Sequence[Evaluation]) -> list[str]:
+    """What limits are called where the settings of the run are gone."""
+    most = max((len(evaluation.constraints) for evaluation in evaluations), default=0)
+    return [f"constraint {number}" for number in range(1, most + 1)]

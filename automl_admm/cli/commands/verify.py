@@ -1,0 +1,84 @@
+"""`automl-admm verify`: compute the certificate of a run again, or test its model on fresh rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from automl_admm.certify.claims import explain, explain_fresh
+from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.screen import say
+from automl_admm.core.errors import NotCertifiedError
+from automl_admm.data.shares import share_of
+from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
+from automl_admm.runs.saved.model_file import read_rows
+from automl_admm.runs.saved.verification import Verified, verify_run
+from automl_admm.store.run_folder import RunFolder
+
+
+@click.command("verify")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--fresh", is_flag=True, help="DATA has rows that the run never saw: test on them.")
+def command(run: Path, data: Path, *, fresh: bool) -> None:
+    """Compute again what the certificate of the run folder RUN claims.
+
+    DATA is the file that the run was made on, or has just the rows that were set aside. With
+    --fresh it has other rows, and the limits are tested on these: nothing is compared.
+    """
+    folder = RunFolder(run)
+    manifest = folder.read(folder.model_manifest)
+    if fresh:
+        with unprinted():
+            tested = test_on_fresh_rows(folder, read_rows(manifest, data))
+        _tell_tested(run, tested)
+    else:
+        share = share_of(folder.read(folder.settings).get("request", {}).get("share"), data)
+        with unprinted():
+            found = verify_run(folder, read_rows(manifest, data, share))
+        _tell_verified(run, found)
+
+
+def _tell_verified(run: Path, found: Verified) -> None:
+    """Say what is claimed only where nothing differs: an edited certificate claims nothing."""
+    for difference in found.differences:
+        say(f"DIFFERS: {difference}")
+    if found.differences:
+        raise NotCertifiedError(f"the certificate of '{run}' is not what these data say.")
+    say(explain(replace(found.certificate, findings=found.findings)))
+    for claim in found.unvouched:
+        say(f"not computed again: {claim}")
+    _tell_timed(found.timed)
+    if not found.certificate.is_certified:
+        raise NotCertifiedError(f"the data agree with '{run}', and nothing was certified there.")
+    say("the data agree: CERTIFIED")
+
+
+def _tell_timed(timed: tuple[str, ...]) -> None:
+    for line in timed:
+        say(f"decides nothing: {line}")
+    if timed:
+        say("Calls were timed on this machine now; they hang on it and on what else it does.")
+
+
+def _tell_tested(run: Path, tested: OnFreshRows) -> None:
+    _warn_of_known(tested)
+    say(explain_fresh(tested.findings, tested.rows, tested.risk))
+    _tell_timed(tested.timed)
+    if not tested.is_certified:
+        failed = [str(one) for one in tested.findings if not one.is_certified]
+        reason = "; ".join(failed) or "no limit of the run is about rows"
+        raise NotCertifiedError(f"'{run}' is not certified on these rows: {reason}.")
+    say("on these rows: CERTIFIED")
+
+
+def _warn_of_known(tested: OnFreshRows) -> None:
+    told = ""
+    if tested.known is None:
+        told = "the run does not say which rows it had: make sure that these are others"
+    elif tested.known:
+        told = f"{tested.known} of the {tested.rows} rows are equal to rows of the run"
+    if told:
+        say(f"warning: {told}.", err=True)

@@ -1,0 +1,1 @@
+"""What several commands need: progress, summaries, parameter types, the screen."""

@@ -1,0 +1,168 @@
+"""What `fit` and `resume` share: reading the data, running, and saying how it ended."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.cli.shared.progress import Progress
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
+from automl_admm.cli.signals import INTERRUPTED
+from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.sample_table import SHIPPED, shipped_table
+from automl_admm.data.sensitive import set_aside
+from automl_admm.data.shares import Share, share_in_time, written_out
+from automl_admm.data.table_schema import Schema
+from automl_admm.data.tables import read_table, split_target
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.demands import (
+    LONGER,
+    demand_certified,
+    demand_evaluated,
+    demand_feasible,
+    explain_fallback,
+)
+from automl_admm.runs.finish.held_out import tell_broken
+from automl_admm.runs.finish.no_success import is_interrupted
+from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.store.network_fs import network_notice
+
+# The share of a budget that reading may take: what follows on these rows takes some times as long.
+READING = 0.15
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as a run takes it: features, target, sensitive columns, what to call it."""
+
+    X: Any
+    y: Any
+    sensitive: Any
+    name: str
+    source: str
+    share: Share | None = None
+
+
+def load(
+    data: Path | None,
+    target: str | None,
+    sensitive: tuple[str, ...],
+    schema: Schema | None = None,
+    share: Share | None = None,
+    *,
+    keep_codes: bool = False,
+) -> Loaded:
+    """Read DATA, by the `schema` of earlier, or the data set that ships with the package.
+
+    Of a file that is to be read in a `share` only that is read. Runs of older versions, which have
+    no schema, did not `keep_codes`.
+    """
+    if data is None:
+        frame, shipped_target = shipped_table()
+        name, source, target = SHIPPED, SHIPPED, target or shipped_target
+    else:
+        frame = _read(data, schema, share, keep_codes=keep_codes)
+        name, source = data.stem, str(data.resolve())
+    if target is None:
+        columns = ", ".join(map(str, list(frame.columns)[-5:]))
+        hint = f"Name a column; the last are: {columns}."
+        raise ConfigurationError("--target is missing.", hint=hint)
+    features, y = split_target(frame, target)
+    X, apart = set_aside(features, sensitive)
+    return Loaded(X, y, apart, name, source, share)
+
+
+def _read(data: Path, schema: Schema | None, share: Share | None, *, keep_codes: bool) -> Any:
+    if share is None:
+        return read_table(data, schema=schema, keep_codes=keep_codes)
+    with written_out(data, share) as part:
+        return read_table(part, schema=schema, keep_codes=keep_codes)
+
+
+def share_for(data: Path | None, budget: float | None) -> Share | None:
+    """The share of DATA that there is the time to read, in so long a budget; None for all."""
+    if data is None or budget is None or not data.is_file() or data.suffix.lower() != ".csv":
+        return None
+    return share_in_time(data, READING * budget, read_table)
+
+
+def ready(config: RunConfig, loaded: Loaded) -> Preparation:
+    """Check all that was given; what a solver prints when it is made is not the result's."""
+    with redirect_stdout(sys.stderr):
+        return prepare(config, loaded.X, loaded.y, loaded.sensitive)
+
+
+def conduct(
+    prepared: Preparation, loaded: Loaded, progress: Progress, *, as_json: bool, demands: bool
+) -> int:
+    """Run, print what came of it, and return the exit code; `demands` says if limits must hold.
+
+    The result is all that stands on stdout: what solvers and observers print is no part of it.
+    """
+    with redirect_stdout(sys.stderr), progress:
+        for line in _facts(prepared, loaded):
+            progress.say(line)
+        outcome = _run(prepared)
+        for constraint in outcome.preparation.constraints:
+            if constraint.of_baseline is not None:
+                factor = f"{constraint.of_baseline:g} times what the first pipeline has"
+                progress.say(f"{constraint.limit}: {factor}")
+    summary = summarise(outcome)
+    if as_json:
+        hand_on(json.dumps(summary, indent=2) + "\n")
+    else:
+        print_summary(summary)
+    for broken in tell_broken(outcome):
+        say(f"warning: {broken}", err=True)
+    if is_interrupted(outcome.result) and outcome.fallback is not None:
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
+        return INTERRUPTED
+    demand_evaluated(outcome)
+    if outcome.fallback is not None:
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
+    if demands:
+        _demand(outcome)
+    return INTERRUPTED if is_interrupted(outcome.result) else 0
+
+
+def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
+    columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
+    lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
+    if loaded.share is not None:
+        part = f"{100 * loaded.share.part:.3g} % of the file were read, from all over it"
+        lines.append(f"warning: {part}: the budget is too short to read and search all of it")
+    lines += announce(prepared)
+    notice = network_notice(prepared.config.place or Path())
+    if notice is not None:
+        lines.append(f"warning: {notice}")
+    if len(loaded.sensitive.columns):
+        names = ", ".join(map(str, loaded.sensitive.columns))
+        lines.append(f"set aside for limits, not given to pipelines: {names}")
+    return lines
+
+
+def _run(prepared: Preparation) -> PipelineResult:
+    """Run; one that is broken off says how to go on with it."""
+    try:
+        return run_pipelines(prepared)
+    except KeyboardInterrupt:
+        folder, place = prepared.config.folder, prepared.config.place
+        if place is not None and (place / "run.json").exists():
+            say(f"go on with: {resume_command(str(folder))}", err=True)
+        raise
+
+
+def _demand(outcome: PipelineResult) -> None:
+    """Raise what the exit code says: nothing within the limits, or nothing that is proven to be."""
+    try:
+        demand_certified(outcome)
+        demand_feasible(outcome)
+    except InfeasibleError as problem:
+        hint = "The closest one was saved, marked as infeasible."
+        raise InfeasibleError(problem.message, hint=hint, closest=outcome) from None

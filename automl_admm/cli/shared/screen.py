@@ -1,0 +1,196 @@
+r"""Everything that is printed: nothing that data, files or plugins say reaches the terminal raw.
+
+Names of columns, labels, texts of pipelines and of exceptions may hold escape sequences, which move
+the cursor, recolour, retitle or type into a terminal, and signs that turn the order of letters
+around. They are shown as `\x1b` and the like, in tables, progress, errors and warnings alike.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from automl_admm.store.run_folder import NO_ROOM
+
+DISK_FULL = 8
+HUNG_UP = 129
+NO_READER = 141
+# Controls, signs without a look of their own (of which some turn the direction of text around),
+# halves of characters, and what separates lines and paragraphs.
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+LAYOUT = frozenset("\n\t")
+
+
+class OutputError(Exception):
+    """The result cannot be printed: the disk is full, the terminal is gone, or nobody reads."""
+
+    def __init__(self, problem: OSError) -> None:
+        super().__init__(problem.strerror)
+        self.reason = problem.strerror or "it is closed"
+        self.exit_code = HUNG_UP
+        if problem.errno == errno.EPIPE:
+            self.exit_code = NO_READER
+        elif problem.errno in NO_ROOM:
+            self.exit_code = DISK_FULL
+
+
+def visible(text: str) -> str:
+    """Return a text whose hidden signs are written out; line breaks and tabs stay."""
+    if text.isprintable():
+        return text
+    return "".join(_shown(sign) if _is_hidden(sign) else sign for sign in text)
+
+
+def _is_hidden(sign: str) -> bool:
+    return sign not in LAYOUT and unicodedata.category(sign) in HIDDEN
+
+
+def _shown(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()
+
+
+def in_a_line(text: object) -> str:
+    """Return a text as a name or a cell shows it: on one line."""
+    return visible(str(text)).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a message."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{visible(text)}\n")
+    stream.flush()
+
+
+def hand_on(text: str) -> None:
+    """Print data for another program, exactly; a terminal is shown them as messages are."""
+    sys.stdout.write(text)
+
+
+def cells(values: Iterable[object]) -> list[Text]:
+    """Return the cells of a row; nothing in them is markup."""
+    return [Text(in_a_line(value)) for value in values]
+
+
+def grid(*headings: str, **more: Any) -> Table:
+    """Return an empty table with these headings."""
+    table = Table(box=None, pad_edge=False, **more)
+    for heading in headings:
+        table.add_column(Text(in_a_line(heading)))
+    return table
+
+
+class PlainConsole(Console):
+    """A console that takes no text for markup, and shows what is hidden."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(
+            file=_of_console(sys.stderr if stderr else sys.stdout),
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render; what moves the cursor is the console's own, and never part of a text."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+class Screen:
+    """A stream of this process on which nothing is raw."""
+
+    def __init__(self, stream: TextIO, *, is_result: bool, is_closed: bool = False) -> None:
+        self.stream = stream
+        self._is_result = is_result
+        self._is_closed = is_closed
+        self._is_raw = is_result and not stream.isatty()
+
+    def write(self, text: str) -> int:
+        """Write a text of anybody's."""
+        return self.put(text if self._is_raw else visible(text))
+
+    def put(self, text: str) -> int:
+        """Write a text as it is.
+
+        Where a result cannot be written the program ends; progress is not worth that.
+        """
+        if self._is_closed and self._is_result:
+            raise OutputError(OSError(errno.EBADF, "it is closed"))
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        with self._told():
+            self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def flush(self) -> None:
+        """Bring all to where it goes."""
+        with self._told():
+            self.stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as problem:  # a stream that was closed raises ValueError
+            if self._is_result:
+                told = problem if isinstance(problem, OSError) else OSError(errno.EBADF, "closed")
+                raise OutputError(told) from problem
+
+
+class OfConsole:
+    """A screen as a console has it, whose own sequences move the cursor."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.write, self._screen = screen.put, screen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._screen, name)
+
+
+@contextmanager
+def on_screen() -> Iterator[None]:
+    """Write to a screen whatever this process writes to its two streams."""
+    before = sys.stdout, sys.stderr
+    # The shell may have closed them; then no other file may take their numbers.
+    out, err = (
+        stream or open(os.devnull, "w")  # noqa: SIM115, PTH123 - it is the process's own
+        for stream in before
+    )
+    sys.stdout = cast("TextIO", Screen(out, is_result=True, is_closed=before[0] is None))
+    sys.stderr = cast("TextIO", Screen(err, is_result=False))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def flush() -> None:
+    """Bring to their place what was printed; raise where a result cannot be."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def give_up_output() -> None:
+    """Let what is still in the buffers go nowhere: the interpreter would complain of it at exit."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+
+
+def _of_console(stream: Any) -> Any:
+    return OfConsole(stream) if isinstance(stream, Screen) else stream

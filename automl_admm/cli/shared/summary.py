@@ -1,0 +1,246 @@
+"""The end of `fit`: the winner, its scores, its limits, and where it is."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from automl_admm.certify.walk.looks import risk_of_look
+from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.cli.shared.screen import in_a_line, say
+from automl_admm.data.shares import read_share
+from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.pipelines.thresholds.single import say_threshold
+from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
+from automl_admm.runs.finish.decision_summary import decisions_of_outcome
+from automl_admm.runs.finish.limit_prices import binding, price_limits
+from automl_admm.runs.pipelines import PipelineResult
+from automl_admm.runs.prepare.preparation import Preparation
+
+Summary = dict[str, Any]
+# The accounts of the ledger while it searches, and what they are called here; then the others.
+SEARCHING = {"wait": "waiting", "solver": "solver", "store": "store", "search": "other"}
+AFTERWARDS = ("final fit", "certify", "saving")
+
+
+def summarise(outcome: PipelineResult) -> Summary:
+    """The result of a run as plain data."""
+    prepared, refit, result = outcome.preparation, outcome.refit, outcome.result
+    return {
+        "feasible": result.feasible,
+        "fallback": result.fallback,
+        "pipeline": outcome.best.text,
+        "thresholds": name_thresholds(outcome.best.details),
+        "decisions": _decisions(outcome),
+        "one_class": refit.one_class,
+        "metric": prepared.metric.name,
+        "validation_score": outcome.score,
+        "held_out_score": refit.held_out_score,
+        "held_out_rows": refit.held_out_rows,
+        "held_out_problem": refit.held_out_problem,
+        "share_read": _share_read(prepared.config.share),
+        "trained_rows": refit.rows or len(prepared.work.table.y),
+        "constraints": _constraints(outcome),
+        "price": _price(outcome),
+        "certified": outcome.is_certified,
+        "look": None if outcome.certificate is None else outcome.certificate.look,
+        "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
+        "stopped_by": result.stopped_by,
+        "seconds": round(result.seconds, 2),
+        "time": _time(outcome),
+        "work": {account: round(spent, 3) for account, spent in result.work.items()},
+        "folder": None if prepared.config.folder is None else str(prepared.config.folder),
+    }
+
+
+def _share_read(share: str | None) -> float:
+    """The part of the data that was read: all scores are of rows from it."""
+    return 1.0 if share is None else read_share(share).part
+
+
+def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
+    """The positive class, the threshold and the rates of what ships, as JSON has them."""
+    found = decisions_of_outcome(outcome)
+    if found is None:
+        return None
+    known = asdict(found) | {"said": str(found)}
+    if not isinstance(found.positive, str | int | float):
+        known["positive"] = str(found.positive)
+    if found.threshold is not None and math.isinf(found.threshold):
+        known["threshold"] = say_threshold(found.threshold)
+    return known
+
+
+def _time(outcome: PipelineResult) -> dict[str, float]:
+    """Every second since the start of the budget; what came after the last entry is `saving`."""
+    spent = dict(outcome.result.ledger)
+    total = time.monotonic() - outcome.preparation.config.begun
+    spent["saving"] = spent.get("saving", 0.0) + total - sum(spent.values())
+    return {account: round(seconds, 3) for account, seconds in spent.items()}
+
+
+def announce(prepared: Preparation) -> Iterator[str]:
+    """What there is to know before a search that is to be certified: rows, aims, and shortfalls."""
+    aside, question = prepared.aside, prepared.question
+    if aside is None or question is None:
+        return
+    look = question.next_look
+    again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
+    yield (
+        f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
+        f"{again if look > 1 else ''}"
+    )
+    for constraint, aim in zip(prepared.constraints, prepared.aims, strict=True):
+        if aim.bound != constraint.limit.bound:
+            yield f"to have room for the proof the search aims at {aim} for {constraint.limit}"
+    yield from (f"warning: {shortfall}" for shortfall in aside.shortfalls)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
+    """A row for each limit: the number on validation rows and on others, and what follows."""
+    prepared, certificate = outcome.preparation, outcome.certificate
+    limits = [constraint.limit for constraint in prepared.constraints]
+    nothing: tuple[None, ...] = (None,) * len(limits)
+    held_out = outcome.refit.held_out_constraints or nothing
+    findings = nothing if certificate is None else certificate.findings
+    rows = zip(limits, prepared.aims, outcome.best.constraints, held_out, findings, strict=True)
+    return [
+        {
+            "limit": str(limit),
+            "aim": aim.bound,
+            "validation": value if math.isfinite(value) else None,
+            "held_out": other,
+            "holds": limit.holds(value),
+            "holds_held_out": None if other is None else limit.holds(other),
+            **({} if finding is None else _finding(finding)),
+        }
+        for limit, aim, value, other, finding in rows
+    ]
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "bound": finding.bound if math.isfinite(finding.bound) else None,
+        "verdict": str(finding.verdict),
+        "approximate": finding.is_approximate,
+        "method": finding.method,
+        "rows_needed": finding.rows_needed,
+        "reason": finding.reason,
+    }
+
+
+def _price(outcome: PipelineResult) -> str | None:
+    """Which limit costs most, and what a step more room would have bought, in a sentence."""
+    prepared, result = outcome.preparation, outcome.result
+    limits = [constraint.limit for constraint in prepared.constraints]
+    price = binding(price_limits(result.evaluations, limits))
+    if price is None:
+        return None
+    said = f"{price.limit} binds: {price.broken} of {price.measured} evaluations are outside"
+    if price.gain is None:
+        return said
+    metric = prepared.metric.name
+    bought = f"{price.gain:.4f} {metric} more" if price.gain > 0 else "nothing"
+    return f"{said}; {price.relaxed} would have bought {bought}"
+
+
+def print_summary(summary: Summary) -> None:
+    """Print it for a person."""
+    metric = summary["metric"]
+    lines = [("best pipeline", summary["pipeline"])]
+    if summary["fallback"]:
+        lines = [(f"FALLBACK ({summary['fallback']})", summary["pipeline"])]
+    elif not summary["feasible"]:
+        lines = [("NOT within the limits; the closest", summary["pipeline"])]
+    lines += _deciding_lines(summary)
+    lines.append(("validation", f"{metric} {summary['validation_score']:.4f}"))
+    lines += _held_out(summary)
+    if summary["share_read"] < 1.0:
+        lines.append(
+            ("read", f"{100 * summary['share_read']:.3g} % of the file, in the time given")
+        )
+    lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
+    if summary["price"]:
+        lines.append(("price", summary["price"]))
+    if summary["certified"] is not None:
+        lines.append(("certificate", _certificate_line(summary)))
+    counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
+    lines.append(("evaluations", f"{counted or 'none'}; ended by: {summary['stopped_by']}"))
+    lines.append(("time", _time_line(summary["time"])))
+    lines.append(("workers", _work_line(summary["work"])))
+    lines.append(("saved in", summary["folder"]))
+    if summary["stopped_by"] in (INTERRUPT, TERMINATION):
+        lines.append(("go on with", resume_command(summary["folder"])))
+    lines.append(
+        ("next", f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv")
+    )
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        say(f"{name:<{width}}  {in_a_line(text)}")
+
+
+def _certificate_line(summary: Summary) -> str:
+    look = "" if summary["look"] is None else f" (look {summary['look']} at these data)"
+    return f"{'CERTIFIED' if summary['certified'] else 'NOT CERTIFIED'}{look}"
+
+
+def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
+    """The score on rows held out, or why there is none."""
+    if summary["held_out_score"] is not None:
+        rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
+        yield "held out", f"{summary['metric']} {summary['held_out_score']:.4f} ({rows})"
+    elif summary["held_out_problem"]:
+        yield "held out", f"could not be measured: {summary['held_out_problem']}"
+
+
+def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
+    """How the model decides: of which class, from which score on, how often."""
+    if summary["one_class"] is not None:
+        yield "WARNING", f"it calls every row '{summary['one_class']}'"
+    if summary["decisions"] is not None:
+        yield "positive", summary["decisions"]["said"]
+    if summary["thresholds"]:
+        yield "decides by group", summary["thresholds"]
+
+
+def _time_line(spent: Mapping[str, float]) -> str:
+    """The seconds of a run in the order in which they passed, those of the search in brackets."""
+    inner = [f"{word} {spent.get(name, 0.0):.1f}" for name, word in SEARCHING.items()]
+    search = sum(spent.get(name, 0.0) for name in SEARCHING)
+    after = [f"{name} {spent[name]:.1f}" for name in AFTERWARDS if name in spent]
+    parts = [f"start {spent['start']:.1f}", f"search {search:.1f} ({', '.join(inner)})", *after]
+    return f"{sum(spent.values()):.1f} s: {', '.join(parts)}"
+
+
+def _work_line(spent: Mapping[str, float]) -> str:
+    """The shares of the time that the workers had while it searched."""
+    whole = sum(spent.values()) or 1.0
+    return ", ".join(f"{account} {100 * part / whole:.0f} %" for account, part in spent.items())
+
+
+def resume_command(folder: str) -> str:
+    """The command that goes on with the run in a folder."""
+    return f"automl-admm resume {shlex.quote(folder)}"
+
+
+def _limit_line(item: dict[str, Any]) -> str:
+    held_out = "" if item["held_out"] is None else f", {item['held_out']:.4g} on held-out rows"
+    verdict = "holds" if item["holds"] else "BROKEN"
+    if item["holds"] and item["holds_held_out"] is False:
+        verdict = (
+            "BROKEN on rows that it was not chosen by; --certify searches for one that is proven"
+        )
+    if "verdict" in item:
+        approximate = " (approximate)" if item["approximate"] else ""
+        verdict = f"{item['verdict']}{approximate}, {item['reason']}"
+    value = "no value" if item["validation"] is None else f"{item['validation']:.4g}"
+    return f"{item['limit']}: {value} on validation rows{held_out}: {verdict}"

@@ -1,0 +1,149 @@
+"""Limits meet the data before anything is trained: what cannot be measured is told at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.constraints.group_comparison import Grouped
+from automl_admm.constraints.groups import Grouping, check_columns, group_names
+from automl_admm.constraints.resolve import with_groups
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, reason_of
+from automl_admm.core.evidence import as_evidence, explain_unknown
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+
+SURE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRows:
+    """Rows that limits will be measured on; `classes` is 0 where a quantity is predicted."""
+
+    X: Any
+    y: Any
+    sensitive: Any
+    classes: int
+
+
+def columns_of(constraints: Iterable[Constraint]) -> set[str]:
+    """The columns that limits name."""
+    groupings = (c.groups for c in constraints if isinstance(c.groups, Grouping))
+    return {column.name for grouping in groupings for column in grouping.columns}
+
+
+def meet_data(
+    constraints: Iterable[Constraint],
+    rows: TrialRows,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[Constraint, ...]:
+    """The constraints, knowing their groups; raises where the target or a column is not for them.
+
+    The rows are all there are, so that a group which a part of them lacks is known to be missing.
+    Where the names of its `groups` are known already, by the limit, rows may lack some of them.
+    """
+    return tuple(_met(constraint, rows, groups or {}) for constraint in constraints)
+
+
+def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[str]]) -> Constraint:
+    _check_target(constraint, rows.classes)
+    if constraint.groups is None:
+        return constraint
+    name = constraint.limit.name
+    if isinstance(constraint.groups, Grouping):
+        check_columns(constraint.groups.columns, rows.sensitive, name)
+    if str(constraint.limit) in known:
+        return with_groups(constraint, tuple(known[str(constraint.limit)]))
+    return with_groups(constraint, group_names(constraint.groups(rows.sensitive), name))
+
+
+def _check_target(constraint: Constraint, classes: int) -> None:
+    wanted, name = constraint.target, constraint.limit.name
+    if wanted == "classes" and classes == 0:
+        raise ConfigurationError(
+            f"limit '{name}' needs classes to predict, and this target is a quantity.",
+            hint="Use a metric of regression, such as 'neg_mean_absolute_error >= -1'.",
+        )
+    if wanted == "two classes" and classes != 2:
+        found = f"{classes} classes" if classes else "a quantity"
+        raise ConfigurationError(
+            f"limit '{name}' needs a target of two classes, and this one has {found}.",
+            hint="'accuracy', 'error' and scikit-learn's scorers, such as 'recall_macro', take "
+            "any number of classes."
+            if classes
+            else None,
+        )
+
+
+def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> None:
+    """Measure predictions that are right on every validation part.
+
+    What has no value even then has none for any pipeline. Only statistical constraints are
+    tried: the others look at the pipeline that is not there yet.
+    """
+    tried = [constraint for constraint in constraints if constraint.kind == "statistical"]
+    for number, part in enumerate(parts, start=1):
+        evaluated = _right(part) if tried else None
+        for constraint in tried:
+            reason = _problem(constraint, evaluated)
+            if reason:
+                where = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
+                raise DataError(
+                    f"limit '{constraint.limit.name}': {reason}{where}.",
+                    hint=_cure(constraint, parts, reason),
+                )
+
+
+def _right(rows: TrialRows) -> EvaluatedPipeline:
+    """What a pipeline would be seen as that is right about all these rows."""
+    y = np.asarray(rows.y)
+    if not rows.classes:
+        return stand_in(rows, y, y)
+    doubt = (1 - SURE) / max(rows.classes - 1, 1)
+    predictions = np.where(y[:, None] == np.arange(rows.classes), SURE, doubt)
+    return stand_in(rows, predictions, y)
+
+
+def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipeline:
+    """What a pipeline would be seen as that predicts this; what is in its place predicts nothing.
+
+    It is good for statistical constraints alone, which do not look at the pipeline.
+    """
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    known = np.arange(rows.classes) if rows.classes else np.zeros(1)
+    model = DummyClassifier() if rows.classes else DummyRegressor()
+    model.fit(np.zeros((len(known), 1)), known)
+    y = np.asarray(rows.y)
+    return EvaluatedPipeline(
+        model, rows.X, y, predictions, 0.0, 0.0, decisions, sensitive=rows.sensitive
+    )
+
+
+def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str:
+    assert evaluated is not None  # noqa: S101 - there is something to try
+    try:
+        with unheard_warnings():
+            return explain_unknown(as_evidence(constraint.function(evaluated)))
+    except AutomlAdmmError:
+        raise
+    except Exception as problem:
+        message = f"limit '{constraint.limit.name}' cannot be measured here: {reason_of(problem)}"
+        raise ConfigurationError(message, hint="Choose another limit.") from problem
+
+
+def _cure(constraint: Constraint, parts: Sequence[TrialRows], reason: str) -> str:
+    """What to do, with the number of rows of the group that the reason speaks of."""
+    function = constraint.function
+    if not isinstance(function, Grouped):
+        return "Try fewer folds, or more rows."
+    found = Counter(name for part in parts for name in function.groups(part.sensitive))
+    scarce = min(function.names, key=lambda name: (f"'{name}'" not in reason, found[name]))
+    return (
+        f"Group '{scarce}' has {found[scarce]} of the rows to measure on: merge groups, cut wider, "
+        "or use fewer folds."
+    )

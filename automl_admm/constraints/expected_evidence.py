@@ -1,0 +1,52 @@
+"""Evidence before there is a pipeline: what a middling one would give on the rows there are.
+
+How many rows a certificate takes, and how far inside its limits a search should aim, has to be
+known before the first fit. What counts for it is how many rows of which kind there are, which is
+true of the data, and roughly how good a pipeline is, which is assumed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from automl_admm.constraints.dry_run import TrialRows, stand_in
+from automl_admm.core.evidence import Evidence, as_evidence
+from automl_admm.core.space import Array
+from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+
+# Φ(1.19 / √2) = 0.80: scores of the two classes that are so far apart have this AUROC.
+APART = 1.19
+RIGHT = 0.8
+SEED = 0
+
+
+def imagine(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
+    """Evidence for each limit that is measured on rows; None for costs and facts."""
+    evaluated = _middling(rows)
+    return tuple(
+        as_evidence(constraint.function(evaluated)) if constraint.kind == "statistical" else None
+        for constraint in constraints
+    )
+
+
+def _middling(rows: TrialRows) -> EvaluatedPipeline:
+    rng, y = np.random.default_rng(SEED), np.asarray(rows.y)
+    if not rows.classes:
+        predictions = y + 0.5 * float(np.std(y)) * rng.normal(size=len(y))
+        return stand_in(rows, predictions, predictions)
+    if rows.classes == 2:
+        return stand_in(rows, *_two_classes(y, rng))
+    strange = rng.integers(rows.classes, size=len(y))
+    decisions = np.where(rng.random(len(y)) < RIGHT, y, strange)
+    return stand_in(rows, np.eye(rows.classes)[decisions], decisions)
+
+
+def _two_classes(y: Any, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Probabilities of an AUROC of 0.8; as many rows are called positive as there are."""
+    scores = APART * y + rng.normal(size=len(y))
+    excess = scores - np.quantile(scores, 1.0 - float(np.mean(y)))
+    positive = 1.0 / (1.0 + np.exp(-excess))
+    return np.column_stack([1.0 - positive, positive]), (excess > 0).astype(int)

@@ -1,0 +1,118 @@
+"""A classifier that decides by the group of a row, because scikit-learn alone has no such thing.
+
+Its own `FixedThresholdClassifier` has one threshold for all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from automl_admm.constraints.groups import Grouping
+from automl_admm.constraints.syntax import GroupColumn
+from automl_admm.core.errors import DataError
+from automl_admm.pipelines.predictions.checks import turn
+from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
+
+
+def _estimator_has(method: str) -> Any:
+    def check(classifier: GroupThresholdClassifier) -> bool:
+        getattr(getattr(classifier, "estimator_", classifier.estimator), method)
+        return True
+
+    return check
+
+
+class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes that has a decision threshold for each group.
+
+    `columns` are the features that make the groups, each with the points where it is cut, or none:
+    `{"sex": (), "age": (30.0, 40.0)}`. `thresholds` are by the group's name, such as
+    `"f, age < 30"`; where it is unknown the plain `threshold` is taken. A row is of the positive
+    class where `response_method` says at least so much; that is `pos_label`, or the last class.
+    """
+
+    pos_label: Any = None  # models that were saved before it had one are of the last class
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        columns: Mapping[str, Sequence[float]],
+        thresholds: Mapping[str, float],
+        threshold: float = 0.5,
+        response_method: str = "predict_proba",
+        pos_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.columns = columns
+        self.thresholds = thresholds
+        self.threshold = threshold
+        self.response_method = response_method
+        self.pos_label = pos_label
+
+    def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
+        """Fit the estimator; the thresholds stay what they are."""
+        if len(np.unique(y)) != 2:
+            raise DataError(f"thresholds part two classes, and y has {len(np.unique(y))}.")
+        if self.pos_label is not None and self.pos_label not in list(np.unique(y)):
+            raise DataError(f"there is no class '{self.pos_label}' in y to be the positive one.")
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Decide each row at the threshold of its group."""
+        check_is_fitted(self, "estimator_")
+        classes = self.classes_
+        if self.pos_label is not None and self.pos_label == classes[0]:
+            classes = classes[::-1]
+        scores = turn(getattr(self.estimator_, self.response_method)(X), classes)
+        sure = scores if scores.ndim == 1 else scores[:, -1]
+        bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
+        return classes[(sure >= bar).astype(np.intp)]
+
+    def groups_of(self, X: Any) -> Names:
+        """The name of the group of every row."""
+        return name_groups(X, self.columns)
+
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities by class; the thresholds do not change them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Scores; the thresholds do not change them."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def name_groups(X: Any, columns: Mapping[str, Sequence[float]]) -> Names:
+    """The name of the group of every row, given a frame that has these columns among others."""
+    import pandas as pd
+
+    known = {str(name): name for name in getattr(X, "columns", ())}
+    for name in columns:
+        if name not in known:
+            hint = "Give a frame that has it, as the one it was fitted on."
+            raise DataError(f"decisions are by the column '{name}', which X has not.", hint=hint)
+    frame = pd.DataFrame({name: X[known[name]] for name in columns})
+    groups = Grouping(tuple(GroupColumn(name, tuple(cuts)) for name, cuts in columns.items()))
+    return groups(frame)

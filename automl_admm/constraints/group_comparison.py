@@ -1,0 +1,84 @@
+"""What a measurement comes to on each group, and how the groups compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from automl_admm.core.errors import DataError
+from automl_admm.core.evidence import Evidence, Gap, Rate, Ratio, as_evidence
+from automl_admm.plugins.records import (
+    ConstraintFunction,
+    EvaluatedPipeline,
+    GroupedFunction,
+    GroupFunction,
+    Masks,
+    Measured,
+)
+
+
+def by_group(
+    function: ConstraintFunction, evaluated: EvaluatedPipeline, groups: Masks
+) -> Mapping[str, Evidence]:
+    """What a function measures on the rows of each group; a group without rows has no value."""
+    return {
+        name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
+        for name, rows in groups.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class GapOf:
+    """The papers' disparate impact with any measure s.
+
+    On one fold d = max_g s(g) − min_g s(g) over the groups g (A43); an evaluation averages it over
+    its folds, as all that it measures: D = 1/K Σ_k d_k (A44).
+    """
+
+    function: ConstraintFunction
+
+    def __call__(self, evaluated: EvaluatedPipeline, groups: Masks) -> Measured:
+        """The gap on these rows."""
+        return Gap(by_group(self.function, evaluated, groups))
+
+
+@dataclass(frozen=True, slots=True)
+class RatioOf:
+    """The smallest value of a group divided by the largest: min_g s(g) / max_g s(g)."""
+
+    function: ConstraintFunction
+
+    def __call__(self, evaluated: EvaluatedPipeline, groups: Masks) -> Measured:
+        """The ratio on these rows."""
+        return Ratio(by_group(self.function, evaluated, groups))
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A comparison of groups as a function of an evaluated pipeline alone.
+
+    `names` are the groups of all the data: one that some rows lack is known to be missing there.
+    """
+
+    function: GroupedFunction
+    groups: GroupFunction
+    names: tuple[str, ...] = ()
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
+        """What the comparison comes to on these rows."""
+        return self.function(evaluated, self._masks(evaluated))
+
+    def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
+        """The comparison on the same rows, decided otherwise: the groups are found but once."""
+        masks = self._masks(evaluated)
+        return lambda other: self.function(other, masks)
+
+    def _masks(self, evaluated: EvaluatedPipeline) -> Masks:
+        from pandas import factorize
+
+        places, found = factorize(self.groups(evaluated.sensitive))
+        strange = set(found) - set(self.names)
+        if strange:
+            raise DataError(f"there are rows of a group that is new: '{min(strange)}'.")
+        numbers = {name: place for place, name in enumerate(found)}
+        return {name: places == numbers.get(name, -1) for name in self.names}

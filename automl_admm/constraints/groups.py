@@ -1,0 +1,114 @@
+"""Which group every row belongs to: by the values of columns, or by where numbers are cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.constraints.syntax import GroupColumn
+from automl_admm.core.errors import DataError
+
+MOST_GROUPS = 20
+MOST_EXACT = 2.0**53
+Names = NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Names the group of every row; of several columns it is their intersection.
+
+    Missing values are a group of their own: whom nothing is known of is somebody too.
+    """
+
+    columns: tuple[GroupColumn, ...]
+
+    def __call__(self, frame: Any) -> Names:
+        """The names, given a frame that has the columns."""
+        parts = [_names(frame[column.name], column) for column in self.columns]
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+
+def _joined(parts: list[Names]) -> Names:
+    """Names of rows by several columns, each combination put into words once."""
+    from pandas import factorize
+
+    together = np.zeros(len(parts[0]), dtype=np.int64)
+    for part in parts:
+        places, distinct = factorize(part)
+        together = together * len(distinct) + places
+    _, first, places = np.unique(together, return_index=True, return_inverse=True)
+    words = [", ".join(part[row] for part in parts) for row in first]
+    names: Names = np.array(words, dtype=object)[places]
+    return names
+
+
+def _names(values: Any, column: GroupColumn) -> Names:
+    missing = values.isna().to_numpy()
+    found = np.full(len(values), f"{column.name} missing", dtype=object)
+    known = values[~missing]
+    found[~missing] = _bins(known, column) if column.cuts else _words(known)
+    return found
+
+
+def _words(values: Any) -> Names:
+    places, distinct = values.factorize()
+    names: Names = np.array([_word(value) for value in distinct], dtype=object)[places]
+    return names
+
+
+def _word(value: Any) -> str:
+    """A value as a name; a whole number has the same one whether or not it is kept as a float.
+
+    It may be a float in one table and none in another, where no value is missing.
+    """
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    is_exact = number.is_integer() and abs(number) < MOST_EXACT
+    return str(int(number)) if is_exact else f"{number:g}"
+
+
+def _bins(values: Any, column: GroupColumn) -> Names:
+    places = np.digitize(values.to_numpy(dtype=float), column.cuts)
+    names: Names = np.array(bin_names(column), dtype=object)[places]
+    return names
+
+
+def bin_names(column: GroupColumn) -> list[str]:
+    """What the parts of a cut column are called, from the lowest on."""
+    cuts = [f"{cut:g}" for cut in column.cuts]
+    between = pairwise(cuts)
+    inner = [f"{low} <= {column.name} < {high}" for low, high in between]
+    return [f"{column.name} < {cuts[0]}", *inner, f"{cuts[-1]} <= {column.name}"]
+
+
+def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> None:
+    """Raise if a column that is to be cut holds no numbers."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    for column in columns:
+        kind = frame[column.name].dtype
+        if column.cuts and (not is_numeric_dtype(kind) or is_bool_dtype(kind)):
+            raise DataError(
+                f"limit '{limit}': column '{column.name}' holds no numbers that could be cut.",
+                hint=f"Write [{GroupColumn(column.name)}], and each of its values is a group.",
+            )
+
+
+def group_names(names: Names, limit: str) -> tuple[str, ...]:
+    """The groups that there are, in order; one group, or very many, are refused."""
+    found = tuple(sorted(set(names)))
+    if len(found) < 2:
+        one = f"all {len(names)} rows are in the group '{found[0]}'" if found else "there are none"
+        raise DataError(f"limit '{limit}' compares groups, and {one}.")
+    if len(found) > MOST_GROUPS:
+        raise DataError(
+            f"limit '{limit}': there are {len(found)} groups, and more than {MOST_GROUPS} cannot "
+            "be told apart by their rows.",
+            hint="Cut a column of numbers, as in [age:30,40,50], or merge rare values.",
+        )
+    return found

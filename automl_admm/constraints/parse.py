@@ -1,0 +1,176 @@
+"""Text → limit: parsed by a small grammar, never evaluated."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from automl_admm.constraints.syntax import GroupColumn, WrittenLimit
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.grammar.diagnostics import Diagnostic, render
+from automl_admm.grammar.tree import BEGINNING, Span
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+    from lark.exceptions import UnexpectedInput
+
+MAX_CHARACTERS = 1_000
+BASELINE = "baseline"
+SENSES = {"<=": False, ">=": True}
+MEANT = {"<": "<=", "=<": "<=", "≤": "<=", ">": ">=", "=>": ">=", "≥": ">="}
+EXAMPLE = 'Write it like "latency_us <= 50" or "fpr_gap[sex] <= 5 %".'
+# What is between brackets is told apart after parsing: a comma may be followed by the next
+# column, or by the next point where this one is cut.
+GRAMMAR = r"""
+start: WORD groups? SENSE bound
+groups: "[" entry ("," entry)* "]"
+entry: column (":" NUMBER)? | NUMBER
+column: WORD | QUOTED
+bound: NUMBER PERCENT? ("*" WORD)?
+WORD: /[^\W\d][\w.\-]*/
+QUOTED: /"[^"]+"|'[^']+'/
+SENSE: /[<>=!≤≥]+/
+NUMBER: /[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?/
+PERCENT: "%"
+%ignore /[ \t\r\n]+/
+"""
+
+
+class LimitCode(StrEnum):
+    """The kinds of mistakes in a limit; a code never changes its meaning."""
+
+    SYNTAX = "L001"
+    SENSE = "L002"
+    CUTS = "L003"
+    DUPLICATE = "L004"
+    FACTOR = "L005"
+
+
+class _MistakeError(Exception):
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+
+
+def read_text(text: str, example: str = EXAMPLE) -> WrittenLimit:
+    """The limit that a text stands for.
+
+    Raises `ConfigurationError` with the place of the first mistake; `example` is shown where the
+    text does not look like a limit at all.
+    """
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        return _limit(_parsed(str(text)))
+    except UnexpectedInput as problem:
+        mistake = _syntax_error(problem, str(text), example)
+    except _MistakeError as problem:
+        mistake = problem.diagnostic
+    raise ConfigurationError(render([mistake], str(text), "limit"))
+
+
+def _parsed(text: str) -> Tree[Any]:
+    if len(text) > MAX_CHARACTERS:
+        message = f"this is no limit: it has more than {MAX_CHARACTERS} characters"
+        raise _MistakeError(Diagnostic(LimitCode.SYNTAX, BEGINNING, message))
+    return _parser().parse(text)
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    return Lark(GRAMMAR, parser="lalr", propagate_positions=True)
+
+
+def _limit(tree: Tree[Any]) -> WrittenLimit:
+    measure, *groups, sense, bound = tree.children
+    columns = _columns(groups[0]) if groups else ()
+    number, *more = bound.children
+    value = float(number) / 100 if any(token.type == "PERCENT" for token in more) else float(number)
+    factors = [token for token in more if token.type == "WORD"]
+    of_baseline = any(map(_is_baseline, factors))
+    return WrittenLimit(str(measure), columns, _is_at_least(sense), value, of_baseline)
+
+
+def _is_baseline(word: Token) -> bool:
+    if word == BASELINE:
+        return True
+    message = f"a number can be multiplied by '{BASELINE}' only, not by '{word}'"
+    hint = f'Write it like "latency_us <= 0.5 * {BASELINE}": the pipeline the search begins with.'
+    raise _MistakeError(Diagnostic(LimitCode.FACTOR, _span(word), message, hint))
+
+
+def _is_at_least(sense: Token) -> bool:
+    if sense in SENSES:
+        return SENSES[sense]
+    meant = MEANT.get(sense)
+    hint = f"Write '{meant}'." if meant else "Write '<=' for at most, '>=' for at least."
+    message = f"this is no limit: '{sense}' is neither '<=' nor '>='"
+    raise _MistakeError(Diagnostic(LimitCode.SENSE, _span(sense), message, hint))
+
+
+def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
+    """Gather the points where a column is cut, which stand as entries of their own."""
+    found: list[tuple[Token, list[Token]]] = []
+    for entry in tree.children:
+        first, *rest = entry.children
+        if not hasattr(first, "data"):
+            if not found or not found[-1][1]:
+                raise _MistakeError(
+                    Diagnostic(
+                        LimitCode.CUTS,
+                        _span(first),
+                        "a number stands where a column is due",
+                        "Cut points follow a colon, as in [age:30,40]; quote a name like this.",
+                    )
+                )
+            found[-1][1].append(first)
+        else:
+            found.append((first.children[0], rest))
+    columns = tuple(_column(name, cuts) for name, cuts in found)
+    _check_duplicates(found)
+    return columns
+
+
+def _column(name: Token, cuts: list[Token]) -> GroupColumn:
+    points = tuple(map(float, cuts))
+    for earlier, later, token in zip(points, points[1:], cuts[1:], strict=False):
+        if later <= earlier:
+            message = f"the cut points must rise, and {token} does not come after {earlier:g}"
+            raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(token), message))
+    return GroupColumn(_plain(name), points)
+
+
+def _plain(name: Token) -> str:
+    return str(name[1:-1]) if name.type == "QUOTED" else str(name)
+
+
+def _check_duplicates(found: list[tuple[Token, list[Token]]]) -> None:
+    names = [_plain(name) for name, _ in found]
+    for place, (token, _) in enumerate(found):
+        if names[place] in names[:place]:
+            message = f"the column '{names[place]}' stands twice"
+            raise _MistakeError(Diagnostic(LimitCode.DUPLICATE, _span(token), message))
+
+
+def _span(token: Token) -> Span:
+    line, column = token.line or 1, token.column or 1
+    return Span(line, column, line, column + len(token))
+
+
+def _syntax_error(problem: UnexpectedInput, text: str, example: str) -> Diagnostic:
+    from lark.exceptions import UnexpectedToken
+
+    is_token = isinstance(problem, UnexpectedToken)
+    if is_token and problem.token.type == "$END":
+        lines = text.split("\n")
+        span = Span(len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 1)
+        message = "this is no limit: it ends too early"
+        return Diagnostic(LimitCode.SYNTAX, span, message, example)
+    line, column = max(problem.line, 1), max(problem.column, 1)
+    found = str(problem.token) if is_token else text.split("\n")[line - 1][column - 1 : column]
+    span = Span(line, column, line, column + len(found))
+    message = f"this is no limit: {found!r} is not expected here"
+    return Diagnostic(LimitCode.SYNTAX, span, message, example)

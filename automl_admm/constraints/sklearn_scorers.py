@@ -1,0 +1,115 @@
+"""Any scikit-learn metric as a measurement: its scorer is answered from what was predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.evidence import Estimate
+from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
+
+RESPONSES = ("predict_proba", "decision_function")
+UNBOUNDED = "mutual_info_score"
+
+
+class Replayed:
+    """A fitted pipeline that can only repeat what it predicted of the rows at hand."""
+
+    def __init__(self, evaluated: EvaluatedPipeline) -> None:
+        self._evaluated = evaluated
+        pipeline = evaluated.pipeline
+        self._response = next((name for name in RESPONSES if hasattr(pipeline, name)), "")
+
+    def predict(self, X: Any) -> Any:
+        """The decisions, whatever is asked about."""
+        del X
+        return self._evaluated.decisions
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or (name in RESPONSES and name != self._response):
+            raise AttributeError(name)
+        found = getattr(self._evaluated.pipeline, name)
+        return self._repeating(found) if name == self._response else found
+
+    def _repeating(self, method: Any) -> Any:
+        """A method of that name: scorers go by what it is called."""
+
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            del X
+            return self._evaluated.predictions
+
+        return respond
+
+    def __sklearn_tags__(self) -> Any:
+        return self._evaluated.pipeline.__sklearn_tags__()
+
+
+class _Listening(Replayed):
+    """The same, knowing whether it was asked for decisions."""
+
+    was_asked = False
+
+    def predict(self, X: Any) -> Any:
+        """The decisions; that somebody wants them is remembered."""
+        self.was_asked = True
+        return super().predict(X)
+
+
+def _uses_decisions(name: str) -> bool:
+    """Whether a scorer asks for decisions, seen on four rows; one that fails on them may."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.metrics import get_scorer
+
+    y, X = np.array([0, 1, 0, 1]), np.zeros((4, 1))
+    model = DummyClassifier().fit(X, y)
+    scores = np.full((4, 2), 0.5)
+    listening = _Listening(EvaluatedPipeline(model, X, y, scores, 0.0, 0.0, decisions=y))
+    try:
+        get_scorer(name)(listening, X, y)
+    except Exception:  # noqa: BLE001 - what is no metric of two classes fails in its own way
+        return True
+    return listening.was_asked
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a scorer of scikit-learn says; `neg_…` keeps the sign that scikit-learn gives it.
+
+    The positive class of those that need one is the last of the sorted labels.
+    """
+
+    name: str
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Estimate:
+        """The score on these rows."""
+        from sklearn.metrics import get_scorer
+
+        scorer = get_scorer(self.name)
+        return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y)))
+
+
+def scorer_names() -> Sequence[str]:
+    """The names that scikit-learn knows."""
+    from sklearn.metrics import get_scorer_names
+
+    names: list[str] = get_scorer_names()
+    return names
+
+
+def score_measure(name: str) -> ConstraintPlugin:
+    """A scorer as a plugin's constraint would be; it is best at 1, or at 0 where it is negated."""
+    highest = None if name == UNBOUNDED else 0.0 if name.startswith("neg_") else 1.0
+    return ConstraintPlugin(
+        name=name,
+        summary="scikit-learn's scorer",
+        function=Scored(name),
+        lowest=None,
+        highest=highest,
+        kind="statistical",
+        uses_decisions=_uses_decisions(name),
+    )

@@ -1,0 +1,225 @@
+"""The tree of a pipeline space: what a selection means, module by module.
+
+The grammar compiler makes it, the pipeline builder and the text form read it. It knows names
+only: nothing here imports a component.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from automl_admm.core.space import Candidate, SearchSpace, Selection, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One component; `parameters` maps its argument names to names in the search space."""
+
+    component: str
+    parameters: tuple[tuple[str, str], ...] = ()
+    fixed: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Modules one after another; an empty one is what `none` stands for."""
+
+    items: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """The branch that a choice takes, by label."""
+
+    decision: str
+    branches: tuple[tuple[str, Shape], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Modules in the order that an order decision gives them, by label.
+
+    `precedence` is that of the decision: pairs (earlier, later) of places in `items`.
+    """
+
+    decision: str
+    items: tuple[tuple[str, Shape], ...]
+    precedence: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Branches side by side, their outputs joined; one without a component adds no columns."""
+
+    items: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The predictions of a piece as features beside those that arrive."""
+
+    item: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class ByType:
+    """A way for the number columns and one for the category columns, their outputs joined."""
+
+    numeric: Shape
+    categorical: Shape
+
+
+Shape = Module | Sequence | Alternatives | Ordered | Union | Stack | ByType
+BranchKind = Literal["union", "stack", "by_type"]
+NOTHING = Sequence()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One component of a concrete pipeline with the values of its parameters."""
+
+    component: str
+    values: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """A place of a concrete pipeline where data flow through several parts side by side."""
+
+    kind: BranchKind
+    parts: tuple[tuple[Item, ...], ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no part holds a component: such branches pass the data on."""
+        return not any(occupied(part) for part in self.parts)
+
+
+Item = Step | Branches
+
+
+@dataclass(frozen=True)
+class PipelineSpace:
+    """A search space together with what its selections mean as pipelines."""
+
+    space: SearchSpace
+    shape: Shape
+
+    def steps(self, candidate: Candidate) -> tuple[Item, ...]:
+        """The concrete pipeline that a candidate stands for, integers on their grids."""
+        values = self.space.values(candidate)
+        flow = flow_of(self.shape, candidate.selection)
+        return tuple(_item(piece, candidate.selection, values) for piece in flow)
+
+    def text(self, candidate: Candidate) -> str:
+        """The pipeline as text, all parameters written out."""
+        return render(self.steps(candidate))
+
+    def key(self, candidate: Candidate) -> str:
+        """A hash that two candidates share if they are one pipeline on the same share of rows."""
+        return content_hash(keyed(self.text(candidate), candidate))
+
+
+def flow_of(shape: Shape, selection: Selection) -> Iterator[Module | Union | Stack | ByType]:
+    """What data flow through one after another in a selection: components and branches."""
+    match shape:
+        case Sequence(items):
+            for item in items:
+                yield from flow_of(item, selection)
+        case Alternatives(decision, branches):
+            yield from flow_of(dict(branches)[str(selection.get(decision))], selection)
+        case Ordered(decision, items):
+            named = dict(items)
+            for label in selection.get(decision) or ():
+                yield from flow_of(named[label], selection)
+        case _:
+            yield shape
+
+
+def all_modules(shape: Shape) -> Iterator[Module]:
+    """Every component that a space mentions, in the order in which it is written."""
+    if isinstance(shape, Module):
+        yield shape
+    for item in parts_of(shape):
+        yield from all_modules(item)
+
+
+def parts_of(shape: Shape) -> tuple[Shape, ...]:
+    """The pieces that a shape is made of, taken or not."""
+    match shape:
+        case Sequence(items) | Union(items):
+            return items
+        case Alternatives(branches=named) | Ordered(items=named):
+            return tuple(item for _, item in named)
+        case Stack(item):
+            return (item,)
+        case ByType(numeric, categorical):
+            return (numeric, categorical)
+        case Module():
+            return ()
+
+
+Values = Mapping[str, Value | tuple[str, ...]]
+KINDS: Mapping[type, BranchKind] = {Union: "union", Stack: "stack", ByType: "by_type"}
+
+
+def _item(
+    piece: Module | Union | Stack | ByType, selection: Selection, values: Values
+) -> Step | Branches:
+    if isinstance(piece, Module):
+        return _step(piece, values)
+    flows = (flow_of(part, selection) for part in parts_of(piece))
+    parts = tuple(tuple(_item(inner, selection, values) for inner in flow) for flow in flows)
+    return Branches(KINDS[type(piece)], parts)
+
+
+def _step(module: Module, values: Values) -> Step:
+    """A module with the values of its parameters; those whose condition fails are left out."""
+    active = [(argument, values[name]) for argument, name in module.parameters if name in values]
+    plain = [(argument, value) for argument, value in active if not isinstance(value, tuple)]
+    return Step(module.component, (*module.fixed, *plain))
+
+
+def occupied(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The items that do something: branches without a component are left out."""
+    return tuple(item for item in items if isinstance(item, Step) or not item.is_empty)
+
+
+def all_steps(items: Iterable[Item]) -> Iterator[Step]:
+    """The components of a concrete pipeline, those in branches included."""
+    for item in items:
+        if isinstance(item, Step):
+            yield item
+        else:
+            for part in item.parts:
+                yield from all_steps(part)
+
+
+def render(items: Iterable[Item]) -> str:
+    """Write a pipeline as text: `impute(strategy="mean") union{pca(), none} ridge(alpha=1.0)`."""
+    return " ".join(map(_rendered, items))
+
+
+def _rendered(item: Item) -> str:
+    if isinstance(item, Step):
+        return f"{item.component}({', '.join(map(_argument, item.values))})"
+    return f"{item.kind}{{{', '.join(render(part) or 'none' for part in item.parts)}}}"
+
+
+def _argument(pair: tuple[str, Value]) -> str:
+    name, value = pair
+    return f"{name}={json.dumps(value)}"
+
+
+def keyed(text: str, candidate: Candidate) -> str:
+    """What to hash for the key of a candidate with this text: the fidelity is part of it."""
+    return text if candidate.fidelity == 1.0 else f"{text} @ {candidate.fidelity:.6g}"
+
+
+def content_hash(text: str) -> str:
+    """A short stable hash: equal text, equal key, in any process."""
+    return hashlib.sha256(text.encode()).hexdigest()[:24]

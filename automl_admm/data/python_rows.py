@@ -1,0 +1,138 @@
+"""Rows and targets that are given in Python: brought to what they were when it was fitted."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.data.conforming import conform
+from automl_admm.data.table_schema import Schema, content_of, schema_of
+
+
+def plain_rows(X: Any) -> Any:
+    """Return a frame of numpy's types, or what numpy can make of X without turning numbers to text.
+
+    numpy makes text of all cells of a list if some are text: `[[1.5, "a"]]` becomes `"1.5"`.
+    """
+    if hasattr(X, "iloc"):
+        return plain_missing(X)
+    if not isinstance(X, Sequence) or isinstance(X, str):
+        return X
+    return _of_objects(X) if np.asarray(X).dtype.kind in "USO" else X
+
+
+def _of_objects(X: Sequence[Any]) -> Any:
+    import pandas as pd
+
+    values = np.asarray(X, dtype=object)
+    if values.ndim == 2:  # what is none is told by whoever looks at shapes
+        values[pd.isna(values)] = np.nan
+    return values
+
+
+def schema_of_rows(X: Any) -> Schema:
+    """Return the schema of rows to fit on, having refused what cannot be learned from."""
+    import pandas as pd
+
+    if hasattr(X, "iloc"):
+        column_kinds(X)
+        return schema_of(X)
+    if X.dtype.kind in "US":
+        _refuse_numbers_as_text(X)
+    return schema_of(pd.DataFrame(X).infer_objects(), is_named=False)
+
+
+def _refuse_numbers_as_text(X: Any) -> None:
+    """Raise on numbers that became text because an array has one type for all its cells."""
+    for place in range(X.shape[1]):
+        try:
+            X[:, place].astype(float)
+        except ValueError:
+            continue
+        raise DataError(
+            f"column {place} of X holds numbers written as text, such as {str(X[0, place])!r}.",
+            hint="An array of text has no numbers: give a pandas DataFrame, or "
+            "numpy.array(…, dtype=object).",
+        )
+
+
+def put_in_order(X: Any, schema: Schema) -> Any:
+    """Return a frame whose columns stand as they did, where they are named by numbers.
+
+    scikit-learn holds names to their order if they are texts. It looks at no others: columns in
+    another order would be taken for each other. An array was fitted by places, and a frame that
+    numbers the same places is put in their order.
+    """
+    names = [column.name for column in schema.columns]
+    if not hasattr(X, "iloc") or X.shape[1] != len(names) or list(X.columns) == names:
+        return X
+    by_text = {str(label): label for label in X.columns}
+    is_known = by_text.keys() == set(map(str, names))
+    if _are_texts(X.columns) and _are_texts(names):
+        return X
+    if is_known:
+        return X[[by_text[str(name)] for name in names]].set_axis(names, axis=1)
+    if schema.is_named:
+        absent = next((name for name in names if str(name) not in by_text), names[0])
+        raise DataError(
+            f"the columns are not those of fit: there is no column {absent!r}.",
+            hint="Give a frame with the names of fit, or an array in the order of fit.",
+        )
+    return X
+
+
+def _are_texts(names: Any) -> bool:
+    return all(isinstance(name, str) for name in names)
+
+
+def follow(X: Any, schema: Schema) -> Any:
+    """Return rows to predict as those of fit were: frames as frames, and arrays as arrays."""
+    import pandas as pd
+
+    is_frame = hasattr(X, "iloc")
+    is_numeric = all(column.holds == "number" for column in schema.columns)
+    if not schema.is_named and not is_frame and is_numeric and X.dtype.kind in "fiu":
+        return X
+    names = [column.name for column in schema.columns]
+    frame = X.set_axis(names, axis=1) if is_frame else pd.DataFrame(X, columns=names)
+    conformed = conform(frame.infer_objects() if not is_frame else frame, schema)
+    if schema.is_named:
+        return conformed
+    return conformed.to_numpy(dtype=None if is_numeric else object)
+
+
+def plain_target(y: Any) -> Any:
+    """Return a target of one numpy type; raise where some of it is missing, or of another kind."""
+    import pandas as pd
+
+    values = y if isinstance(y, pd.Series) else np.asarray(y)
+    if values.ndim != 1 or not len(values):
+        return y  # scikit-learn says what is wrong with it
+    column = pd.Series(values)
+    missing = int(column.isna().sum())
+    if missing:
+        raise DataError(
+            f"the target is missing in {missing} of {len(column)} rows.",
+            hint="Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep]).",
+        )
+    is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
+    return y if is_plain else _of_one_type(column)
+
+
+def _of_one_type(column: Any) -> Any:
+    holds = content_of(column)
+    if holds == "boolean":
+        return column.to_numpy(dtype=bool)
+    values = column.to_numpy(dtype=object)
+    if holds == "number":
+        whole = all(isinstance(value, numbers.Integral) for value in values)
+        return column.to_numpy(dtype=np.int64 if whole else float)
+    if holds == "other":
+        kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise DataError(f"the target holds {kinds}.", hint="Make it all text with astype(str).")
+    return values

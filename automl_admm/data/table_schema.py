@@ -1,0 +1,182 @@
+"""The schema of the table that was trained on: what every later reading of a table follows.
+
+A file that is read anew does not say what its cells are: `True` is text in one column and a truth
+value in another, `007` a number or a code, `NA` a gap or a country. Guessing again from other rows
+gives other types, and a model that meets other types answers wrongly without a word. So the schema
+is written beside the model.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from automl_admm.core.errors import StoreError
+
+Content = Literal["boolean", "number", "text", "other"]
+
+# Texts that mean a missing value in a CSV file, unless they were values when it was trained.
+MISSING_TEXTS = frozenset(
+    {
+        *("", "?", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+        *("1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as it was in training.
+
+    `holds` says what its cells are, and `dtype` how pandas kept them. A column of the type
+    `category` has its `categories`. `texts` are those of its values that would be read as missing
+    elsewhere, and `has_gaps` says if some were.
+    """
+
+    name: Any
+    holds: Content
+    dtype: str
+    categories: tuple[Any, ...] | None = None
+    is_ordered: bool = False
+    texts: tuple[str, ...] = ()
+    has_gaps: bool = False
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as JSON can hold it; what is as usual is left out."""
+        described: dict[str, Any] = {
+            "name": _plain_name(self.name),
+            "holds": self.holds,
+            "dtype": self.dtype,
+        }
+        if self.categories is not None:
+            described |= {"categories": list(self.categories), "is_ordered": self.is_ordered}
+        if self.texts:
+            described["texts"] = list(self.texts)
+        if self.has_gaps:
+            described["has_gaps"] = True
+        return described
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of a table in their order; those of a plain array have their places as names."""
+
+    columns: tuple[Column, ...]
+    is_named: bool = True
+
+    def part(self, names: Iterable[Any]) -> Schema:
+        """Return the schema of some of the columns."""
+        wanted = set(map(str, names))
+        chosen = tuple(column for column in self.columns if str(column.name) in wanted)
+        return Schema(chosen, self.is_named)
+
+    def by_name(self) -> dict[str, Column]:
+        """Return the columns by their names, as a file has them."""
+        return {str(column.name): column for column in self.columns}
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return it as JSON can hold it."""
+        return [column.describe() for column in self.columns]
+
+
+def schema_of(frame: Any, *, is_named: bool = True) -> Schema:
+    """Return the schema of a frame."""
+    return Schema(tuple(_column(name, column) for name, column in frame.items()), is_named)
+
+
+def _plain_name(name: Any) -> Any:
+    return int(name) if isinstance(name, numbers.Integral) else str(name)
+
+
+def _column(name: Any, column: Any) -> Column:
+    from pandas import CategoricalDtype
+
+    dtype, categories, is_ordered = column.dtype, None, False
+    holds = content_of(column)
+    if isinstance(dtype, CategoricalDtype) and holds != "other":  # JSON has no dates, for example
+        categories = tuple(map(_plain_category, dtype.categories))
+        is_ordered = bool(dtype.ordered)
+    texts = _marker_texts(column) if holds == "text" else ()
+    gaps = bool(column.isna().any())
+    return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps)
+
+
+def _plain_category(category: Any) -> Any:
+    """Return it as JSON can hold it."""
+    if isinstance(category, Decimal):
+        return float(category)
+    return category.item() if isinstance(category, np.generic) else category
+
+
+def content_of(column: Any) -> Content:
+    """Tell what the cells of a column are, the missing ones aside."""
+    from pandas import CategoricalDtype
+    from pandas.api import types
+
+    if isinstance(column.dtype, CategoricalDtype):
+        return content_of(column.dtype.categories.to_series())
+    dtype = column.dtype
+    if types.is_bool_dtype(dtype):
+        return "boolean"
+    if types.is_numeric_dtype(dtype):
+        return "other" if types.is_complex_dtype(dtype) else "number"
+    if types.is_object_dtype(dtype):
+        return _of_objects(column)
+    return "text" if types.is_string_dtype(dtype) else "other"
+
+
+def _of_objects(column: Any) -> Content:
+    kinds = set(column.dropna().map(type))
+    if all(issubclass(kind, str) for kind in kinds):
+        return "text"
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return "boolean"
+    if all(issubclass(kind, (numbers.Real, Decimal)) for kind in kinds):
+        return "number"
+    return "other"
+
+
+def _marker_texts(column: Any) -> tuple[str, ...]:
+    return tuple(sorted(MISSING_TEXTS.intersection(column.unique())))
+
+
+def read_schema(manifest: Mapping[str, Any]) -> Schema | None:
+    """Return the schema that a manifest holds; None if it is of a version that wrote none."""
+    described = manifest.get("schema")
+    if described is None:
+        return None
+    try:
+        return Schema(tuple(map(_read_column, described)))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise StoreError(
+            f"the schema of the run's table makes no sense: {problem!r}.",
+            hint="It was changed after the run: fit again.",
+        ) from problem
+
+
+def _read_column(described: Mapping[str, Any]) -> Column:
+    name, holds, dtype = (described[key] for key in ("name", "holds", "dtype"))
+    if holds not in get_args(Content) or not isinstance(dtype, str):
+        raise ValueError(f"column {name!r} holds {holds!r} of {dtype!r}")
+    categories = described.get("categories")
+    return Column(
+        name,
+        holds,
+        dtype,
+        None if categories is None else _hashable(categories),
+        bool(described.get("is_ordered", False)),
+        tuple(map(str, described.get("texts", ()))),
+        bool(described.get("has_gaps", False)),
+    )
+
+
+def _hashable(categories: Sequence[Any]) -> tuple[Any, ...]:
+    found = tuple(categories)
+    if len(set(found)) < len(found):
+        raise ValueError("a category stands twice")
+    return found

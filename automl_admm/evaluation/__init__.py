@@ -1,1 +1,0 @@
-"""Evaluating candidates: pipelines built and measured, in child processes, within a budget."""

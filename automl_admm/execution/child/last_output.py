@@ -1,0 +1,33 @@
+"""The end of what a process printed, which often says why it crashed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from automl_admm.execution.task_folders import open_regular
+from automl_admm.execution.task_report import shorten
+
+SHOWN_OUTPUT = 4_000
+SHOWN_LINE = 120
+TRACEBACK = "Traceback (most recent call last)"
+
+
+def last_output(output: Path) -> str:
+    """The end of a file of output; nothing where there is none."""
+    try:
+        with open_regular(output) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_OUTPUT, 0))
+            return file.read(SHOWN_OUTPUT).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def last_line(log: Path) -> str:
+    """What a server said last: a library that cannot start names the limit that it met.
+
+    OpenBLAS does so and interrupts the process, which only then has a traceback.
+    """
+    said, _, _ = last_output(log).partition(TRACEBACK)
+    lines = said.strip().splitlines()
+    return f", saying '{shorten(lines[-1].strip(), SHOWN_LINE)}'" if lines else ""

@@ -1,0 +1,90 @@
+"""Memory that no process has in its address space: files of memory, with and without a name.
+
+What a child writes into a memfd or to /dev/shm takes memory as long as the file is there, mapped or
+not; and one with a name stays when the child is gone. It counts as the child's from the moment that
+a process of its tree is seen with the file open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from automl_admm.execution.task_folders import remove_tree
+
+PLACE = Path("/dev/shm")  # noqa: S108 - nothing is made there, only looked for
+NAMELESS = "/memfd:"
+DELETED = " (deleted)"
+# joblib and what it starts processes with name theirs by the process that made them.
+NAMED_BY_PID = ("sem.loky-{}-", "joblib_memmapping_folder_{}_")
+File = tuple[int, int]
+
+
+class SharedMemory:
+    """The files in memory of one task; what was there before it is none of its."""
+
+    def __init__(self, place: Path = PLACE) -> None:
+        self._place = place
+        self._before = _names(place)
+        self._files: dict[Path, File] = {}
+        self._pids: set[int] = set()
+
+    def count(self, pids: Iterable[int]) -> int:
+        """The bytes of the files that these processes have open, or had when last looked at."""
+        sizes: dict[File, int] = {}
+        for pid in pids:
+            self._pids.add(pid)
+            with contextlib.suppress(OSError):
+                for descriptor in list(Path(f"/proc/{pid}/fd").iterdir()):
+                    self._look_at(descriptor, sizes)
+        for path, file in list(self._files.items()):
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if (found.st_dev, found.st_ino) == file:
+                    sizes[file] = found.st_blocks * 512
+        return sum(sizes.values())
+
+    def remove(self) -> None:
+        """Remove what has a name; call it when no process of the task is left."""
+        for path, file in self._files.items():
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if (found.st_dev, found.st_ino) == file:
+                    path.unlink()
+        starts = tuple(form.format(pid) for form in NAMED_BY_PID for pid in self._pids)
+        for name in _names(self._place) - self._before if starts else ():
+            if name.startswith(starts):
+                remove_tree(self._place / name)
+
+    def _look_at(self, descriptor: Path, sizes: dict[File, int]) -> None:
+        with contextlib.suppress(OSError):
+            target = str(descriptor.readlink())
+            is_named = target.startswith(f"{self._place}/")
+            if not is_named and not target.startswith(NAMELESS):
+                return
+            if is_named and Path(target).relative_to(self._place).parts[0] in self._before:
+                return
+            found = descriptor.stat()
+            file = (found.st_dev, found.st_ino)
+            sizes[file] = found.st_blocks * 512
+            if is_named and not target.endswith(DELETED):
+                self._files[Path(target)] = file
+
+
+def mapped_bytes(pids: Iterable[int]) -> int:
+    """The bytes of such files that these processes have mapped, and that count as theirs anyway."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+            total += 1024 * int(status.partition("RssShmem:")[2].split()[0])
+    return total
+
+
+def _names(place: Path) -> set[str]:
+    try:
+        return set(os.listdir(place))  # noqa: PTH208 - names are all that is needed
+    except OSError:
+        return set()

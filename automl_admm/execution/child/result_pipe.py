@@ -1,0 +1,83 @@
+"""The pipe by which a child tells its result: one frame, its length first.
+
+No file is read for a result: whatever a component writes to the folder of its task, a FIFO or a
+report of its own, is none. Two frames are none either.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import struct
+from contextlib import suppress
+
+from automl_admm.execution.task_report import RESULT_LIMIT
+
+LENGTH = struct.Struct("!Q")
+CHUNK = 1 << 20
+LARGEST = RESULT_LIMIT + LENGTH.size
+# A component that closes descriptors begins at the lowest ones.
+HIGHEST = 65_536
+
+
+class Mailbox:
+    """The server's end of the pipe of one child; it never waits."""
+
+    def __init__(self) -> None:
+        self._reader, writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        self.writer = _high(writer)
+        self._content = bytearray()
+        self.is_open = True
+
+    def fileno(self) -> int:
+        """The descriptor to poll."""
+        return self._reader
+
+    def hand_over(self) -> None:
+        """Let go of the child's end, which the child has by now."""
+        os.close(self.writer)
+
+    def read(self) -> None:
+        """Take in what has come; who writes too much is not listened to any more."""
+        while self.is_open:
+            try:
+                chunk = os.read(self._reader, CHUNK)
+            except BlockingIOError:
+                return
+            self._content += chunk
+            if not chunk or len(self._content) > LARGEST:
+                self.close()
+
+    def content(self) -> bytes | None:
+        """What was told, if it is exactly one frame."""
+        head = bytes(self._content[: LENGTH.size])
+        told = self._content[LENGTH.size :]
+        if len(head) < LENGTH.size or LENGTH.unpack(head)[0] != len(told):
+            return None
+        return bytes(told)
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self.is_open:
+            self.is_open = False
+            os.close(self._reader)
+
+
+def write_frame(descriptor: int, content: bytes) -> None:
+    """Tell a result; the server reads meanwhile, however long it is."""
+    left = memoryview(LENGTH.pack(len(content)) + content)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _high(descriptor: int) -> int:
+    """The same under a high number, or as it is where there is none free."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    least = min(soft if soft > 0 else HIGHEST, HIGHEST) // 2
+    with suppress(OSError):
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+        os.close(descriptor)
+        return moved
+    return descriptor

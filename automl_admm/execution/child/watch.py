@@ -1,0 +1,197 @@
+"""Watching one child: its time, the memory of its whole tree, its output, and killing it.
+
+The fork server does this, not the parent: limits hold while the parent is busy in a solver, and
+who reaps the children knows for sure which pids are still theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from automl_admm.core.problem import Status
+from automl_admm.execution.child.memory_files import SharedMemory, mapped_bytes
+from automl_admm.execution.child.process_tree import (
+    descendants_of,
+    exact_memory,
+    kill_all,
+    kill_group,
+    own_memory,
+)
+from automl_admm.execution.task_folders import is_within
+
+SCAN_SECONDS = 0.25
+EXACT_SECONDS = 1.0
+WEIGHING_SECONDS = 0.5
+SCRATCH_LIMIT = 8 << 30
+MOST_FILES = 20_000
+DEEPEST = 100
+OUTPUT = "output.txt"
+OUTPUT_LIMIT = 1_000_000
+RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a child was killed."""
+
+    status: Status
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a child may use; `inherited` is what it shares with the server, which costs nothing.
+
+    One file alone is bounded by the child's own limits, `scratch_bytes` bound what it writes to
+    its folders in all.
+    """
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    inherited: int = 0
+    scratch_bytes: int = SCRATCH_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where a child writes: the folder of its task, and one for temporary files of anybody."""
+
+    task: Path
+    temporary: Path
+
+    @property
+    def both(self) -> tuple[Path, Path]:
+        """The two of them."""
+        return self.task, self.temporary
+
+
+class Watch:
+    """A running child. `cause` says why it was killed, None as long as it was not."""
+
+    def __init__(self, pid: int, folders: Folders, bounds: Bounds, begun: float) -> None:
+        self.pid = pid
+        self.folders = folders
+        self.cause: Cause | None = None
+        self._bounds = bounds
+        self._deadline = None if bounds.seconds is None else begun + bounds.seconds
+        self._next_scan = begun + SCAN_SECONDS
+        self._next_exact = begun
+        self._next_weighing = begun + WEIGHING_SECONDS
+        self._tree: dict[int, psutil.Process] = {}
+        self._shared = SharedMemory()
+
+    def seconds_to_next(self, now: float) -> float:
+        """Seconds until the next look that is due, apart from memory."""
+        if self._deadline is None or self.cause is not None:
+            return SCAN_SECONDS
+        return min(max(self._deadline - now, 0.0), SCAN_SECONDS)
+
+    def check(self, now: float) -> None:
+        """Look at the child, and kill it if it is over a limit."""
+        if self.cause is not None:
+            self.kill(self.cause)
+            return
+        if self._deadline is not None and now >= self._deadline:
+            self.kill(Cause(Status.TIMEOUT, f"killed after {self._bounds.seconds:g} s"))
+            return
+        if now >= self._next_scan:
+            self._next_scan = now + SCAN_SECONDS
+            self._scan()
+            cut_runaway(self.folders.task / OUTPUT)
+        if now >= self._next_weighing:
+            self._next_weighing = now + WEIGHING_SECONDS
+            self._weigh()
+        if self._bounds.memory_bytes is not None:
+            self._check_memory(self._bounds.memory_bytes, now)
+
+    def kill(self, cause: Cause) -> None:
+        """Kill the child, its group and every descendant that was ever seen."""
+        self.cause = self.cause or cause
+        self._scan()
+        self.kill_remains()
+
+    def kill_remains(self) -> None:
+        """Kill the group and what was seen, whether or not the child itself is still there."""
+        kill_group(self.pid)
+        kill_all(self._tree.values())
+
+    def remove_remains(self) -> None:
+        """Remove what it left in memory; call it when all of its processes are gone."""
+        self._shared.remove()
+
+    def _scan(self) -> None:
+        """Remember the descendants: on a host without subreapers a daemon can be lost sight of."""
+        for pid in descendants_of(self.pid):
+            if pid not in self._tree:
+                self._remember(pid)
+
+    def _weigh(self) -> None:
+        limit = self._bounds.scratch_bytes
+        if not is_within(self.folders.both, limit, MOST_FILES, DEEPEST):
+            most = f"{limit / 1e6:.0f} MB, {MOST_FILES:,} files or {DEEPEST} levels of folders"
+            self.kill(Cause(Status.ERROR, f"wrote more than {most} to its folder"))
+
+    def _remember(self, pid: int) -> None:
+        try:
+            self._tree[pid] = psutil.Process(pid)
+        except psutil.Error:
+            return
+
+    def _check_memory(self, limit: int, now: float) -> None:
+        """Kill the tree if its USS is over the limit.
+
+        To that comes what lies in memory and is not mapped.
+
+        USS is never above RSS, so that a tree whose RSS is within needs no closer look. One whose
+        RSS less what it inherited is over is looked at on the spot. Any other can only be over by
+        writing on what it inherited; to look costs 10 ms for 400 MB, so it is done every second.
+        """
+        if self.pid not in self._tree:
+            self._remember(self.pid)
+        tree = list(self._tree.values())
+        sizes = [own_memory(process) for process in tree]
+        shared = self._shared.count(self._tree)
+        if sum(resident for resident, _ in sizes) + shared <= limit:
+            return
+        private = sum(private for _, private in sizes) - self._bounds.inherited
+        is_suspect = private + shared > limit
+        if not is_suspect and now < self._next_exact:
+            return
+        self._next_exact = now + EXACT_SECONDS
+        unmapped = max(shared - mapped_bytes(self._tree), 0)
+        used = max(exact_memory(tree) + unmapped, shared)
+        if used > limit:
+            self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.0f} MB"))
+
+
+def cut_runaway(output: Path) -> None:
+    """Cut captured output that grows without end to its head; it is appended to, so it goes on."""
+    if _size(output) > RUNAWAY_OUTPUT:
+        with contextlib.suppress(OSError):
+            os.truncate(output, OUTPUT_LIMIT // 2)
+
+
+def trim_output(output: Path) -> None:
+    """Keep the head and the tail of captured output that is too long."""
+    size = _size(output)
+    if size <= OUTPUT_LIMIT:
+        return
+    half = OUTPUT_LIMIT // 2
+    with output.open("rb") as file:
+        head = file.read(half)
+        file.seek(size - half)
+        tail = file.read(half)
+    middle = f"\n… {size - 2 * half:,} bytes left out …\n".encode()
+    output.write_bytes(head + middle + tail)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

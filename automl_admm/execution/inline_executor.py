@@ -1,0 +1,83 @@
+"""The `inline` executor: tasks run in this very process, for debuggers and odd platforms.
+
+Nothing is isolated: there is no time limit and no memory limit, what a task prints is seen, what
+it changes stays changed, and a crash ends the program. The global random generators are left
+alone, because they belong to the caller.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.task_folders import Folders
+from automl_admm.execution.task_report import (
+    Report,
+    call_work,
+    decode_report,
+    describe_exit,
+    encode_report,
+    exit_code,
+)
+from automl_admm.plugins.records import ExecutorSetting
+
+
+class InlineExecutor:
+    """Runs each task when it is waited for; always one worker, whatever the setting says."""
+
+    workers = 1
+    runs_here = True
+
+    def __init__(self, work: Any, setting: ExecutorSetting) -> None:
+        self._work = work
+        self._folders = Folders(setting.scratch)
+        self._waiting: list[Task] = []
+        self._killed: list[Finished] = []
+        prepare = getattr(work, "prepare", None)
+        if prepare is not None:
+            prepare()
+
+    def submit(self, task: Task) -> None:
+        """Note a task down."""
+        self._waiting.append(task)
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        """Run what was submitted, however long it takes."""
+        del timeout
+        finished, self._killed = self._killed, []
+        while self._waiting:
+            finished.append(self._run(self._waiting.pop(0)))
+        return finished
+
+    def kill(self, number: int) -> None:
+        """Drop a task that was not waited for yet."""
+        dropped = [task for task in self._waiting if task.number == number]
+        for task in dropped:
+            self._waiting.remove(task)
+            self._killed.append(Finished(number, Status.CANCELLED, message="killed on request"))
+
+    def close(self) -> None:
+        """Drop what waits, and remove the scratch folder if it is ours."""
+        self._waiting.clear()
+        self._folders.close()
+
+    def _run(self, task: Task) -> Finished:
+        folder = self._folders.make(task)
+        begun = time.monotonic()
+        report = _perform(self._work, task, folder)
+        seconds = time.monotonic() - begun
+        finished = Finished(task.number, report.status, report.result, report.message, seconds)
+        return self._folders.hand_out(finished, folder, keep=task.keep)
+
+
+def _perform(work: Any, task: Task, folder: Path) -> Report:
+    """Call the work; the result goes through JSON, so that it is what `local` would hand out."""
+    try:
+        report = call_work(work, task.method, task.arguments, folder)
+    except SystemExit as leave:
+        return Report(Status.CRASHED, describe_exit(exit_code(leave)))
+    return decode_report(encode_report(report))

@@ -1,0 +1,297 @@
+"""The `local` executor: one supervised child process per task, forked from a warm server."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, EvaluatorLostError, Remedy
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.child.last_output import last_output
+from automl_admm.execution.child.process_tree import share_of_memory
+from automl_admm.execution.child.task_child import TASK
+from automl_admm.execution.child.watch import OUTPUT, trim_output
+from automl_admm.execution.os_errors import naming_obstacles
+from automl_admm.execution.server.channel import Message
+from automl_admm.execution.server.client import Assignment, ServerProcess
+from automl_admm.execution.server.early_server import EarlyServer
+from automl_admm.execution.shared_arrays import remove_mapped, write_mapped
+from automl_admm.execution.task_folders import Folders
+from automl_admm.execution.task_report import Report, decode_report, describe_exit
+from automl_admm.plugins.records import ExecutorSetting
+
+# A server that dies before it is ready is at fault itself; later it may be what it evaluates, and
+# another evaluation may not do that.
+RESTARTS = 3
+DEATHS_IN_A_ROW = 12
+KILL_SECONDS = 1.0
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PickledWork:
+    """A work as a file holds it: who only passes it on need not load it."""
+
+    content: bytes
+
+
+@dataclass
+class _Running:
+    task: Task
+    folder: Path
+    submitted: float
+    begun: float | None = None
+
+    def overdue(self, ready: float | None) -> float:
+        """When the server, ready since then, hangs if nothing more was heard of this task."""
+        if self.begun is not None:
+            seconds = self.task.seconds
+            return math.inf if seconds is None else self.begun + seconds + PATIENCE
+        return math.inf if ready is None else max(self.submitted, ready) + PATIENCE
+
+
+class LocalExecutor:
+    """Runs tasks in children of a fork server, which starts at once and warms up meanwhile.
+
+    One that was started early, before there was the work, is taken if it is for so many workers.
+
+    The server enforces the limits and reaps; this side hands out orders and reads reports. A
+    server that dies is started again for the next task, unless it has died many times with no task
+    that came to its end in between. A work may be pickled already
+    (see `pickle_work`), and may have a method
+    `prepare()`, which the server calls before it forks: it may import and build, but must not run
+    anything that starts threads (a fit does), or the children may hang. Without a memory limit a
+    task may have its share of the machine's memory, so that none can bring down the machine.
+    """
+
+    def __init__(self, work: Any, setting: ExecutorSetting) -> None:
+        self.workers = setting.workers
+        self._folders = Folders(setting.scratch)
+        scratch = self._folders.scratch
+        self._assignment = Assignment(
+            scratch / "work.pickle",
+            setting.memory_bytes or share_of_memory(self.workers),
+            setting.memory_bytes,
+        )
+        try:
+            _store_work(work, self._assignment.work)
+        except AutomlAdmmError:
+            self._folders.close()
+            raise
+        self._running: dict[int, _Running] = {}
+        self._ended: list[Finished] = []
+        self._deaths: list[str] = []
+        self._early_deaths = 0
+        self._failure: AutomlAdmmError | None = None
+        self._ready: float | None = None
+        early: EarlyServer | None = setting.server
+        begun = None if early is None else early.take(self.workers)
+        self._server: ServerProcess | None = begun or ServerProcess(self.workers)
+        self._server.assign(self._assignment)
+
+    def submit(self, task: Task) -> None:
+        """Hand a task to the server; its time runs from the fork, not from here."""
+        with naming_obstacles("the folder of an evaluation cannot be made"):
+            folder = self._folders.make(task)
+        with naming_obstacles(f"'{folder / TASK}' cannot be written"):
+            (folder / TASK).write_bytes(_pickled((task.method, dict(task.arguments))))
+        order = {
+            "order": "run",
+            "number": task.number,
+            "folder": str(folder),
+            "seconds": task.seconds,
+        }
+        while not self._send(order):
+            pass
+        self._running[task.number] = _Running(task, folder, time.monotonic())
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        """The tasks that ended; nothing at once if nothing runs."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self._listen(0.0)
+        while self._running and not self._ended:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                break
+            self._listen_while_it_answers(left)
+        ended, self._ended = self._ended, []
+        return ended
+
+    def kill(self, number: int) -> None:
+        """Kill a task and see it end; one whose server still loads the work ends right here."""
+        self._listen(0.0)
+        running = self._running.get(number)
+        if running is None or not self._send({"order": "kill", "number": number}):
+            return
+        if running.begun is None:
+            self._finish(number, Report(Status.CANCELLED, "killed before it began"), 0.0)
+        deadline = time.monotonic() + KILL_SECONDS
+        while number in self._running and time.monotonic() < deadline:
+            self._listen(deadline - time.monotonic())
+
+    def close(self) -> None:
+        """Kill what runs, stop the server and remove the folders of what was not handed out."""
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
+        for number in list(self._running):
+            self._finish(number, Report(Status.CANCELLED, "the executor was closed"), 0.0)
+        remove_mapped(self._assignment.work)
+        self._folders.close()
+
+    def _send(self, order: Message) -> bool:
+        """Whether the order went out; if the server is found dead, all that ran has ended."""
+        try:
+            self._live_server().channel.send(order)
+        except OSError:
+            self._mourn()
+            return False
+        return True
+
+    def _live_server(self) -> ServerProcess:
+        if self._failure is not None:
+            raise self._failure
+        if self._server is None:
+            if self._early_deaths > RESTARTS or len(self._deaths) > DEATHS_IN_A_ROW:
+                raise self._give_up()
+            self._server = ServerProcess(self.workers)
+            self._server.assign(self._assignment)
+        return self._server
+
+    def _give_up(self) -> EvaluatorLostError:
+        """What to raise; who asks once more is given another try, for a final fit may succeed."""
+        problem = EvaluatorLostError(
+            f"the process that evaluates died {len(self._deaths)} times in a row; "
+            f"the last time by {self._deaths[-1]}.",
+            hint=Remedy("Is there enough memory? {executor='inline'} runs evaluations without it."),
+        )
+        self._deaths.clear()
+        self._early_deaths = 0
+        return problem
+
+    def _listen(self, timeout: float | None) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._server is None:
+            return
+        try:
+            for message in self._server.channel.receive(timeout):
+                self._hear(message)
+        except EOFError:
+            self._mourn()
+
+    def _listen_while_it_answers(self, timeout: float | None) -> None:
+        """Listen no longer than until a task is long overdue: then the server hangs.
+
+        Somebody may have stopped it. Killing it ends what it ran as lost.
+        """
+        overdue = min(running.overdue(self._ready) for running in self._running.values())
+        left = overdue - time.monotonic()
+        longest = min(left, math.inf if timeout is None else timeout)
+        self._listen(None if longest == math.inf else longest)
+        if left <= 0 and not self._ended:
+            self._mourn()
+
+    def _hear(self, message: Message) -> None:
+        if message["event"] == "failed":
+            self._failure = _load_error(message["message"])
+            raise self._failure
+        if message["event"] == "ready":
+            self._ready, self._early_deaths = time.monotonic(), 0
+        running = self._running.get(message.get("number", -1))
+        if running is None:
+            return
+        if message["event"] == "started":
+            running.begun = message["moment"]
+        else:
+            self._deaths.clear()
+            seconds = message["moment"] - (running.begun or message["moment"])
+            self._finish(running.task.number, _report(message, running.folder), seconds)
+
+    def _finish(self, number: int, report: Report, seconds: float) -> None:
+        running = self._running.pop(number)
+        keep = running.task.keep
+        if keep and report.status is Status.SUCCESS:
+            trim_output(running.folder / OUTPUT)
+        finished = Finished(number, report.status, report.result, report.message, seconds)
+        self._ended.append(self._folders.hand_out(finished, running.folder, keep=keep))
+
+    def _mourn(self) -> None:
+        """The server is dead, and what ran is lost."""
+        if self._server is None:
+            return
+        end = self._server.bury()
+        self._early_deaths += self._ready is None
+        self._server = self._ready = None
+        self._deaths.append(end)
+        now = time.monotonic()
+        for number, running in list(self._running.items()):
+            seconds = 0.0 if running.begun is None else now - running.begun
+            lost = Report(Status.LOST, f"the process that evaluates died: {end}")
+            self._finish(number, lost, seconds)
+
+
+def pickle_work(work: Any) -> PickledWork:
+    """Pickle a work for a `LocalExecutor` of another machine."""
+    return PickledWork(_pickled(work))
+
+
+def _store_work(work: Any, path: Path) -> None:
+    arrays: list[pickle.PickleBuffer] = []
+    content = work.content if isinstance(work, PickledWork) else _pickled(work, arrays.append)
+    with naming_obstacles(f"'{path}' cannot be written"):
+        write_mapped(content, arrays, path)
+
+
+def _pickled(item: Any, take_array: Callable[[pickle.PickleBuffer], object] | None = None) -> bytes:
+    """Pickle anything, what is defined in `__main__` or in a function by value."""
+    import cloudpickle
+
+    try:
+        content: bytes = cloudpickle.dumps(item, buffer_callback=take_array)
+    except Exception as error:
+        raise ConfigurationError(
+            f"the work cannot be sent to a child process: {type(error).__name__}: {error}.",
+            hint="Leave out locks, open files and connections, or make them in prepare().",
+        ) from error
+    return content
+
+
+def _load_error(reason: str) -> ConfigurationError:
+    is_not_found = reason.startswith(("ModuleNotFoundError", "AttributeError"))
+    return ConfigurationError(
+        f"the work could not be loaded in a child process: {reason.rstrip('.')}.",
+        hint="Put functions and classes into the script or an importable module."
+        if is_not_found
+        else None,
+    )
+
+
+def _report(message: Message, folder: Path) -> Report:
+    """How a task ended: by what we did to it, by its exit status, by what it told.
+
+    Only a child that told one whole result and left by itself has succeeded.
+    """
+    status = message["status"]
+    if status is not None:
+        return Report(Status(status), message["message"])
+    report = _decoded(message["report"]) if message["code"] == 0 else None
+    if report is not None:
+        return report
+    printed = last_output(folder / OUTPUT)
+    result = {"output": printed} if printed else {}
+    return Report(Status.CRASHED, describe_exit(message["code"]), result)
+
+
+def _decoded(told: str | None) -> Report | None:
+    """A report as a child told it; None if there is none, or none that can be read."""
+    try:
+        return None if told is None else decode_report(told.encode())
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,147 @@
+"""The fork server as the parent sees it: started, talked to, stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from automl_admm.execution.child.last_output import last_line
+from automl_admm.execution.child.process_tree import MARK, kill_marked
+from automl_admm.execution.os_errors import naming_obstacles
+from automl_admm.execution.server.channel import Channel
+from automl_admm.execution.server.fork_server import Instructions
+from automl_admm.execution.task_folders import remove_tree
+from automl_admm.execution.task_report import describe_exit
+
+STOP_SECONDS = 3.0
+TEMPORARY = "automl-admm-tmp-"
+LOG = "server.log"
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+# Threads that wait for each other by spinning make a fit fifty times slower on a busy machine.
+PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
+# The parent's path comes first of all, so that the same package is imported, installed or not.
+BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from automl_admm.execution.server.fork_server import main; main()"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The file of the work that a fork server is to hold, and what its children may use.
+
+    `memory_bytes` are watched; `address_bytes`, if there are any, bind a child's address space too.
+    """
+
+    work: Path
+    memory_bytes: int | None
+    address_bytes: int | None = None
+
+
+class ServerProcess:
+    """A fork server that runs, or did.
+
+    What it and its children write to temporary files goes to a folder that is removed with it. Its
+    path is short, wherever the run folder is: sockets have no room for a long one. It imports some
+    `modules`, and waits for its assignment.
+    """
+
+    def __init__(self, workers: int, modules: Sequence[str] = ()) -> None:
+        self._mark = secrets.token_hex(8)
+        with naming_obstacles("the process that evaluates cannot be started"):
+            self._temporary = tempfile.mkdtemp(prefix=TEMPORARY)
+            try:
+                self._begin(workers, modules)
+            except OSError:
+                self._remove_temporary()
+                raise
+
+    def _begin(self, workers: int, modules: Sequence[str]) -> None:
+        ours, theirs = socket.socketpair()
+        instructions = Instructions(theirs.fileno(), os.getpid(), self._temporary, tuple(modules))
+        self.channel = Channel(ours)
+        try:
+            with theirs:
+                self._process = self._start(workers, instructions)
+        except OSError:
+            self.channel.close()
+            raise
+        self.pid = self._process.pid
+
+    def assign(self, assignment: Assignment) -> None:
+        """Give it its work; one that has died by now is found dead when it is asked for more."""
+        order = {"order": "load", **asdict(assignment), "work": str(assignment.work)}
+        with suppress(OSError):
+            self.channel.send(order)
+
+    def _start(self, workers: int, instructions: Instructions) -> subprocess.Popen[bytes]:
+        path = [str(entry) or str(Path.cwd()) for entry in sys.path]
+        with self._log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
+                [
+                    *(sys.executable, "-P", "-W", "ignore", "-c", BOOT),
+                    *(json.dumps(path), json.dumps(asdict(instructions))),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_environment(self._mark, workers, self._temporary),
+                pass_fds=[instructions.socket],
+                start_new_session=True,
+            )
+
+    def stop(self) -> None:
+        """Hang up, which makes the server kill its children and leave.
+
+        One that still loads the work does not listen, but has no children: SIGTERM ends it.
+        """
+        self.channel.close()
+        self._process.terminate()
+        try:
+            code = self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            code = None
+        if code != 0:
+            self.bury()
+        self._remove_temporary()
+
+    def bury(self) -> str:
+        """Kill the server and whatever it left; say how it ended, and what it said last."""
+        self.channel.close()
+        self._process.kill()
+        code = self._process.wait()
+        kill_marked(self._mark)
+        end = describe_exit(code) + last_line(self._log)
+        self._remove_temporary()
+        return end
+
+    @property
+    def _log(self) -> Path:
+        return Path(self._temporary, LOG)
+
+    def _remove_temporary(self) -> None:
+        remove_tree(Path(self._temporary))
+
+
+def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:
+    threads = str(max(1, _cores() // workers))
+    own = {MARK: mark, "TMPDIR": temporary}
+    return PATIENT | os.environ | dict.fromkeys(THREAD_VARIABLES, threads) | own
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

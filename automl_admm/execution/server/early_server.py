@@ -1,0 +1,60 @@
+"""A fork server that is started before its work exists: it imports while the data are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.execution.server.client import ServerProcess
+from automl_admm.execution.skops_import import SKOPS
+
+# What any pipeline of scikit-learn needs. Components import what is theirs alone.
+MODULES = (
+    "pandas",
+    "cloudpickle",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.neighbors",
+    "sklearn.svm",
+    "sklearn.pipeline",
+    "automl_admm.pipelines.work",
+    "automl_admm.plugins.loading",
+)
+
+
+class EarlyServer:
+    """One server that whoever needs it may take, once; it stops with what it was started for."""
+
+    def __init__(self, workers: int, *, saves: bool) -> None:
+        self._workers = workers
+        self._server: ServerProcess | None = None
+        with suppress(AutomlAdmmError, OSError):  # an executor that cannot start its own tells it
+            self._server = ServerProcess(workers, (*MODULES, SKOPS) if saves else MODULES)
+
+    def take(self, workers: int) -> ServerProcess | None:
+        """Hand it out, to be stopped by who took it; None if it is not for so many workers."""
+        if workers != self._workers:
+            return None
+        server, self._server = self._server, None
+        return server
+
+    def close(self) -> None:
+        """Stop it if nobody took it."""
+        server = self.take(self._workers)
+        if server is not None:
+            server.stop()
+
+
+@contextmanager
+def started_early(executor: str, workers: int, *, saves: bool) -> Iterator[EarlyServer | None]:
+    """A server for a run over pipelines that `saves` its model; None if its executor takes none."""
+    if executor != "local" or os.name != "posix" or workers < 1:  # which the settings refuse
+        yield None
+        return
+    early = EarlyServer(workers, saves=saves)
+    try:
+        yield early
+    finally:
+        early.close()

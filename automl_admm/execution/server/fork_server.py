@@ -1,0 +1,318 @@
+"""The fork server: a process with one thread that holds the work and forks a child a task.
+
+It is started as a program of its own (not by multiprocessing, which would import the user's
+script again), loads the work once, and shares it with every child by copy-on-write. It enforces
+the limits, reaps the children, and kills everything below it when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import psutil
+
+from automl_admm.core.problem import Status
+from automl_admm.execution.child.process_tree import (
+    MARK,
+    adopt_orphans,
+    children_of,
+    kill_group,
+    kill_marked,
+    own_memory,
+)
+from automl_admm.execution.child.result_pipe import Mailbox
+from automl_admm.execution.child.task_child import Order, Rules, run_child
+from automl_admm.execution.child.watch import Bounds, Cause, Folders, Watch
+from automl_admm.execution.server.channel import Channel, Message, readable
+from automl_admm.execution.server.orphan_watcher import leave_watcher
+from automl_admm.execution.shared_arrays import read_mapped
+from automl_admm.execution.skops_import import SKOPS, import_skops
+from automl_admm.execution.task_folders import remove_tree
+from automl_admm.execution.task_report import MESSAGE_LIMIT, report_error, shorten
+
+MEMORY_POLL_SECONDS = 0.05
+IDLE_SECONDS = 1.0
+LAST_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What a fork server is told on its command line; `parent` is the pid that it works for.
+
+    `temporary` is a folder for temporary files, its own and its children's. The `modules` are
+    imported while it waits for its work.
+    """
+
+    socket: int
+    parent: int
+    temporary: str
+    modules: tuple[str, ...] = ()
+
+
+def main() -> None:
+    """Serve the parent that started this process, until it hangs up or is gone."""
+    instructions = Instructions(**json.loads(sys.argv[2]))
+    leave_watcher(Path(instructions.temporary))
+    channel = Channel(socket.socket(fileno=instructions.socket))
+    adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(ConnectionError, EOFError):
+        with _leaving_if_orphaned(instructions):
+            _import(instructions.modules)
+            assignment, *orders = _await_orders(channel)
+            work = _load_work(Path(assignment["work"]), channel)
+        with _wakeups() as wakeup:
+            channel.post({"event": "ready"})
+            _Server(instructions, assignment, work, channel, wakeup).run(orders)
+    if _is_orphan(instructions):  # else it is the parent who removes them
+        _remove_temporary_files(instructions)
+
+
+def _is_orphan(instructions: Instructions) -> bool:
+    return os.getppid() != instructions.parent
+
+
+def _remove_temporary_files(instructions: Instructions) -> None:
+    remove_tree(Path(instructions.temporary))
+
+
+@contextmanager
+def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
+    """Look every second if the parent is there: while the work loads nobody reads the socket."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if _is_orphan(instructions):
+            _remove_temporary_files(instructions)
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, leave)
+    signal.setitimer(signal.ITIMER_REAL, IDLE_SECONDS, IDLE_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _import(modules: Sequence[str]) -> None:
+    """Import what the work will need; what cannot be imported is the work's to tell."""
+    for module in modules:
+        try:
+            import_skops() if module == SKOPS else import_module(module)
+        except BaseException:  # noqa: BLE001 - an import runs anybody's code
+            traceback.print_exc()
+
+
+def _await_orders(channel: Channel) -> list[Message]:
+    """What the parent ordered, the first being to load the work."""
+    while True:
+        orders = channel.receive(None)
+        if orders:
+            return orders
+
+
+def _load_work(path: Path, channel: Channel) -> Any:
+    """Load the work and let it prepare itself; what goes wrong is the parent's to raise."""
+    try:
+        work = read_mapped(path)
+        prepare = getattr(work, "prepare", None)
+        if prepare is not None:
+            prepare()
+    except BaseException as error:  # noqa: BLE001 - the work is anybody's code
+        traceback.print_exc()
+        channel.send({"event": "failed", "message": report_error(error).message})
+        sys.exit(1)
+    # What is there by now stays: collecting it in a child would write on shared pages.
+    gc.collect()
+    gc.freeze()
+    return work
+
+
+@contextmanager
+def _wakeups() -> Iterator[int]:
+    """A descriptor that can be read when a child has ended."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from now on it ends when the parent hangs up
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    try:
+        yield reader
+    finally:
+        signal.set_wakeup_fd(-1)
+
+
+class _Server:
+    """The loop: orders in, children forked, watched and reaped, events out."""
+
+    def __init__(
+        self,
+        instructions: Instructions,
+        assignment: Message,
+        work: Any,
+        channel: Channel,
+        wakeup: int,
+    ) -> None:
+        self._instructions = instructions
+        self._memory_bytes: int | None = assignment["memory_bytes"]
+        self._address_bytes: int | None = assignment["address_bytes"]
+        self._work = work
+        self._channel = channel
+        self._wakeup = wakeup
+        self._pid = os.getpid()
+        self._inherited = own_memory(psutil.Process())[1]
+        self._watches: dict[int, Watch] = {}
+        self._mail: dict[int, Mailbox] = {}
+
+    def run(self, orders: Sequence[Message] = ()) -> None:
+        """Serve until the parent is gone, then leave nothing alive; some orders came before."""
+        try:
+            for order in orders:
+                self._obey(order)
+            while not _is_orphan(self._instructions):
+                self._listen()
+                self._reap()
+                for watch in self._watches.values():
+                    watch.check(time.monotonic())
+        except EOFError:
+            pass
+        finally:
+            self._end_all()
+
+    def _listen(self) -> None:
+        channel, mail = self._channel.fileno(), [box for box in self._mail.values() if box.is_open]
+        waited_for = [channel, self._wakeup, *(box.fileno() for box in mail)]
+        writable = [channel] if self._channel.has_mail else []
+        ready = readable(waited_for, self._patience(), writable)
+        self._channel.flush()
+        if self._wakeup in ready:
+            os.read(self._wakeup, 4096)
+        for box in mail:
+            box.read()
+        if self._channel.fileno() in ready:
+            for message in self._channel.receive(0.0):
+                self._obey(message)
+
+    def _patience(self) -> float:
+        if not self._watches:
+            return IDLE_SECONDS
+        now = time.monotonic()
+        seconds = min(watch.seconds_to_next(now) for watch in self._watches.values())
+        has_memory_limit = self._memory_bytes is not None
+        return min(seconds, MEMORY_POLL_SECONDS) if has_memory_limit else seconds
+
+    def _obey(self, message: Message) -> None:
+        number = message["number"]
+        if message["order"] == "run":
+            self._fork(Order(number, Path(message["folder"]), message["seconds"]))
+        elif number in self._watches:
+            self._watches[number].kill(Cause(Status.CANCELLED, "killed on request"))
+
+    def _fork(self, order: Order) -> None:
+        begun = time.monotonic()
+        folders = Folders(order.folder, Path(self._instructions.temporary, str(order.number)))
+        try:
+            mailbox = Mailbox()
+            pid = os.fork()
+        except OSError as error:
+            message = f"no process could be started: {error.strerror}"
+            self._tell_end(order.number, 1, Cause(Status.LOST, message))
+            return
+        if pid == 0:
+            for box in (*self._mail.values(), mailbox):
+                box.close()
+            self._channel.close()
+            rules = Rules(folders.temporary, self._address_bytes, self._pid, mailbox.writer)
+            run_child(self._work, order, rules)
+        mailbox.hand_over()
+        self._mail[order.number] = mailbox
+        bounds = Bounds(order.seconds, self._memory_bytes, self._inherited)
+        self._watches[order.number] = Watch(pid, folders, bounds, begun)
+        self._channel.post(
+            {"event": "started", "number": order.number, "pid": pid, "moment": begun}
+        )
+
+    def _reap(self) -> None:
+        """Collect the children that ended; what they left behind is killed before it is told."""
+        ended = dict(_ended_children())
+        if not ended:
+            return
+        finished = [(n, watch) for n, watch in self._watches.items() if watch.pid in ended]
+        for number, watch in finished:
+            del self._watches[number]
+            watch.kill_remains()
+        self._kill_strays()
+        for number, watch in finished:
+            watch.remove_remains()
+            remove_tree(watch.folders.temporary)
+            self._tell_end(number, ended[watch.pid], watch.cause, self._told(number))
+
+    def _told(self, number: int) -> bytes | None:
+        """What a child that has ended told; what came last may still lie in the pipe."""
+        mailbox = self._mail.pop(number)
+        mailbox.read()
+        mailbox.close()
+        return mailbox.content()
+
+    def _kill_strays(self) -> None:
+        """Kill the orphans that this process was given; more may follow when these have ended."""
+        known = {watch.pid for watch in self._watches.values()}
+        for pid in children_of(self._pid):
+            if pid not in known:
+                kill_group(pid)
+
+    def _tell_end(
+        self, number: int, code: int, cause: Cause | None, told: bytes | None = None
+    ) -> None:
+        self._channel.post(
+            {
+                "event": "ended",
+                "number": number,
+                "code": code,
+                "status": None if cause is None else cause.status,
+                "message": "" if cause is None else shorten(cause.message, MESSAGE_LIMIT),
+                "moment": time.monotonic(),
+                "report": None if told is None else told.decode(errors="replace"),
+            }
+        )
+
+    def _end_all(self) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for watch in self._watches.values():
+            watch.kill(Cause(Status.LOST, "the parent is gone"))
+        self._watches.clear()
+        latest = time.monotonic() + LAST_SECONDS
+        while children_of(self._pid) and time.monotonic() < latest:
+            self._kill_strays()
+            time.sleep(LAST_SECONDS / 200)
+            dict(_ended_children())
+        kill_marked(os.environ[MARK])
+
+
+def _ended_children() -> Iterator[tuple[int, int]]:
+    """Reap every child that has ended: its pid, and its exit code as Popen writes it."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, os.waitstatus_to_exitcode(status)

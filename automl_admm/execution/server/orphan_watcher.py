@@ -1,0 +1,62 @@
+"""A process that outlives a fork server, whoever kills it, and then kills what the server left.
+
+It stands beside the server, not above or below it: to kill the run, its server and all that is
+below them does not kill it. It finds what is left by the mark in the environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+from automl_admm.execution.child.process_tree import MARK, kill_marked
+from automl_admm.execution.task_folders import remove_tree
+
+ROUNDS = 3
+PAUSE = 0.3
+OPEN_FILES = 256
+
+
+def leave_watcher(temporary: Path) -> None:
+    """Start the watcher of this process; call it before there are threads or children."""
+    server = os.getpid()
+    between = os.fork()
+    if between:
+        os.waitpid(between, 0)
+        return
+    try:
+        os.setsid()
+        if not os.fork():
+            os.closerange(0, OPEN_FILES)  # the parent is to see it when the server hangs up
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            _await_end(server)
+            _clean_up(temporary)
+    finally:
+        os._exit(0)
+
+
+def _await_end(pid: int) -> None:
+    """Wait until a process has ended."""
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        poll.poll()
+        return
+    with contextlib.suppress(OSError):
+        while True:
+            os.kill(pid, 0)
+            time.sleep(PAUSE)
+
+
+def _clean_up(temporary: Path) -> None:
+    """Kill all that carries the mark; one that was being started needs another round."""
+    for _ in range(ROUNDS):
+        kill_marked(os.environ[MARK])
+        time.sleep(PAUSE)
+    remove_tree(temporary)

@@ -1,0 +1,145 @@
+"""The folder of a task: made before it starts, gone when it is handed out unless it is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+
+
+class Folders:
+    """Makes the folders of tasks below `scratch`, or below a temporary folder of its own."""
+
+    def __init__(self, scratch: Path | None) -> None:
+        self._is_own = scratch is None
+        self.scratch = Path(scratch or tempfile.mkdtemp(prefix="automl-admm-")).absolute()
+
+    def make(self, task: Task) -> Path:
+        """An empty folder; what an earlier task of this number left is no result of this one."""
+        folder = self.scratch / f"task-{task.number}"
+        remove_tree(folder)
+        folder.mkdir(parents=True)
+        return folder
+
+    def hand_out(self, finished: Finished, folder: Path, *, keep: bool) -> Finished:
+        """Add the folder to what is handed out, or remove it."""
+        if keep and finished.status is Status.SUCCESS:
+            return replace(finished, folder=folder)
+        remove_tree(folder)
+        return finished
+
+    def close(self) -> None:
+        """Remove the temporary folder, if there is one."""
+        if self._is_own:
+            remove_tree(self.scratch)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and what is below it, however deep that is; what cannot be removed stays.
+
+    Every folder is moved to the top before it is emptied: so no path grows longer than the system
+    takes, and neither recursion nor open descriptors grow with the depth.
+    """
+    with contextlib.suppress(OSError):
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink()
+            return
+    token = secrets.token_hex(8)
+    names = (f".{token}-{number}" for number in itertools.count())
+    waiting = _emptied(folder, folder, names)
+    while waiting:
+        below = waiting.pop()
+        waiting += _emptied(below, folder, names)
+        with contextlib.suppress(OSError):
+            below.rmdir()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def _emptied(folder: Path, top: Path, names: Iterator[str]) -> list[Path]:
+    """Remove the files of a folder, and move the folders in it to the top: where they are now."""
+    moved = []
+    with contextlib.suppress(OSError):
+        folder.chmod(stat.S_IRWXU)
+        for path in list(folder.iterdir()):
+            with contextlib.suppress(OSError):
+                if path.is_symlink() or not path.is_dir():
+                    path.unlink()
+                    continue
+                path.chmod(stat.S_IRWXU)
+                moved.append(path.rename(top / next(names)))
+    return moved
+
+
+@contextmanager
+def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
+    """A folder that is removed in the end, however deep it has become."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file that a child wrote; anything else there, such as a FIFO, is not waited for.
+
+    Raises OSError.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file that a child wrote; raises OSError if it is no regular one."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def is_within(folders: Iterable[Path], most_bytes: int, most_files: int, deepest: int) -> bool:
+    """Whether what lies in these folders is no more than so much; counted no further than that.
+
+    What a file takes on the disk counts: one with holes takes less than its length. Below `deepest`
+    folders nothing is within: to look further takes ever longer.
+    """
+    waiting, weight, files = [(folder, 0) for folder in folders], 0, 0
+    while waiting:
+        folder, depth = waiting.pop()
+        if depth > deepest:
+            return False
+        for size, below in _entries(folder):
+            weight += size
+            files += 1
+            if weight > most_bytes or files > most_files:
+                return False
+            if below is not None:
+                waiting.append((below, depth + 1))
+    return True
+
+
+def _entries(folder: Path) -> Iterator[tuple[int, Path | None]]:
+    """The bytes on the disk of everything in a folder, with its path if it is one itself.
+
+    What vanishes meanwhile takes nothing.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                size = entry.stat(follow_symlinks=False).st_blocks * 512
+                yield size, Path(entry.path) if is_folder else None

@@ -1,0 +1,123 @@
+"""One call of a work's method, made into a report that can be written as JSON.
+
+Both executors use it, so that a task ends with the same status and the same message wherever
+it ran.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.problem import Status
+from automl_admm.execution.outcomes import InvalidOutcome
+
+MESSAGE_LIMIT = 4_000
+TRACEBACK_LIMIT = 16_000
+RESULT_LIMIT = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a call came to; `result` is a mapping that JSON can hold."""
+
+    status: Status
+    message: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path) -> Report:
+    """Call `work.method(folder=folder, **arguments)`; an `Exception` it raises is reported."""
+    try:
+        result = getattr(work, method)(folder=folder, **arguments)
+    except Exception as error:  # noqa: BLE001 - the work is anybody's code, and may raise anything
+        return report_error(error)
+    if not isinstance(result, Mapping):
+        return Report(Status.INVALID, f"the result is no mapping but {type(result).__name__}")
+    return Report(Status.SUCCESS, result=dict(result))
+
+
+def report_error(error: BaseException) -> Report:
+    """Name what was raised: no memory is `memout`, `InvalidOutcome` is `invalid`, else `error`."""
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+        # The frames hold the arrays that filled the memory; the report needs a little of it.
+        traceback.clear_frames(error.__traceback__)
+        return Report(Status.MEMOUT, shorten(_describe(error), MESSAGE_LIMIT))
+    if isinstance(error, InvalidOutcome):
+        return Report(Status.INVALID, shorten(_text(error), MESSAGE_LIMIT))
+    lines = "".join(traceback.format_exception(error))
+    return Report(
+        Status.ERROR,
+        shorten(_describe(error), MESSAGE_LIMIT),
+        {"traceback": shorten(lines, TRACEBACK_LIMIT)},
+    )
+
+
+def encode_report(report: Report) -> bytes:
+    """Write a report as JSON; a result that JSON cannot hold, or too large a one, is `invalid`."""
+    try:
+        encoded = json.dumps(
+            {"status": report.status, "message": report.message, "result": report.result}
+        ).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = f"the result cannot be written as JSON: {_text(error)}"
+        return encode_report(Report(Status.INVALID, shorten(reason, MESSAGE_LIMIT)))
+    if len(encoded) > RESULT_LIMIT:
+        reason = f"the result is too large: {len(encoded):,} bytes of at most {RESULT_LIMIT:,}"
+        return encode_report(Report(Status.INVALID, reason))
+    return encoded
+
+
+def decode_report(encoded: bytes) -> Report:
+    """Read what `encode_report` wrote."""
+    found = json.loads(encoded)
+    if not isinstance(found["message"], str) or not isinstance(found["result"], dict):
+        raise TypeError("no report")
+    return Report(Status(found["status"]), found["message"], found["result"])
+
+
+def shorten(text: str, limit: int) -> str:
+    """Keep the head and the tail of a text that is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    mark = " … "
+    head = 2 * limit // 3
+    return text[:head] + mark + text[len(text) - (limit - head - len(mark)) :]
+
+
+def exit_code(leave: SystemExit) -> int:
+    """The exit code that Python would end with: a text is printed and means 1."""
+    if leave.code is None or isinstance(leave.code, int):
+        return (leave.code or 0) & 0xFF
+    sys.stderr.write(f"{leave.code}\n")
+    return 1
+
+
+def describe_exit(code: int) -> str:
+    """Name the end of a process that left no report; a negative code is a signal, as in Popen."""
+    if code == 0:
+        return "exit 0 without a result"
+    if code > 0:
+        return f"exit {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _describe(error: BaseException) -> str:
+    name, text = type(error).__name__, _text(error)
+    return f"{name}: {text}" if text else name
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - __str__ is the work's code as well
+        return "(its text cannot be had)"

@@ -1,0 +1,1 @@
+"""Check a grammar before anything is searched: names, ranges, recursion, order."""

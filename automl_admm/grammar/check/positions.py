@@ -1,0 +1,186 @@
+"""What may come before and after what: every path is followed to its estimator.
+
+The rules are sound and their unfolded size is bounded, so that every way can be walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from automl_admm.grammar.diagnostics import Code, Diagnostic
+from automl_admm.grammar.tree import (
+    ANY_ORDER,
+    BY_TYPE,
+    NONE,
+    STACK,
+    START,
+    Aliased,
+    Call,
+    Choice,
+    Node,
+    Reference,
+    Repetition,
+    Sequence,
+    Span,
+    Template,
+    children,
+    label,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    rules: Mapping[str, Node]
+    estimators: frozenset[str]
+
+
+def check_places(rules: Mapping[str, Node], estimators: frozenset[str]) -> list[Diagnostic]:
+    """Every path through `start` must end in its one estimator; columns are routed first."""
+    roles, start = _Roles(rules, estimators), rules[START]
+    problems = dict.fromkeys(_check_followers(start, roles, after=False))
+    problems.update(dict.fromkeys(_check_columns(start, rules, after=False)))
+    path = _path_without_estimator(start, roles)
+    if path is not None:
+        problems[_no_estimator(path, _last_span(start), f"path through '{START}'")] = None
+    return list(problems)
+
+
+def _no_estimator(path: tuple[str, ...], span: Span, owner: str) -> Diagnostic:
+    shown = f"the pipeline '{' '.join(path)}'" if path else "the empty pipeline"
+    message = f"{shown} is possible and has no estimator"
+    return Diagnostic(Code.ESTIMATOR, span, message, f"Let every {owner} end in an estimator.")
+
+
+# --- estimators ----------------------------------------------------------------------------------
+
+
+def _check_followers(node: Node, roles: _Roles, *, after: bool) -> Iterator[Diagnostic]:
+    """Find what may follow an estimator; `after` says that one may have come before."""
+    match node:
+        case Reference(name) if name in roles.rules:
+            yield from _check_followers(roles.rules[name], roles, after=after)
+        case Reference(name, span=span) | Call(name, span=span) if after and name != NONE:
+            yield _after_estimator(name, span)
+        case Choice() | Aliased():
+            for item in children(node):
+                yield from _check_followers(item, roles, after=after)
+        case Sequence(items):
+            for item in items:
+                yield from _check_followers(item, roles, after=after)
+                after = after or _may_estimate(item, roles)
+        case Repetition(item, _, high):
+            yield from _check_followers(item, roles, after=after)
+            if high > 1 and _may_estimate(item, roles):
+                yield from _check_followers(item, roles, after=True)
+        case Template():
+            yield from _check_template(node, roles, after=after)
+
+
+def _check_template(node: Template, roles: _Roles, *, after: bool) -> Iterator[Diagnostic]:
+    if node.name == STACK:
+        yield from _check_stacked(node.arguments[0], roles)
+        if after:
+            yield _after_estimator(label(node), node.span)
+        return
+    for item in node.arguments:
+        yield from _check_followers(item, roles, after=after)
+        if not after and _may_estimate(item, roles):
+            yield _estimator_in(item, node.name)
+
+
+def _after_estimator(text: str, span: Span) -> Diagnostic:
+    message = f"'{text}' can come after an estimator, which must be the last"
+    return Diagnostic(Code.ESTIMATOR, span, message, "Move the estimator to the end.")
+
+
+def _estimator_in(item: Node, name: str) -> Diagnostic:
+    message = f"'{label(item)}' has an estimator and cannot stand in '{name}'"
+    help_ = f"Write '{STACK}{{…}}' around it: predictions become features."
+    if name == ANY_ORDER:
+        help_ = "Only transformers can be put in any order."
+    return Diagnostic(Code.ESTIMATOR, item.span, message, help_)
+
+
+def _check_stacked(item: Node, roles: _Roles) -> Iterator[Diagnostic]:
+    """What is stacked is a pipeline of its own: each path through it ends in its estimator."""
+    yield from _check_followers(item, roles, after=False)
+    path = _path_without_estimator(item, roles)
+    if path is not None:
+        yield _no_estimator(path, item.span, f"path through '{STACK}{{…}}'")
+
+
+def _may_estimate(node: Node, roles: _Roles) -> bool:
+    """Whether the pipeline can end in a piece; an estimator that is stacked ends nothing."""
+    if isinstance(node, Reference) and node.name in roles.rules:
+        return _may_estimate(roles.rules[node.name], roles)
+    if isinstance(node, Reference | Call):
+        return label(node) in roles.estimators
+    if isinstance(node, Template) and node.name == STACK:
+        return False
+    return any(_may_estimate(child, roles) for child in children(node))
+
+
+def _path_without_estimator(node: Node, roles: _Roles) -> tuple[str, ...] | None:
+    """The components of the first way through a piece that meets no estimator."""
+    match node:
+        case Reference(name) if name in roles.rules:
+            return _path_without_estimator(roles.rules[name], roles)
+        case Reference(name) | Call(name):
+            own = () if name == NONE else (name,)
+            return None if name in roles.estimators else own
+        case Choice(alternatives):
+            ways = (_path_without_estimator(item, roles) for item in alternatives)
+            return next((way for way in ways if way is not None), None)
+        case Template(name) if name != ANY_ORDER:
+            return (label(node),)
+        case Repetition(item, low):
+            way = _path_without_estimator(item, roles) if low else ()
+            return None if way is None else way * low
+        case _:
+            found = [_path_without_estimator(item, roles) for item in children(node)]
+            known = [way for way in found if way is not None]
+            return sum(known, ()) if len(known) == len(found) else None
+
+
+def _last_span(node: Node) -> Span:
+    return _last_span(node.items[-1]) if isinstance(node, Sequence) else node.span
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _check_columns(node: Node, rules: Mapping[str, Node], *, after: bool) -> Iterator[Diagnostic]:
+    """Find `by_type` behind a component: what columns hold is known of the raw table only."""
+    match node:
+        case Reference(name) if name in rules:
+            yield from _check_columns(rules[name], rules, after=after)
+        case Choice() | Aliased():
+            for item in children(node):
+                yield from _check_columns(item, rules, after=after)
+        case Sequence(items):
+            for item in items:
+                yield from _check_columns(item, rules, after=after)
+                after = after or _may_act(item, rules)
+        case Repetition(item, _, high):
+            again = after or (high > 1 and _may_act(item, rules))
+            yield from _check_columns(item, rules, after=again)
+        case Template(name, arguments):
+            if after and name == BY_TYPE:
+                yield _not_first(node)
+            for item in arguments:
+                inside = after or name in {ANY_ORDER, BY_TYPE}
+                yield from _check_columns(item, rules, after=inside)
+
+
+def _not_first(node: Template) -> Diagnostic:
+    message = f"'{label(node)}' can stand where the kinds of the columns are not known"
+    help_ = f"Let '{BY_TYPE}' be the first thing that a pipeline does."
+    return Diagnostic(Code.COLUMNS, node.span, message, help_)
+
+
+def _may_act(node: Node, rules: Mapping[str, Node]) -> bool:
+    """Whether a component can be in a piece."""
+    if isinstance(node, Reference):
+        return _may_act(rules[node.name], rules) if node.name in rules else node.name != NONE
+    return isinstance(node, Call) or any(_may_act(child, rules) for child in children(node))

@@ -1,0 +1,128 @@
+"""What a sound grammar means for the task at hand, and what can be wrong with that.
+
+Two steps, both over the rules in the order in which they need each other: leave out what the task
+does not have, and measure the tree before anybody unfolds it. `places` then looks at what may come
+before and after what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+from automl_admm.grammar.check.names import MAX_PIECES
+from automl_admm.grammar.diagnostics import Code, Diagnostic
+from automl_admm.grammar.tree import (
+    LEVEL,
+    NONE,
+    START,
+    Call,
+    Choice,
+    Node,
+    Reference,
+    Repetition,
+    Span,
+    children,
+    choice,
+    label,
+    plain_name,
+    references,
+    with_children,
+)
+
+MAX_DEPTH = 60
+Rules = Mapping[str, Node]
+
+
+def dependency_order(rules: Rules) -> list[str]:
+    """The rules, each after those that it uses."""
+    uses = {
+        name: [r.name for r in references(body) if r.name in rules] for name, body in rules.items()
+    }
+    return list(TopologicalSorter(uses).static_order())
+
+
+# --- leaving out what the task does not have -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A piece that no pipeline of this task can have, and why."""
+
+    span: Span
+    reason: str
+
+
+def narrow(rules: Rules, absent: frozenset[str]) -> tuple[dict[str, Node], list[Diagnostic]]:
+    """The rules without components of other tasks, and the mistake if nothing is left.
+
+    A choice loses such alternatives without a word, and those that go on below the last level of a
+    recursion. Where it loses all of them, so does whatever needs it, up to the next choice that
+    has another way.
+    """
+    found: dict[str, Node | Lost] = {}
+    for name in dependency_order(rules):
+        found[name] = _narrow(rules[name], absent, found)
+    start = found[START]
+    if isinstance(start, Lost):
+        help_ = "Add an alternative: 'automl-admm components' lists what each task has."
+        return {}, [Diagnostic(Code.NOTHING_LEFT, start.span, start.reason, help_)]
+    return {name: body for name, body in found.items() if not isinstance(body, Lost)}, []
+
+
+def _narrow(node: Node, absent: frozenset[str], rules: Mapping[str, Node | Lost]) -> Node | Lost:
+    named = node.component if isinstance(node, Call) else getattr(node, "name", "")
+    if named in absent and isinstance(node, Reference | Call):
+        return Lost(node.span, f"component '{named}' is not for this task")
+    if isinstance(node, Reference):
+        if LEVEL in node.name and node.name not in rules:
+            name = plain_name(node.name)
+            return Lost(node.span, f"'{name}' leads back to itself more often than is allowed")
+        rule = rules.get(node.name)
+        return rule if isinstance(rule, Lost) else node
+    parts = [_narrow(child, absent, rules) for child in children(node)]
+    kept = tuple(part for part in parts if not isinstance(part, Lost))
+    lost = next((part for part in parts if isinstance(part, Lost)), None)
+    if isinstance(node, Choice):
+        reason = f"no alternative of '{label(node)}' is for this task"
+        # Where something is lost, two alternatives can have become the same: `(a~0..1)?`.
+        first = {label(part): part for part in reversed(kept)}
+        kept = tuple(part for part in kept if first[label(part)] is part)
+        return choice(kept, node.span) if kept else Lost(node.span, reason)
+    if isinstance(node, Repetition) and node.low == 0 and lost is not None:
+        return Reference(NONE, node.span)
+    return with_children(node, kept) if lost is None else lost
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def check_unfolded_size(rules: Rules) -> list[Diagnostic]:
+    """Count the unfolded tree rule by rule: 2⁴⁰ pieces are counted, never made."""
+    sizes: dict[str, int] = {}
+    depths: dict[str, int] = {}
+    for name in dependency_order(rules):
+        sizes[name] = _size(rules[name], sizes)
+        depths[name] = _depth(rules[name], depths)
+    span = rules[START].span
+    if sizes[START] > MAX_PIECES:
+        message = f"written out, '{START}' has more than {MAX_PIECES} pieces"
+        help_ = "Use fewer rules in several places."
+        return [Diagnostic(Code.TOO_LARGE, span, message, help_)]
+    if depths[START] > MAX_DEPTH:
+        message = f"'{START}' is nested more than {MAX_DEPTH} deep"
+        return [Diagnostic(Code.TOO_LARGE, span, message, "Write it flatter.")]
+    return []
+
+
+def _size(node: Node, rules: Mapping[str, int]) -> int:
+    below = sum(_size(child, rules) for child in children(node))
+    if isinstance(node, Repetition):  # once, and twice, and …
+        below *= node.high * (node.high + 1) // 2
+    return 1 + below + (rules.get(node.name, 0) if isinstance(node, Reference) else 0)
+
+
+def _depth(node: Node, rules: Mapping[str, int]) -> int:
+    below = max((_depth(child, rules) for child in children(node)), default=0)
+    return 1 + max(below, rules.get(node.name, 0) if isinstance(node, Reference) else 0)

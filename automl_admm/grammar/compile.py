@@ -1,0 +1,100 @@
+"""All stages in a row: a grammar by name, path or text becomes a search space, or one error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import ConfigurationError, GrammarError
+from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.grammar.check.names import check, nodes
+from automl_admm.grammar.check.positions import check_places
+from automl_admm.grammar.check.productive import check_unfolded_size, narrow
+from automl_admm.grammar.check.ranges import check_calls
+from automl_admm.grammar.check.recursion import DEPTH, MAX_DEPTH, levelled
+from automl_admm.grammar.diagnostics import Code, Diagnostic, render
+from automl_admm.grammar.expand.importing import include
+from automl_admm.grammar.expand.overriding import override
+from automl_admm.grammar.expand.unfolding import unfold
+from automl_admm.grammar.locate import find_grammar, read_grammar
+from automl_admm.grammar.read.reader import ReadingError, read
+from automl_admm.grammar.tree import Node
+from automl_admm.plugins.records import ComponentPlugin, GrammarPlugin
+from automl_admm.plugins.registry import Registry
+
+TIDINESS = frozenset(
+    {Code.UNUSED_RULE, Code.UNUSED_IMPORT, Code.IMPORTED_TWICE, Code.SHADOWED, Code.DUPLICATE}
+)
+
+
+@dataclass(frozen=True)
+class CompiledGrammar:
+    """A grammar's text, what it is called in messages, and the pipelines that it stands for."""
+
+    text: str
+    name: str
+    pipelines: PipelineSpace
+
+
+def load_grammar(
+    source: str | Path,
+    components: Registry[ComponentPlugin],
+    grammars: Registry[GrammarPlugin],
+    elsewhere: frozenset[str] = frozenset(),
+    max_depth: int = DEPTH,
+) -> CompiledGrammar:
+    """Load a grammar by registered name or by path.
+
+    `components` are those of the task at hand; `elsewhere` names those of other tasks, which
+    choices lose without a word. A rule may stand inside of itself `max_depth` times.
+    """
+    path = find_grammar(source, grammars)
+    text = read_grammar(path)
+    return compile_text(
+        text, str(path), components, elsewhere, max_depth=max_depth, grammars=grammars
+    )
+
+
+def compile_text(
+    text: str,
+    name: str,
+    components: Registry[ComponentPlugin],
+    elsewhere: frozenset[str] = frozenset(),
+    *,
+    max_depth: int = DEPTH,
+    grammars: Registry[GrammarPlugin] | None = None,
+) -> CompiledGrammar:
+    """Compile a grammar; raises `GrammarError` with all of its mistakes.
+
+    It may import rules of `grammars`.
+    """
+    if not 1 <= max_depth <= MAX_DEPTH:
+        raise ConfigurationError(f"a recursion is cut at a depth from 1 to {MAX_DEPTH}.")
+    rules, problems = analyse(text, components, elsewhere, max_depth, grammars)
+    if problems:
+        raise GrammarError(render(problems, text, name))
+    return CompiledGrammar(text, name, unfold(rules, components))
+
+
+def analyse(
+    text: str,
+    components: Registry[ComponentPlugin],
+    elsewhere: frozenset[str] = frozenset(),
+    max_depth: int = DEPTH,
+    grammars: Registry[GrammarPlugin] | None = None,
+) -> tuple[dict[str, Node], list[Diagnostic]]:
+    """The rules as the task at hand has them, and everything that is wrong."""
+    here = frozenset(plugin.name for plugin in components)
+    try:
+        grammar, problems = include(read(text), grammars or Registry("grammar"))
+    except ReadingError as problem:
+        return {}, [problem.diagnostic]
+    grammar, more = override(grammar)
+    problems += [*more, *check(grammar, here, elsewhere), *check_calls(nodes(grammar), components)]
+    if any(problem.code not in TIDINESS for problem in problems):
+        return {}, problems
+    absent = frozenset(item.name for item in grammar.imports) - here
+    rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
+    estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
+    meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators)
+    return rules, [*problems, *meaning]

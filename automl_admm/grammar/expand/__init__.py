@@ -1,0 +1,1 @@
+"""Expand imports, overrides and rules into the pipelines they describe."""

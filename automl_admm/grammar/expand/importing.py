@@ -1,0 +1,132 @@
+"""`%import default (scaler, estimator)`: rules of grammars that are registered by name.
+
+What an imported rule needs comes with it, under names that cannot clash: `reducer@default`. A
+grammar is looked up in the registry and nowhere else, so a text can open no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.grammar.diagnostics import Code, Diagnostic
+from automl_admm.grammar.expand.overriding import override
+from automl_admm.grammar.locate import read_grammar
+from automl_admm.grammar.read.reader import ReadingError, read
+from automl_admm.grammar.tree import (
+    LEVEL,
+    Before,
+    Call,
+    Grammar,
+    Import,
+    Node,
+    Reference,
+    Rule,
+    RuleImport,
+    Span,
+    Template,
+    children,
+    names_used,
+    with_children,
+)
+from automl_admm.plugins.records import GrammarPlugin
+from automl_admm.plugins.registry import Registry
+
+
+def include(
+    grammar: Grammar, grammars: Registry[GrammarPlugin], around: tuple[str, ...] = ()
+) -> tuple[Grammar, list[Diagnostic]]:
+    """The grammar with all rules that it imports; `around` are the grammars that import it."""
+    problems: list[Diagnostic] = []
+    for wanted in grammar.rule_imports:
+        plugin = _find(wanted, grammars)
+        if plugin is None:
+            names = [known.name.replace("-", "_") for known in grammars]
+            message = f"there is no grammar '{wanted.grammar}'"
+            help_ = suggest(wanted.grammar, ["components", *names])
+            problems.append(Diagnostic(Code.IMPORT, wanted.span, message, help_))
+            continue
+        source = _load(plugin, grammars, around)
+        if source is None:
+            message = f"grammar '{plugin.name}' has mistakes of its own, or imports itself"
+            help_ = f"See 'automl-admm grammar check {plugin.name}'."
+            problems.append(Diagnostic(Code.IMPORT, wanted.span, message, help_))
+            continue
+        problems.extend(_missing(wanted, source))
+        grammar = _joined(grammar, wanted, source)
+    return grammar, problems
+
+
+def _find(wanted: RuleImport, grammars: Registry[GrammarPlugin]) -> GrammarPlugin | None:
+    """The grammar of a name; a name in a grammar has `_` for `-`."""
+    names = (wanted.grammar, wanted.grammar.replace("_", "-"))
+    return next((grammars.get(name) for name in names if name in grammars), None)
+
+
+def _load(
+    plugin: GrammarPlugin, grammars: Registry[GrammarPlugin], around: tuple[str, ...]
+) -> Grammar | None:
+    if plugin.name in around:
+        return None
+    try:
+        source, problems = include(
+            read(read_grammar(plugin.path)), grammars, (*around, plugin.name)
+        )
+    except (ReadingError, ConfigurationError):
+        return None
+    source, more = override(source)
+    return None if problems or more else source
+
+
+def _missing(wanted: RuleImport, source: Grammar) -> Iterator[Diagnostic]:
+    rules = source.bodies()
+    for item in wanted.names:
+        if item.name not in rules:
+            message = f"grammar '{wanted.grammar}' has no rule '{item.name}'"
+            written = [name for name in rules if LEVEL not in name]
+            yield Diagnostic(Code.IMPORT, item.span, message, suggest(item.name, written))
+
+
+def _joined(grammar: Grammar, wanted: RuleImport, source: Grammar) -> Grammar:
+    """Add the wanted rules, those that they need, and the components of all of them."""
+    rules = source.bodies()
+    own = {item.name: item.span for item in wanted.names if item.name in rules}
+    needed = _needed(list(own), rules)
+    names = {name: name if name in own else f"{name}{LEVEL}{wanted.grammar}" for name in needed}
+    added: list[Rule] = []
+    used: set[str] = set()
+    for name in needed:
+        span = own.get(name, wanted.span)
+        added.append(Rule(names[name], _moved(rules[name], span, names), span))
+        used |= {word for word, _ in names_used(rules[name])} - set(rules)
+    components = {item.name for item in source.imports} & used
+    components -= {item.name for item in grammar.imports}
+    imports = [Import(name, wanted.span, implied=True) for name in sorted(components)]
+    return replace(grammar, rules=(*grammar.rules, *added), imports=(*grammar.imports, *imports))
+
+
+def _needed(names: list[str], rules: Mapping[str, Node]) -> list[str]:
+    """The rules and all that they lead to, in the order in which they are met."""
+    found: dict[str, None] = {}
+    waiting = list(reversed(names))
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = None
+            waiting.extend(word for word, _ in names_used(rules[name]) if word in rules)
+    return list(found)
+
+
+def _moved(node: Node, span: Span, names: Mapping[str, str]) -> Node:
+    """The node under its new names; all of it stands where it is imported."""
+    if isinstance(node, Reference):
+        return Reference(names.get(node.name, node.name), span)
+    if isinstance(node, Call):
+        given = (replace(a, given=replace(a.given, span=span), span=span) for a in node.arguments)
+        return Call(node.component, tuple(given), span)
+    parts = tuple(_moved(part, span, names) for part in children(node))
+    if isinstance(node, Template):
+        rows = (Before(tuple((name, span) for name, _ in row.names), span) for row in node.before)
+        return replace(node, arguments=parts, before=tuple(rows), span=span)
+    return replace(with_children(node, parts), span=span)

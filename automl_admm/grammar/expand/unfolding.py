@@ -1,0 +1,204 @@
+"""Syntax tree + components → search space and shape.
+
+Names are shown to users and kept in stores, so they follow from the text alone:
+
+- a choice has the name of the rule that it is the body of: `scaler: a | b` is "scaler";
+- a choice inside a sequence has the rule's name and a number: "start.1", "start.2";
+- a repetition is a choice of a number: "start.1" takes "1", "2" or "3";
+- `any_order` has the rule's name and "order": "start.order";
+- a rule that is an alternative of a choice is named below it: "estimator.boosting", and so is all
+  that stands in it; a rule in a sequence is not: sequences do not show in names, nor do branches;
+- a rule that only names another rule lends it its own name;
+- a component's parameter is named after the choice or rule around it, the component and the
+  argument: "estimator.random_forest.n_estimators";
+- what would have a taken name gets a number: "scaler#2".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from automl_admm.core.pipeline_space import (
+    NOTHING,
+    Alternatives,
+    ByType,
+    Module,
+    Ordered,
+    PipelineSpace,
+    Sequence,
+    Shape,
+    Stack,
+    Union,
+)
+from automl_admm.core.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
+from automl_admm.grammar import tree as model
+from automl_admm.grammar.check.before_pairs import pairs_of
+from automl_admm.grammar.check.ranges import arguments_of
+from automl_admm.grammar.tree import NONE, START, Node, label
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.registry import Registry
+
+
+def unfold(rules: Mapping[str, Node], components: Registry[ComponentPlugin]) -> PipelineSpace:
+    """Unfold the rules from `start`; they must have passed every check."""
+    unfolding = _Unfolding(rules, components)
+    shape = unfolding.rule(START, unfolding.claim(START), _Place("", "", None))
+    space = SearchSpace(tuple(unfolding.decisions), tuple(unfolding.parameters))
+    return PipelineSpace(space, shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node is unfolded.
+
+    `path` names the decisions and components here, `above` stands before the rules used here, and
+    `when` is what makes the place active.
+    """
+
+    path: str
+    above: str
+    when: Condition | None
+
+
+@dataclass
+class _Unfolding:
+    """The decisions and parameters found so far, a parent before its children."""
+
+    rules: Mapping[str, Node]
+    components: Registry[ComponentPlugin]
+    decisions: list[Decision] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+    def claim(self, name: str) -> str:
+        """The name, or with a number where it is taken."""
+        number, free = 1, name
+        while free in self.taken:
+            number += 1
+            free = f"{name}#{number}"
+        self.taken.add(free)
+        return free
+
+    def rule(self, name: str, path: str, place: _Place) -> Shape:
+        """Unfold a rule under a path that is claimed for it."""
+        body = self.rules[name]
+        while isinstance(body, model.Reference) and body.name in self.rules:
+            body = self.rules[body.name]
+        if isinstance(body, model.Choice):
+            return self.choice(body, path, place.when)
+        if isinstance(body, model.Repetition):
+            return self.repeated(body, path, place)
+        return self.node(body, replace(place, path=path))
+
+    def node(self, node: Node, place: _Place) -> Shape:  # noqa: PLR0911 - one for each kind
+        """Unfold whatever stands at a place."""
+        match node:
+            case model.Reference(name) if name in self.rules:
+                path = self.claim(_below(place.above, label(node)))
+                return self.rule(name, path, place)
+            case model.Reference(name):
+                return NOTHING if name == NONE else self.module(name, place)
+            case model.Sequence(items):
+                return _sequence([self.node(item, place) for item in items])
+            case model.Call(name, arguments):
+                return self.module(name, place, arguments)
+            case model.Aliased(item):
+                return self.node(item, place)
+            case model.Choice():
+                return self.choice(node, self.claim_numbered(place.path), place.when)
+            case model.Repetition(low=low, high=high):
+                name = self.claim_numbered(place.path) if low < high else place.path
+                return self.repeated(node, name, place)
+            case model.Template():
+                return self.template(node, place)
+            case model.Unsupported(what):
+                raise AssertionError(what)
+
+    def claim_numbered(self, path: str) -> str:
+        """The first of path.1, path.2, … that is free."""
+        number = 1
+        while f"{path}.{number}" in self.taken:
+            number += 1
+        return self.claim(f"{path}.{number}")
+
+    def choice(self, node: model.Choice, name: str, when: Condition | None) -> Shape:
+        """A decision with one branch an alternative."""
+        labels = tuple(map(label, node.alternatives))
+        self.decisions.append(Choice(name, labels, when))
+        pairs = zip(labels, node.alternatives, strict=True)
+        branches = tuple((text, self.alternative(item, name, text)) for text, item in pairs)
+        return Alternatives(name, branches)
+
+    def alternative(self, node: Node, choice: str, text: str) -> Shape:
+        """What a choice leads to: a rule has a path of its own below the choice."""
+        place = _Place(choice, choice, Condition(choice, (text,)))
+        node = node.item if isinstance(node, model.Aliased) else node
+        if isinstance(node, model.Reference) and node.name in self.rules:
+            path = self.claim(_below(choice, label(node)))
+            return self.rule(node.name, path, replace(place, above=path))
+        return self.node(node, place)
+
+    def repeated(self, node: model.Repetition, name: str, place: _Place) -> Shape:
+        """A decision between numbers; the first copy is the same, however many there are."""
+        counts = tuple(map(str, range(node.low, node.high + 1)))
+        if len(counts) > 1:
+            self.decisions.append(Choice(name, counts, place.when))
+        copies: list[Shape] = []
+        for number in range(1, node.high + 1):
+            enough = tuple(count for count in counts if int(count) >= number)
+            when = place.when if enough == counts else Condition(name, enough)
+            copies.append(self.node(node.item, replace(place, path=name, when=when)))
+        if len(counts) == 1:
+            return _sequence(copies)
+        return Alternatives(name, tuple((c, _sequence(copies[: int(c)])) for c in counts))
+
+    def template(self, node: model.Template, place: _Place) -> Shape:
+        """An order, or branches side by side; branches do not show in names."""
+        if node.name == model.ANY_ORDER:
+            return self.ordered(node, place)
+        pieces = tuple(self.node(item, place) for item in node.arguments)
+        if node.name == model.UNION:
+            return Union(pieces)
+        return Stack(*pieces) if node.name == model.STACK else ByType(*pieces)
+
+    def ordered(self, node: model.Template, place: _Place) -> Shape:
+        """The order variables o of `any_order`, and the pieces that they put in order."""
+        name = self.claim(_below(place.path, "order"))
+        kept = [item for item in node.arguments if label(item) != NONE]
+        pairs = pairs_of(node)
+        self.decisions.append(Order(name, tuple(map(label, kept)), place.when, pairs))
+        return Ordered(name, tuple((label(item), self.node(item, place)) for item in kept), pairs)
+
+    def module(
+        self, name: str, place: _Place, arguments: tuple[model.Argument, ...] = ()
+    ) -> Module:
+        """A component, its parameters named after the place."""
+        path = self.claim(_below(place.path, name))
+        searched, fixed = arguments_of(self.components.get(name), arguments)
+        for item in searched:
+            named = replace(item, name=_below(path, item.name), when=_inner(item, path, place.when))
+            if isinstance(named, Choice):
+                self.decisions.append(named)
+            else:
+                self.parameters.append(named)
+        mapped = tuple((item.name, _below(path, item.name)) for item in searched)
+        return Module(name, mapped, tuple((item.name, item.value) for item in fixed))
+
+
+def _inner(item: Parameter | Choice, path: str, when: Condition | None) -> Condition | None:
+    """A component's own condition on one of its choices, which hangs on the place in turn."""
+    if item.when is None:
+        return when
+    return Condition(_below(path, item.when.decision), item.when.alternatives)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _sequence(items: list[Shape]) -> Shape:
+    flat: list[Shape] = []
+    for item in items:
+        flat.extend(item.items if isinstance(item, Sequence) else (item,))
+    return flat[0] if len(flat) == 1 else Sequence(tuple(flat))

@@ -1,0 +1,1 @@
+"""Read the grammar's text into a tree."""

@@ -1,0 +1,1 @@
+"""Draw and count the pipelines of a grammar."""

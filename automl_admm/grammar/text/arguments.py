@@ -1,0 +1,145 @@
+"""The arguments of a written step against a module: picks and places on [0, 1], or a mistake."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from automl_admm.core.errors import suggest
+from automl_admm.core.pipeline_space import Module
+from automl_admm.core.space import Choice, Parameter, Pick, Value, is_active
+from automl_admm.grammar.diagnostics import Diagnostic
+from automl_admm.grammar.text.parser import Argument, TextCode, TextError, WrittenStep
+from automl_admm.grammar.tree import Span
+
+NEIGHBOURS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Decisions with what they take, and parameters with their places on [0, 1]."""
+
+    picks: tuple[tuple[str, Pick], ...] = ()
+    units: tuple[tuple[str, float], ...] = ()
+
+
+def bind(
+    module: Module, step: WrittenStep, declared: Mapping[str, Choice | Parameter]
+) -> Bound | TextError:
+    """What a step says of a module's parameters; those that it leaves out take their defaults."""
+    try:
+        _check_names(module, step)
+        return _bind(module, step, declared)
+    except TextError as problem:
+        return problem
+
+
+def _check_names(module: Module, step: WrittenStep) -> None:
+    names, fixed = dict(module.parameters), dict(module.fixed)
+    for argument in step.arguments:
+        if argument.name in fixed:
+            if not same(argument.value, fixed[argument.name]):
+                message = f"'{argument.name}' is always {json.dumps(fixed[argument.name])} here"
+                raise _error(TextCode.VALUE, argument.value_span, message)
+        elif argument.name not in names:
+            message = f"'{module.component}' has no parameter '{argument.name}'"
+            help_ = suggest(argument.name, {*names, *fixed})
+            raise _error(TextCode.UNKNOWN_PARAMETER, argument.name_span, message, help_)
+
+
+def _bind(module: Module, step: WrittenStep, declared: Mapping[str, Choice | Parameter]) -> Bound:
+    given = {argument.name: argument for argument in step.arguments}
+    own = frozenset(name for _, name in module.parameters)
+    picks: dict[str, Pick] = {}
+    units: dict[str, float] = {}
+    for short, name in module.parameters:
+        item, argument = declared[name], given.get(short)
+        if item.when is not None and item.when.decision in own and not is_active(item.when, picks):
+            if argument is not None:
+                raise _inactive(argument, item, module)
+        elif isinstance(item, Parameter):
+            units[name] = item.default_unit() if argument is None else _unit(argument, item)
+        else:
+            picks[name] = item.alternatives[0] if argument is None else _label(argument, item)
+    return Bound(tuple(picks.items()), tuple(units.items()))
+
+
+def _inactive(argument: Argument, item: Choice | Parameter, module: Module) -> TextError:
+    if item.when is None:
+        raise AssertionError(item.name)
+    parent = next(short for short, name in module.parameters if name == item.when.decision)
+    message = f"'{argument.name}' has no effect with this '{parent}'"
+    help_ = f"It has one where {parent} is {' or '.join(map(json.dumps, item.when.alternatives))}."
+    return _error(TextCode.VALUE, argument.name_span, message, help_)
+
+
+def _label(argument: Argument, item: Choice) -> str:
+    """The label that a value stands for."""
+    labels = item.alternatives
+    found = next((label for label in labels if same(item.value(label), argument.value)), None)
+    if found is None:
+        raise _no_such_value(argument, map(item.value, labels))
+    return found
+
+
+def _unit(argument: Argument, parameter: Parameter) -> float:
+    """The place on [0, 1] that a value has."""
+    if parameter.values:
+        pairs = enumerate(parameter.values, start=int(parameter.low))
+        found = next((place for place, v in pairs if same(v, argument.value)), None)
+        if found is None:
+            raise _no_such_value(argument, parameter.values)
+        return parameter.to_unit(found)
+    number = argument.value
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise _outside(argument, parameter)
+    if not parameter.low <= number <= parameter.high:
+        raise _outside(argument, parameter)
+    if parameter.is_integer:
+        if number != round(number):
+            raise _outside(argument, parameter)
+        return parameter.to_unit(number)
+    return _real_unit(number, parameter)
+
+
+def _real_unit(number: float, parameter: Parameter) -> float:
+    """The place whose value is this number, of which six digits count.
+
+    Near zero within a wide range the way to the unit interval and back costs digits, so that the
+    places beside the computed one are tried as well.
+    """
+    wanted = min(max(float(f"{number:.6g}"), parameter.low), parameter.high)
+    below = above = parameter.to_unit(number)
+    near = [below]
+    for _ in range(NEIGHBOURS):
+        below, above = math.nextafter(below, 0.0), math.nextafter(above, 1.0)
+        near += [below, above]
+    return next((unit for unit in near if parameter.value(unit) == wanted), near[0])
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are written alike: to Python true is 1, to a reader it is not."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def _no_such_value(argument: Argument, values: Iterable[Value]) -> TextError:
+    message = f"'{argument.name}' cannot be {json.dumps(argument.value)}"
+    help_ = suggest(_plain(argument.value), map(_plain, values))
+    return _error(TextCode.VALUE, argument.value_span, message, help_)
+
+
+def _plain(value: Value) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _outside(argument: Argument, parameter: Parameter) -> TextError:
+    kind = "a whole number" if parameter.is_integer else "a number"
+    message = f"'{argument.name}' cannot be {json.dumps(argument.value)}"
+    help_ = f"It is {kind} from {parameter.low:g} to {parameter.high:g}."
+    return _error(TextCode.VALUE, argument.value_span, message, help_)
+
+
+def _error(code: TextCode, span: Span, message: str, help_: str = "") -> TextError:
+    return TextError(Diagnostic(code, span, message, help_))

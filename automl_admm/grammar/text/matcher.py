@@ -1,0 +1,353 @@
+"""Text → candidate: a pipeline written as text, found in the language of a pipeline space.
+
+This is the inverse of `shape.render`. Matching goes by (shape, row, place): what a shape can cover
+from a place is worked out once, so that its time is bounded by the product of their numbers; an
+order, which has more, is bounded by the steps that are allowed. Where a text can be read in several
+ways, the way that is written first in the grammar is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.core.pipeline_space import (
+    KINDS,
+    Alternatives,
+    ByType,
+    Module,
+    Ordered,
+    PipelineSpace,
+    Sequence,
+    Shape,
+    Stack,
+    Union,
+    all_modules,
+    parts_of,
+)
+from automl_admm.core.precedence import arrange, everything_before
+from automl_admm.core.space import Candidate, Choice, Parameter, Pick
+from automl_admm.grammar.diagnostics import Diagnostic, render
+from automl_admm.grammar.text.arguments import Bound, bind
+from automl_admm.grammar.text.parser import (
+    Row,
+    TextCode,
+    TextError,
+    Written,
+    WrittenBranches,
+    WrittenStep,
+    read_row,
+)
+from automl_admm.grammar.tree import NONE, Span
+
+MOST_STEPS = 300_000
+COMMENT = "#"
+
+
+def parse(text: str, pipelines: PipelineSpace, name: str = "pipeline") -> Candidate:
+    """The candidate that a text stands for; what is left out takes its default.
+
+    Raises `ConfigurationError` with the place of the first mistake; `name` is what the text is
+    called there.
+    """
+    try:
+        return _language(pipelines).candidate(read_row(text))
+    except TextError as problem:
+        raise ConfigurationError(render([problem.diagnostic], text, name)) from None
+
+
+def parse_lines(text: str, pipelines: PipelineSpace, name: str) -> tuple[Candidate, ...]:
+    """The candidates of a file, one a line; empty lines and those that begin with # say nothing.
+
+    Raises `ConfigurationError` with a mistake of every line that has one.
+    """
+    language = _language(pipelines)
+    found: dict[str, Candidate] = {}
+    problems: list[Diagnostic] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.lstrip().startswith(COMMENT):
+            continue
+        try:
+            candidate = language.candidate(read_row(line, number))
+        except TextError as problem:
+            problems.append(problem.diagnostic)
+        else:
+            found.setdefault(pipelines.key(candidate), candidate)
+    if problems:
+        raise ConfigurationError(render(problems, text, name))
+    return tuple(found.values())
+
+
+def _language(pipelines: PipelineSpace) -> _Language:
+    """What texts are matched against."""
+    modules: dict[str, list[Module]] = {}
+    for module in all_modules(pipelines.shape):
+        modules.setdefault(module.component, []).append(module)
+    choices = (item for item in pipelines.space.decisions if isinstance(item, Choice))
+    declared: dict[str, Choice | Parameter] = {item.name: item for item in choices}
+    declared.update((item.name, item) for item in pipelines.space.parameters)
+    return _Language(pipelines, modules, declared)
+
+
+@dataclass(frozen=True)
+class _Language:
+    """A pipeline space, its modules by component, and what it searches by name."""
+
+    pipelines: PipelineSpace
+    modules: Mapping[str, list[Module]]
+    declared: Mapping[str, Choice | Parameter]
+
+    def candidate(self, row: Row) -> Candidate:
+        """The candidate that a row stands for."""
+        self.check(row)
+        found = _Matching(self.declared).whole(self.pipelines.shape, row)
+        space = self.pipelines.space
+        picks: dict[str, Pick] = {}
+        theta = space.default_theta()
+        places = {parameter.name: i for i, parameter in enumerate(space.parameters)}
+        for bound in _flat(found):
+            picks.update(bound.picks)
+            for name, unit in bound.units:
+                theta[places[name]] = unit
+        return space.candidate(space.complete(picks), theta)
+
+    def check(self, row: Row) -> None:
+        """Raise if there is a step that no module can be, wherever it stands."""
+        for step in _steps(row):
+            modules = self.modules.get(step.component)
+            if modules is None:
+                message = f"no pipeline here has a step '{step.component}'"
+                help_ = suggest(step.component, self.modules)
+                raise _error(TextCode.UNKNOWN_COMPONENT, step.span, message, help_)
+            first = bind(modules[0], step, self.declared)
+            others = (bind(module, step, self.declared) for module in modules[1:])
+            if isinstance(first, TextError) and all(isinstance(b, TextError) for b in others):
+                raise first
+
+
+def _steps(row: Row) -> Iterator[WrittenStep]:
+    for item in row.items:
+        if isinstance(item, WrittenStep):
+            yield item
+        else:
+            for part in item.parts:
+                yield from _steps(part)
+
+
+# What a stretch of a row says of decisions and parameters: bounds, nested as they were found.
+Found = Bound | tuple["Found", ...]
+Ends = dict[int, Found]
+
+
+def _flat(found: Found) -> Iterator[Bound]:
+    waiting: list[Found] = [found]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Bound):
+            yield item
+        else:
+            waiting.extend(item)
+
+
+@dataclass
+class _Failure:
+    """How far a text could be read, and what would have gone on from there."""
+
+    span: Span = field(default_factory=lambda: Span(0, 0, 0, 0))
+    found: Written | None = None
+    expected: dict[str, None] = field(default_factory=dict)
+    problem: TextError | None = None
+
+    def note(
+        self, row: Row, place: int, expected: str | None, problem: TextError | None = None
+    ) -> None:
+        """Take note of what did not go on; what came less far is forgotten."""
+        item = row.items[place] if place < len(row.items) else None
+        span = row.end if item is None else item.span
+        if span < self.span:
+            return
+        if span > self.span:
+            self.span, self.found, self.expected, self.problem = span, item, {}, None
+        self.problem = self.problem or problem
+        if expected is not None:
+            self.expected.setdefault(expected)
+
+    def error(self) -> TextError:
+        """It as one mistake."""
+        if self.problem is not None:
+            return self.problem
+        message = "something is missing here" if self.found is None else _misplaced(self.found)
+        expected = sorted(self.expected)
+        help_ = (
+            f"Here may stand: {', '.join(expected)}." if expected else "Nothing may follow here."
+        )
+        return _error(TextCode.NOT_IN_LANGUAGE, self.span, message, help_)
+
+
+def _misplaced(item: Written) -> str:
+    name = item.kind if isinstance(item, WrittenBranches) else item.component
+    return f"'{name}' cannot stand here"
+
+
+@dataclass
+class _Matching:
+    """The shapes of a space against the rows of one text."""
+
+    declared: Mapping[str, Choice | Parameter]
+    failure: _Failure = field(default_factory=_Failure)
+    known: dict[tuple[int, int, int], Ends] = field(default_factory=dict)
+    steps: int = 0
+
+    def whole(self, shape: Shape, row: Row) -> Found:
+        """What a row says that a shape covers from its beginning to its end; raises if not."""
+        found = self.all_of(shape, row)
+        if found is None:
+            raise self.failure.error()
+        return found
+
+    def all_of(self, shape: Shape, row: Row) -> Found | None:
+        """What a row says, None if the shape does not cover it."""
+        ends = self.ends(shape, row, 0)
+        if ends and len(row.items) not in ends:
+            self.failure.note(row, max(ends), None)
+        return ends.get(len(row.items))
+
+    def ends(self, shape: Shape, row: Row, place: int) -> Ends:
+        """Where a shape that begins at a place can end, each with what is said up to there."""
+        self.spend(row)
+        key = (id(shape), id(row), place)
+        if key not in self.known:
+            self.known[key] = self._ends(shape, row, place)
+        return self.known[key]
+
+    def spend(self, row: Row) -> None:
+        """Count a step; a text that can be read in very many ways is given up."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            message = "the text can be read in too many ways"
+            raise _error(TextCode.TOO_LARGE, row.end, message)
+
+    def _ends(self, shape: Shape, row: Row, place: int) -> Ends:
+        match shape:
+            case Module():
+                return self._module(shape, row, place)
+            case Sequence(items):
+                return self._sequence(items, row, place)
+            case Alternatives(decision, branches):
+                return self._alternatives(decision, branches, row, place)
+            case Ordered():
+                return self._ordered(shape, row, place)
+            case Union() | Stack() | ByType():
+                return self._branches(shape, row, place)
+
+    def _module(self, module: Module, row: Row, place: int) -> Ends:
+        item = row.items[place] if place < len(row.items) else None
+        if not isinstance(item, WrittenStep) or item.component != module.component:
+            self.failure.note(row, place, module.component)
+            return {}
+        bound = bind(module, item, self.declared)
+        if isinstance(bound, TextError):
+            self.failure.note(row, place, None, bound)
+            return {}
+        return {place + 1: bound}
+
+    def _branches(self, shape: Union | Stack | ByType, row: Row, place: int) -> Ends:
+        """Cover branches of the same kind, part by part."""
+        item = row.items[place] if place < len(row.items) else None
+        kind, shapes = KINDS[type(shape)], parts_of(shape)
+        if not isinstance(item, WrittenBranches) or item.kind != kind:
+            self.failure.note(row, place, f"{kind}{{…}}")
+            return {}
+        if len(item.parts) != len(shapes):
+            message = f"'{kind}' has {len(item.parts)} parts, and here it is one of {len(shapes)}"
+            help_ = f"Write '{NONE}' for an empty part."
+            problem = _error(TextCode.NOT_IN_LANGUAGE, item.span, message, help_)
+            self.failure.note(row, place, None, problem)
+            return {}
+        found: list[Found] = []
+        for part, inner in zip(shapes, item.parts, strict=True):
+            covered = self.all_of(part, inner)
+            if covered is None:  # a mistake in this part is told before one in the next
+                return {}
+            found.append(covered)
+        return {place + 1: tuple(found)}
+
+    def _sequence(self, items: tuple[Shape, ...], row: Row, place: int) -> Ends:
+        reached: Ends = {place: ()}
+        for item in items:
+            further: Ends = {}
+            for middle, before in reached.items():
+                for end, found in self.ends(item, row, middle).items():
+                    further.setdefault(end, (before, found))
+            reached = further
+        return reached
+
+    def _alternatives(
+        self, decision: str, branches: tuple[tuple[str, Shape], ...], row: Row, place: int
+    ) -> Ends:
+        reached: Ends = {}
+        for label, shape in branches:
+            for end, found in self.ends(shape, row, place).items():
+                reached.setdefault(end, (Bound(picks=((decision, label),)), found))
+        return reached
+
+    def _ordered(self, shape: Ordered, row: Row, place: int) -> Ends:
+        """Cover by some of the items, one after another; the others must do with nothing."""
+        before = everything_before(shape.precedence)
+        states: dict[tuple[frozenset[int], int], tuple[tuple[int, ...], Found]]
+        states = {(frozenset(), place): ((), ())}
+        waiting = list(states)
+        for used, middle in waiting:  # grows while it is read
+            order, said = states[used, middle]
+            for number in range(len(shape.items)):
+                if number in used:
+                    continue
+                for end, found in self.ends(shape.items[number][1], row, middle).items():
+                    state = (used | {number}, end)
+                    if end == middle or state in states:
+                        continue
+                    if late := [later for later in order if number in before.get(later, ())]:
+                        problem = _too_late(shape, number, late[0], row.items[middle])
+                        self.failure.note(row, middle, None, problem)
+                        break
+                    states[state] = ((*order, number), (said, found))
+                    waiting.append(state)
+        reached: Ends = {}
+        for (_, end), (order, found) in states.items():
+            rest = self._rest(shape, order, row, place)
+            if rest is not None:
+                reached.setdefault(end, (_order_bound(shape, order), found, rest))
+        return reached
+
+    def _rest(self, shape: Ordered, order: tuple[int, ...], row: Row, place: int) -> Found | None:
+        """What it says that the items not in an order are nothing; None if one cannot be."""
+        others = [i for i in range(len(shape.items)) if i not in order]
+        empty = [self.ends(shape.items[i][1], row, place).get(place) for i in others]
+        known = tuple(found for found in empty if found is not None)
+        return known if len(known) == len(empty) else None
+
+
+def _too_late(shape: Ordered, number: int, later: int, item: Written) -> TextError:
+    """What is wrong with an item that stands behind one which it must stand before."""
+    name, other = shape.items[number][0], shape.items[later][0]
+    message = f"'{name}' stands before '{other}' in this order, not behind it"
+    return _error(TextCode.NOT_IN_LANGUAGE, item.span, message)
+
+
+def _order_bound(shape: Ordered, order: tuple[int, ...]) -> Bound:
+    """The pick of an order: as it is written in the grammar, if that comes to the same.
+
+    The items that are nothing go where the precedence lets them.
+    """
+    every = arrange(range(len(shape.items)), shape.precedence)
+    is_written = list(order) == [i for i in every if i in order]
+    rest = tuple(i for i in every if i not in order)
+    kept = (*shape.precedence, *pairwise(order))
+    whole = every if is_written else arrange((*order, *rest), kept)
+    return Bound(picks=((shape.decision, tuple(shape.items[i][0] for i in whole)),))
+
+
+def _error(code: TextCode, span: Span, message: str, help_: str = "") -> TextError:
+    return TextError(Diagnostic(code, span, message, help_))

@@ -1,1 +1,0 @@
-"""The other strategy: one solver over the whole conditional space at once (the papers' JOPT)."""

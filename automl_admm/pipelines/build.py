@@ -1,0 +1,169 @@
+"""From the steps of a candidate to a plain scikit-learn pipeline, unfitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, PluginError
+from automl_admm.core.pipeline_space import Branches, Item, Step, occupied
+from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.pipelines.fitting import fit_pipeline
+from automl_admm.plugins.factories import make
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
+from automl_admm.plugins.registry import Registry
+
+__all__ = ["build_pipeline", "fit_pipeline", "predict_scores"]
+
+SEEDS = 2**32
+
+
+def build_pipeline(
+    steps: Sequence[Item], components: Registry[ComponentPlugin], context: BuildContext, seed: int
+) -> Any:
+    """Build the unfitted pipeline: seeded, on one core, its steps named after their components.
+
+    A parameter that a step leaves out takes the component's default. Only what comes first is
+    told which columns hold what: nothing later can know what the steps before it make of them.
+    Branches that hold no component are no step: data pass them unchanged.
+    """
+    kept = occupied(steps)
+    if not kept:
+        raise ConfigurationError("a pipeline needs at least one step.")
+    return _Building(components, seed % SEEDS).flow(kept, context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Building:
+    """Makes scikit-learn objects of items, all with one seed."""
+
+    components: Registry[ComponentPlugin]
+    seed: int
+
+    def flow(self, items: Sequence[Item], context: BuildContext) -> Any:
+        """A `Pipeline` of items one after another."""
+        from sklearn.pipeline import Pipeline
+
+        built, arriving = [], context
+        for name, item in zip(_step_names(items), items, strict=True):
+            built.append((name, self.item(item, arriving)))
+            arriving = BuildContext(context.task)
+        return Pipeline(built)
+
+    def item(self, item: Item, context: BuildContext) -> Any:
+        """One component, or branches side by side."""
+        if isinstance(item, Step):
+            return self.step(item, context)
+        if item.kind == "by_type":
+            return self.by_type(item, context)
+        flows = [self.flow(part, context) for part in map(occupied, item.parts) if part]
+        return self.stack(flows[0]) if item.kind == "stack" else self.union(flows)
+
+    def step(self, step: Step, context: BuildContext) -> Any:
+        """One component; if it cannot be made, that is told as its plugin's."""
+        plugin, title = self.components.get(step.component), self.components.title(step.component)
+        try:
+            return make(title, self.component, plugin, _with_defaults(plugin, step), context)
+        except PluginError:
+            raise
+        except ConfigurationError as problem:  # raised by the plugin: it does not say whose it is
+            raise PluginError(f"{title} cannot be made: {problem}") from problem
+
+    def component(
+        self, plugin: ComponentPlugin, values: Mapping[str, Value], context: BuildContext
+    ) -> Any:
+        """What a plugin makes of values, settled."""
+        component = plugin.factory(values, context)
+        _settle(component, self.seed)
+        return component
+
+    def union(self, flows: Sequence[Any]) -> Any:
+        """A `FeatureUnion`: a branch without a component adds no columns."""
+        from sklearn.pipeline import FeatureUnion
+
+        return FeatureUnion([(f"branch_{i}", flow) for i, flow in enumerate(flows, start=1)])
+
+    def stack(self, flow: Any) -> Any:
+        """What arrives, and beside it the predictions that a pipeline of its own makes of it."""
+        from sklearn.pipeline import FeatureUnion
+
+        from automl_admm.pipelines.stacking import StackedPredictions
+
+        predictions = StackedPredictions(flow, random_state=self.seed)
+        return FeatureUnion([("features", "passthrough"), ("predictions", predictions)])
+
+    def by_type(self, item: Branches, context: BuildContext) -> Any:
+        """A `ColumnTransformer`: the columns of a part without a component pass unchanged."""
+        from sklearn.compose import ColumnTransformer
+
+        kinds = {
+            "numeric": (context.numeric, replace(context, categorical=())),
+            "categorical": (context.categorical, replace(context, numeric=())),
+        }
+        routes = []
+        for (name, (columns, known)), part in zip(
+            kinds.items(), map(occupied, item.parts), strict=True
+        ):
+            flow = self.flow(part, _inside(known)) if part else "passthrough"
+            routes.append((name, flow, list(columns)))
+        return ColumnTransformer(routes, sparse_threshold=0)
+
+
+def _inside(context: BuildContext) -> BuildContext:
+    """What columns are called where no others arrive: places are counted anew, names stay."""
+    return replace(
+        context, numeric=_renumbered(context.numeric), categorical=_renumbered(context.categorical)
+    )
+
+
+def _renumbered(columns: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(i if isinstance(column, int) else column for i, column in enumerate(columns))
+
+
+def _step_names(items: Iterable[Item]) -> list[str]:
+    names: list[str] = []
+    for item in items:
+        plain = item.component if isinstance(item, Step) else item.kind
+        name, count = plain, 1
+        while name in names:
+            count += 1
+            name = f"{plain}_{count}"
+        names.append(name)
+    return names
+
+
+def _with_defaults(plugin: ComponentPlugin, step: Step) -> dict[str, Value]:
+    # One with a condition of its own may rightly be absent.
+    defaults = {item.name: _default(item) for item in plugin.parameters if item.when is None}
+    return {**defaults, **dict(step.values)}
+
+
+def _default(item: Parameter | Choice) -> Value:
+    if isinstance(item, Choice):
+        return item.value(item.alternatives[0])
+    return item.value(item.default_unit())
+
+
+def _settle(component: Any, seed: int) -> None:
+    """Seed whatever draws, and keep to one core.
+
+    To scikit-learn's own classes `n_jobs=None` says one core already, and some warn if it is set.
+    """
+    ours = type(component).__module__.startswith("sklearn.")
+    known = component.get_params()
+    seeds = {name: seed for name in known if name.endswith("random_state")}
+    cores = {
+        name: 1
+        for name, value in known.items()
+        if name.endswith("n_jobs") and not (ours and value is None)
+    }
+    component.set_params(**seeds, **cores)
+
+
+def predict_scores(pipeline: Any, X: Any) -> Any:
+    """Predict the most that the model can say: probabilities, else scores, else the values."""
+    for method in ("predict_proba", "decision_function"):
+        if hasattr(pipeline, method):
+            return getattr(pipeline, method)(X)
+    return pipeline.predict(X)

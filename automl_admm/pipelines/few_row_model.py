@@ -1,0 +1,55 @@
+"""A model of few rows, made in a moment: what there is where nothing better comes in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from automl_admm.pipelines.row_share import FEWEST, Rows, share_of_rows
+from automl_admm.plugins.records import Task
+
+if TYPE_CHECKING:
+    from automl_admm.pipelines.work import PipelineWork
+
+FEW_ROWS = 1000
+SEEN_ROWS = 4000
+SEED = 0
+
+
+def few_rows(work: PipelineWork) -> PipelineWork:
+    """The same work on a share of its rows: one split, of at most 1 000 rows to learn from.
+
+    Rows that are set aside for a certificate stay unseen.
+    """
+    classes = None if work.table.classes is None else work.table.y
+    train, valid = work.splits[0]
+    kept = _some(np.asarray(train), classes, FEW_ROWS), _some(np.asarray(valid), classes, SEEN_ROWS)
+    places = np.arange(len(kept[0]) + len(kept[1]))
+    held_out = None if work.calls else work.held_out
+    if held_out is not None:
+        its_classes = None if held_out.classes is None else held_out.y
+        held_out = held_out.part(_some(np.arange(len(held_out.y)), its_classes, SEEN_ROWS))
+    return replace(
+        work,
+        table=work.table.part(np.concatenate(kept)),
+        splits=((places[: len(kept[0])], places[len(kept[0]) :]),),
+        held_out=held_out,
+    )
+
+
+def _some(rows: Rows, classes: Any, count: int) -> Rows:
+    """So many of the rows, the classes as frequent as in all; fewer if there are fewer."""
+    share = count / max(len(rows), FEWEST)
+    return share_of_rows(rows, classes, share, SEED)
+
+
+def constant_pipeline(task: Task) -> Any:
+    """A pipeline that looks at no column: it predicts the class frequencies, or the mean."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+    from sklearn.pipeline import Pipeline
+
+    is_class = task == "classification"
+    constant = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
+    return Pipeline([("constant", constant)])

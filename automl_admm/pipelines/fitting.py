@@ -1,0 +1,172 @@
+"""Fitting a pipeline whose sizes are lowered to what arrives at them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.pipeline_space import Branches, Item, Step, all_steps, occupied
+from automl_admm.pipelines.empty_selection import fit_selector, is_selector
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.registry import Registry
+
+
+def fit_pipeline(
+    pipeline: Any, steps: Sequence[Item], components: Registry[ComponentPlugin], X: Any, y: Any
+) -> Any:
+    """Fit a copy of the pipeline step by step, and lower what the data bound on the way.
+
+    A selector that would keep nothing keeps the best column, and one column alone is projected
+    nowhere. Where nothing is lowered this is `Pipeline.fit`. What comes out is a plain fitted
+    pipeline, with the lowered values as its parameters: it can be cloned and fitted again.
+    """
+    from sklearn.base import clone
+    from sklearn.pipeline import Pipeline
+
+    lowering = _Lowering(components, y)
+    fitted: list[tuple[str, Any]] = []
+    arriving = X
+    for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
+        lowered = lowering.item(component, item, arriving, _rows(arriving))
+        if len(fitted) < len(pipeline.steps) - 1:
+            lowered, arriving = lowering.fit_transform(lowered, item, arriving)
+        else:
+            lowered = lowering.fit(lowered, arriving)
+        fitted.append((name, lowered))
+    return Pipeline(fitted)
+
+
+def _rows(X: Any) -> int:
+    return int(np.shape(X)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    """Lowers the sizes of unfitted components to the rows and columns that arrive at them."""
+
+    components: Registry[ComponentPlugin]
+    y: Any
+
+    def item(self, component: Any, item: Item, arriving: Any, rows: int) -> Any:
+        """Lower a component, or all that stand in branches; what is to be fitted comes back."""
+        if isinstance(item, Step):
+            return self.component(component, item, {"rows": rows, "columns": _width(arriving)})
+        self.branches(component, item, arriving, rows)
+        return component
+
+    def component(self, component: Any, step: Step, bounds: dict[str, int]) -> Any:
+        """Lower what the data bound of one component; fewer columns than one there are not."""
+        from sklearn.preprocessing import FunctionTransformer
+
+        capped = self.components.get(step.component).capped or {}
+        if bounds["columns"] == 1 and "columns" in capped.values() and _transforms(component):
+            return FunctionTransformer()
+        for name, size in self._sizes(component, step).items():
+            if size > (bound := max(bounds[capped[name]], 1)):
+                component.set_params(**{name: bound})
+        return component
+
+    def _sizes(self, component: Any, item: Item) -> dict[str, int]:
+        """The parameters of a component that the data bound."""
+        if not isinstance(item, Step):
+            return {}
+        known = component.get_params(deep=False)
+        names = self.components.get(item.component).capped or {}
+        return {name: known[name] for name in names if isinstance(known.get(name), int)}
+
+    def fit(self, component: Any, arriving: Any) -> Any:
+        """Fit a component; what is fitted comes back, which may be another in its place."""
+        if is_selector(component):
+            return fit_selector(component, arriving, self.y)
+        try:
+            return component.fit(arriving, self.y)
+        except np.linalg.LinAlgError:
+            known = component.get_params(deep=False)
+            if not {"shrinkage", "reg_param"} <= known.keys():
+                raise
+        # Variances that are all 0 in a class are shrunk to 0: what is added to them is not.
+        added = {"reg_param": known["shrinkage"], "shrinkage": None, "solver": "svd"}
+        return component.set_params(**added).fit(arriving, self.y)
+
+    def fit_transform(self, component: Any, item: Item, arriving: Any) -> tuple[Any, Any]:
+        """Fit a component, and say what it makes of what arrives.
+
+        A size may be bounded by what nobody knows beforehand, as the components of a kernel by the
+        positive eigenvalues that its matrix turns out to have: then it is halved until it fits.
+        """
+        if is_selector(component):
+            selector = fit_selector(component, arriving, self.y)
+            return selector, selector.transform(arriving)
+        while True:
+            try:
+                return component, component.fit_transform(arriving, self.y)
+            except ValueError:
+                sizes = self._sizes(component, item)
+                halved = {name: size // 2 for name, size in sizes.items() if size > 1}
+                if not halved:
+                    raise
+                component.set_params(**halved)
+
+    def branches(self, component: Any, item: Branches, arriving: Any, rows: int) -> None:
+        """Lower what stands in branches; a stacked piece is fitted on fewer rows, too."""
+        parts = [part for part in map(occupied, item.parts) if part]
+        if item.kind == "stack":
+            _, predictions = component.transformer_list[-1]
+            self.flow(predictions.estimator, parts[0], arriving, self._rows_of_a_fold(predictions))
+        elif item.kind == "union":
+            flows = (flow for _, flow in component.transformer_list)
+            for flow, part in zip(flows, parts, strict=True):
+                self.flow(flow, part, arriving, rows)
+        else:
+            self.by_type(component, item, arriving, rows)
+
+    def by_type(self, component: Any, item: Branches, arriving: Any, rows: int) -> None:
+        """Lower the flows of the number columns and of the category columns, by their places."""
+        for (_, flow, columns), part in zip(component.transformers, item.parts, strict=True):
+            if occupied(part) and len(columns):
+                self.flow(flow, occupied(part), _columns(arriving, columns), rows)
+
+    def flow(self, flow: Any, items: Sequence[Item], arriving: Any, rows: int) -> None:
+        """Lower a flow; it is fitted up to its last component that columns bound, and no more."""
+        for place, ((name, component), item) in enumerate(zip(flow.steps, items, strict=True)):
+            lowered = self.item(component, item, arriving, rows)
+            if self._columns_count(items[place + 1 :], flow.steps[place + 1 :]):
+                lowered, arriving = self.fit_transform(lowered, item, arriving)
+            elif is_selector(lowered):
+                lowered = self.fit(lowered, arriving)
+            flow.steps[place] = (name, lowered)
+
+    def _columns_count(self, items: Sequence[Item], steps: Sequence[tuple[str, Any]]) -> bool:
+        """Whether it matters to any component further on what arrives there."""
+        capped = (self.components.get(step.component).capped or {} for step in all_steps(items))
+        return any("columns" in axes.values() for axes in capped) or any(
+            is_selector(part)
+            for _, component in steps
+            for part in (component, *component.get_params().values())
+        )
+
+    def _rows_of_a_fold(self, predictions: Any) -> int:
+        from sklearn.base import is_classifier
+
+        from automl_admm.pipelines.stacking import fold_count
+
+        stratified = is_classifier(predictions.estimator)
+        folds = fold_count(self.y, predictions.cv, stratified=stratified)
+        return len(self.y) - -(-len(self.y) // folds)
+
+
+def _width(X: Any) -> int:
+    return int(np.shape(X)[1])
+
+
+def _transforms(component: Any) -> bool:
+    return hasattr(component, "transform")
+
+
+def _columns(X: Any, columns: Sequence[Any]) -> Any:
+    if not hasattr(X, "iloc"):
+        return X[:, columns]
+    return X.iloc[:, columns] if isinstance(columns[0], int) else X[columns]

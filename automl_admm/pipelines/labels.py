@@ -1,0 +1,89 @@
+"""Class labels and their numbers: sorted, the positive class last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import ConfigurationError
+
+SHOWN = 12
+
+
+def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
+    """Return the labels in their order, and the number of each row's label.
+
+    They are sorted, and the last of two is the positive one. Where another is to be `positive`, it
+    takes the last place. It may be given as text, whatever the labels are.
+    """
+    labels, numbers = np.unique(np.asarray(y), return_inverse=True)
+    if positive is None:
+        return labels, numbers
+    place = _place_of(positive, labels)
+    order = np.array([*(other for other in range(len(labels)) if other != place), place])
+    return labels[order], np.argsort(order)[numbers]
+
+
+def sorted_order(classes: Any) -> Any:
+    """Return the places that sort labels: where scikit-learn has what is said of each class."""
+    return np.argsort(classes)
+
+
+def sorted_texts(classes: Any) -> list[str]:
+    """Return the labels as text, in the order that they are sorted in."""
+    return [str(label) for label in np.asarray(classes)[sorted_order(classes)]]
+
+
+def is_turned(classes: Any) -> bool:
+    """Tell whether the positive one of two labels is not the last of the sorted ones."""
+    return classes is not None and len(classes) == 2 and bool(classes[0] > classes[1])
+
+
+def positive_of(classes: Any) -> Any:
+    """Return the positive one of two labels as a plain Python value; None if there are not two."""
+    if classes is None or len(classes) != 2:
+        return None
+    return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
+
+
+def _place_of(positive: object, labels: Any) -> int:
+    if len(labels) != 2:
+        raise ConfigurationError(
+            f"a positive class needs a target of two classes, and this one has {len(labels)}: "
+            f"{_listed(labels)}."
+        )
+    values = list(labels)
+    for is_meant in (_is_equal, _is_same_text, _is_same_number, _is_same_word):
+        found = [place for place, label in enumerate(values) if is_meant(label, positive)]
+        if len(found) == 1:
+            return found[0]
+    raise ConfigurationError(
+        f"there is no class '{positive}' in the target to be the positive one.",
+        hint=f"Its classes are {_listed(labels)}.",
+    )
+
+
+def _is_equal(label: Any, positive: object) -> bool:
+    return isinstance(label, str) == isinstance(positive, str) and bool(label == positive)
+
+
+def _is_same_text(label: Any, positive: object) -> bool:
+    return str(label) == str(positive).strip()
+
+
+def _is_same_number(label: Any, positive: object) -> bool:
+    """A label may be kept as 1.0 and written as 1."""
+    try:
+        return not isinstance(label, bool | np.bool_) and float(label) == float(str(positive))
+    except ValueError:
+        return False
+
+
+def _is_same_word(label: Any, positive: object) -> bool:
+    return str(label).casefold() == str(positive).strip().casefold()
+
+
+def _listed(labels: Any) -> str:
+    shown = ", ".join(f"'{label}'" for label in list(labels)[:SHOWN])
+    return f"{shown}, …" if len(labels) > SHOWN else shown

@@ -1,0 +1,121 @@
+"""A user's metric on a known table: predictions that are right have to be better than wrong ones.
+
+A metric that was written for other labels, such as a cost for 0 and 1 on a target of "good" and
+"bad", sees no mistake in anything: every pipeline has a perfect score, and the search none to find.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.pipelines.metrics import Metric
+from automl_admm.pipelines.predictions.measured import Table, score_of
+
+SEED = 0
+
+
+class _Known(BaseEstimator):  # type: ignore[misc]
+    """A fitted model that has the answers of some rows, and finds them again by their place."""
+
+    def __init__(self, answers: Any, classes: Any) -> None:
+        self.answers = answers
+        self.classes = classes
+        self.is_fitted_ = True
+        if classes is not None:
+            self.classes_ = np.sort(classes)
+
+    def predict(self, X: Any) -> Any:
+        """The answers as the user writes them."""
+        found = self._of(X)
+        return found if self.classes is None else self.classes[found]
+
+    def _of(self, X: Any) -> Any:
+        if hasattr(X, "index"):
+            return self.answers[X.index.to_numpy()]
+        if len(X) != len(self.answers):
+            raise LookupError("these are other rows")
+        return self.answers
+
+
+class _KnownClasses(ClassifierMixin, _Known):  # type: ignore[misc]
+    def predict_proba(self, X: Any) -> Any:
+        """All of it for the class that is the answer."""
+        return (self.predict(X)[:, None] == self.classes_).astype(float)
+
+
+class _KnownValues(RegressorMixin, _Known):  # type: ignore[misc]
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    right: float
+    wrong: tuple[float, ...]
+
+
+def check_metric(metric: Metric, rows: Table) -> None:
+    """Raise if a user's own metric does not tell predictions that are all right from wrong ones.
+
+    These are all wrong, and shuffled. A metric that cannot be asked about answers alone, because it
+    looks at the pipeline, is left alone.
+    """
+    if not metric.sees_labels:
+        return
+    try:
+        seen = _try(metric, rows)
+    except Exception:  # noqa: BLE001 - a metric is anybody's code; what fails for all was told
+        return
+    known = [value for value in seen.wrong if not math.isnan(value)]
+    if math.isnan(seen.right) or not known or any(seen.right > value for value in known):
+        return
+    raise ConfigurationError(_reason(metric, seen.right, max(known), rows), hint=_cure(seen, known))
+
+
+def _try(metric: Metric, rows: Table) -> _Seen:
+    plain = rows.X.reset_index(drop=True) if hasattr(rows.X, "reset_index") else rows.X
+    table = Table(plain, rows.y, rows.classes)
+    kind = _KnownValues if rows.classes is None else _KnownClasses
+    answers = [np.asarray(rows.y), *_wrong(rows)]
+    right, *wrong = (score_of(metric, kind(one, rows.classes), table) for one in answers)
+    return _Seen(right, tuple(wrong))
+
+
+def _wrong(rows: Table) -> list[Any]:
+    """Answers that are wrong for every row, and those of the rows in another order."""
+    y = np.asarray(rows.y)
+    shuffled = np.random.default_rng(SEED).permutation(y)
+    if rows.classes is None:
+        return [2 * np.mean(y) - y, shuffled]
+    return [(y + 1) % len(rows.classes), shuffled]
+
+
+def _reason(metric: Metric, right: float, wrong: float, rows: Table) -> str:
+    labels = ""
+    if rows.classes is not None:
+        labels = f", whose labels are {', '.join(repr(one) for one in rows.classes.tolist()[:8])}"
+    if right == wrong:
+        return (
+            f"metric '{metric.name}' is {right:g} for predictions that are all right and for wrong "
+            f"ones on this target{labels}: it cannot tell them apart."
+        )
+    return (
+        f"metric '{metric.name}' is {right:g} for predictions that are all right on this "
+        f"target{labels}, and {wrong:g}, which is better, for wrong ones."
+    )
+
+
+def _cure(seen: _Seen, known: list[float]) -> str:
+    if all(seen.right == value for value in known):
+        return (
+            "It is given the labels as they are in the data; a metric with a parameter 'classes' "
+            "is given them all, the positive one last, to compare with."
+        )
+    return (
+        "Larger is better here: return minus the cost, or make_scorer(…, greater_is_better=False)."
+    )

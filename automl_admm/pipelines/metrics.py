@@ -1,0 +1,105 @@
+"""Metrics: a scikit-learn scorer, and the loss that the search minimises instead of its score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.records import MetricPlugin, Task
+from automl_admm.plugins.registry import Registry
+
+Scorer = Callable[[Any, Any, Any], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A scorer and how its score becomes a loss.
+
+    The loss is `best − score`. scikit-learn's scores are best at 1, its `neg_…` errors at 0, as is
+    a scorer of unknown range here.
+    """
+
+    name: str
+    scorer: Scorer
+    best: float = 1.0
+    sees_labels: bool = False
+
+    def loss(self, score: float) -> float:
+        """The loss of a score."""
+        return self.best - score
+
+    def score(self, loss: float) -> float:
+        """The score of a loss."""
+        return self.best - loss
+
+    def knowing(self, classes: Any) -> Metric:
+        """The same; one that has a parameter `classes` is given the labels, the positive one last.
+
+        For a target that is a quantity they are None. scikit-learn's own need none.
+        """
+        return replace(self, scorer=_bound(self.scorer, classes)) if self.sees_labels else self
+
+
+def _bound(scorer: Scorer, classes: Any) -> Scorer:
+    """A scorer of its own function, or a function that `make_scorer` made one of."""
+    function: Any = scorer
+    if _takes_classes(function):
+        return partial(function, classes=classes)
+    if _takes_classes(getattr(scorer, "_score_func", None)):
+        known = getattr(scorer, "_kwargs", {})
+        if "classes" not in known:
+            scorer = copy(scorer)
+            vars(scorer)["_kwargs"] = {**known, "classes": classes}
+    return scorer
+
+
+def _takes_classes(function: Any) -> bool:
+    try:
+        return "classes" in signature(function).parameters
+    except (TypeError, ValueError):  # nothing to call, or one that Python knows nothing of
+        return False
+
+
+def default_metric(task: Task, classes: int) -> str:
+    """AUROC for two classes as in the papers, else what scikit-learn's `score` would be."""
+    if task == "regression":
+        return "r2"
+    return "roc_auc" if classes == 2 else "accuracy"
+
+
+def resolve_metric(
+    scoring: str | Scorer | None, task: Task, classes: int, registry: Registry[MetricPlugin]
+) -> Metric:
+    """Turn what the user gave as `scoring` into a metric."""
+    if callable(scoring):
+        name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
+        return Metric(name, scoring, best=0.0, sees_labels=True)
+    name = scoring or default_metric(task, classes)
+    if name in registry:
+        return Metric(name, _scorer_of(name, registry), best=0.0, sees_labels=True)
+    return _of_scikit_learn(name, registry)
+
+
+def _scorer_of(name: str, registry: Registry[MetricPlugin]) -> Scorer:
+    title = registry.title(name)
+    scorer: Scorer = make(title, registry.get(name).factory)
+    expect(title, "scorer", scorer, is_one=callable(scorer))
+    return scorer
+
+
+def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    known = [*get_scorer_names(), *(record.name for record in registry)]
+    if not isinstance(name, str):
+        raise ConfigurationError(f"scoring must be a name or a scorer, not {name!r}.")
+    if name not in known:
+        raise UnknownNameError("metric", name, known)
+    negated = name.startswith("neg_")
+    return Metric(name, get_scorer(name), best=0.0 if negated else 1.0)

@@ -1,0 +1,4 @@
+"""What a fitted pipeline answers, checked, remembered and counted.
+
+Begin with `measured`.
+"""

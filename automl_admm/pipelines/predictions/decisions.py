@@ -1,0 +1,120 @@
+"""Decisions of a pipeline on rows, and the class that it calls all of them if it is one alone.
+
+One that decides one class for all rows keeps many limits by saying nothing: a share of false
+positives of 0, no gap between any groups. It is marked, and no limit holds by it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.problem import ONE_CLASS
+from automl_admm.pipelines.predictions.checks import check_predictions, number_labels
+from automl_admm.pipelines.predictions.measured import Seen, Table
+from automl_admm.pipelines.thresholds.single import DEFAULTS
+from automl_admm.plugins.records import EvaluatedPipeline
+
+# A pipeline that decides more than one class shows it in the first rows, as a rule.
+FIRST_ROWS, GROWTH = 1000, 10
+ORDER_SEED = 0
+LEAST_SECONDS = 0.5
+
+
+def decisions_of(pipeline: Any, rows: Table) -> Any:
+    """What is predicted of the rows, numbered as their target is; known already, as a rule."""
+    found = np.asarray(pipeline.predict(rows.X))
+    if rows.classes is not None:
+        found = number_labels(found, rows.classes)
+    check_predictions(found, len(rows.y))
+    return found
+
+
+def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
+    """The rates of two classes, and the class that all rows are called if it is one alone.
+
+    Decisions that nobody asked for follow from the scores; only where these call all rows the same
+    is the pipeline asked.
+    """
+    classes = seen[0].rows.classes
+    if classes is None:
+        return {}
+    decisions = [_decided(one.part, len(classes)) for one in seen]
+    if _only_class(seen, decisions) is not None:
+        decisions = [_asked(one) for one in seen]
+    only = _only_class(seen, decisions)
+    y = np.concatenate([one.rows.y for one in seen])
+    rates = {"decisions": rates_of(y, np.concatenate(decisions))} if len(classes) == 2 else {}
+    return rates if only is None else rates | {ONE_CLASS: str(classes[only])}
+
+
+def rates_of(y: Any, decisions: Any) -> dict[str, float | None]:
+    """The recall and the selection rate of numbered decisions; None where there are no rows."""
+    called, positive = decisions == 1, y == 1
+    return {
+        "recall": float(np.mean(called[positive])) if positive.any() else None,
+        "selection_rate": float(np.mean(called)) if len(called) else None,
+    }
+
+
+def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
+    """The class that a fitted pipeline calls all rows of a table; None if there are several.
+
+    The rows come in a random order, and more of them only as long as all are called the same. What
+    is not known after so many `seconds` is taken for several.
+    """
+    if table.classes is None:
+        return None
+    begun, rows = time.perf_counter(), np.random.default_rng(ORDER_SEED).permutation(len(table.y))
+    first, size, known = 0, FIRST_ROWS, set[int]()
+    while first < len(rows):
+        part = table.part(rows[first : first + size])
+        known |= set(map(int, decisions_of(pipeline, part)))
+        first, size = first + size, size * GROWTH
+        is_late = time.perf_counter() - begun > max(seconds, LEAST_SECONDS)
+        if len(known) > 1 or (is_late and first < len(rows)):
+            return None
+    return str(table.classes[known.pop()]) if known else None
+
+
+def _decided(part: EvaluatedPipeline, classes: int) -> Any:
+    """The numbers of what was decided, or of what the scores decide at the default."""
+    if part.decisions is not None:
+        return np.asarray(part.decisions)
+    predictions = np.asarray(part.predictions)
+    if predictions.ndim == 2:
+        return predictions.argmax(axis=1)
+    return (
+        (predictions > DEFAULTS["decision_function"]).astype(int) if classes == 2 else predictions
+    )
+
+
+def _asked(seen: Seen) -> Any:
+    """The decisions of the pipeline itself."""
+    if seen.part.decisions is not None:
+        return np.asarray(seen.part.decisions)
+    return decisions_of(seen.answers, seen.rows)
+
+
+def _only_class(seen: Sequence[Seen], decisions: Sequence[Any]) -> int | None:
+    """The number of the class that all rows are called; of all folds, the one that most call so.
+
+    Folds may differ where their scores are constant: the classes of such a model follow from the
+    rows that it happened to be fitted on.
+    """
+    known = [set(map(int, np.unique(found))) for found in decisions]
+    if any(len(classes) != 1 for classes in known):
+        return None
+    first = [classes.pop() for classes in known]
+    if len(set(first)) > 1 and not all(_is_constant(one.part) for one in seen):
+        return None
+    return max(set(first), key=first.count)
+
+
+def _is_constant(part: EvaluatedPipeline) -> bool:
+    """Whether the pipeline says the same of all rows."""
+    predictions = np.asarray(part.predictions)
+    return bool((predictions == predictions[:1]).all())

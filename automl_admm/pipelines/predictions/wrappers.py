@@ -1,0 +1,121 @@
+"""Fitted pipelines seen by scorers and limits: from memory, decided otherwise, by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from automl_admm.pipelines.labels import is_turned, sorted_order
+from automl_admm.pipelines.predictions.checks import turn
+
+SCORES = ("predict_proba", "decision_function")
+
+
+class Remembered:
+    """A fitted pipeline that answers a question about the same rows only once.
+
+    A scorer asks again for what was just predicted; for neighbours and kernels that is most of
+    the cost.
+    """
+
+    RESPONSES = ("predict", "predict_proba", "decision_function")
+
+    def __init__(self, pipeline: Any) -> None:
+        self._pipeline = pipeline
+        self._answers: dict[str, tuple[Any, Any]] = {}
+
+    def was_asked(self, method: str) -> bool:
+        """Whether anybody has wanted to know this."""
+        return method in self._answers
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._pipeline, name)
+        return self._remembering(found) if name in self.RESPONSES else found
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+    def _remembering(self, method: Any) -> Any:
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            rows, answer = self._answers.get(method.__name__, (None, None))
+            if rows is not X:
+                answer = method(X)
+                self._answers[method.__name__] = (X, answer)
+            return answer
+
+        return respond
+
+
+class Decided:
+    """A fitted pipeline whose decisions are somebody else's; all the rest of it stays in view."""
+
+    def __init__(self, pipeline: Any, decide: Callable[[Any], Any]) -> None:
+        self._pipeline = pipeline
+        self._decide = decide
+
+    def predict(self, X: Any) -> Any:
+        """The decisions, as labels."""
+        return self._decide(X)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._pipeline, name)
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
+class Numbered:
+    """A pipeline fitted on labels, seen as one fitted on their numbers: what limits look at.
+
+    Of one that decides at thresholds, such as a `FixedThresholdClassifier`, the steps are in view
+    too.
+    """
+
+    def __init__(self, pipeline: Any, classes: Any) -> None:
+        self._pipeline = pipeline
+        self._labels = classes
+        self.classes_ = np.arange(len(classes))
+
+    @property
+    def as_fitted(self) -> Any:
+        """The pipeline that was fitted on labels."""
+        return self._pipeline
+
+    def predict(self, X: Any) -> Any:
+        """The numbers of the predicted labels."""
+        order = sorted_order(self._labels)
+        return order[np.searchsorted(self._labels, self._pipeline.predict(X), sorter=order)]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in SCORES and is_turned(self._labels):
+            return self._turning(getattr(self._pipeline, name))
+        if not hasattr(self._pipeline, name) and hasattr(self._pipeline, "estimator_"):
+            return getattr(self._pipeline.estimator_, name)
+        return getattr(self._pipeline, name)
+
+    def _turning(self, method: Any) -> Any:
+        """The same method, its answer in the order of the numbers."""
+
+        @wraps(method)
+        def respond(X: Any) -> Any:
+            return turn(method(X), self._labels)
+
+        return respond
+
+    def __sklearn_tags__(self) -> Any:
+        return self._pipeline.__sklearn_tags__()
+
+
+def with_labels(pipeline: Any) -> Any:
+    """Return the pipeline as it was fitted, on labels, if it is seen by their numbers."""
+    return pipeline.as_fitted if isinstance(pipeline, Numbered) else pipeline

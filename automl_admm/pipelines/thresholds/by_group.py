@@ -1,0 +1,232 @@
+"""A decision threshold for each group, where the user allows it.
+
+One threshold for all can seldom make two groups alike: where their scores lie differently, so do
+their rates. From the best single threshold on, those of the groups are moved as the limits and the
+metric ask for. It is done on the out-of-fold scores of all folds together, and trains nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.space import Array
+from automl_admm.pipelines.thresholds.single import (
+    ALWAYS,
+    NEVER,
+    Aimed,
+    Fold,
+    Standing,
+    are_flat,
+    balanced_accuracy,
+    between,
+    mean_values,
+    say_threshold,
+    standing,
+    violation,
+)
+from automl_admm.plugins.records import EvaluatedPipeline
+
+# All groups at the same share of their own rows: so many shares, then twice so many between.
+SHARES, FINE, CLOSER = 9, 4, 2
+# One group alone: how far its threshold moves to either side, in shares of its distinct scores;
+# by one score at the least.
+STEPS = (0.25, 0.08, 0.025, 0.008, 0.0)
+PASSES = 2
+MOST_MEASURED = 200
+
+Names = NDArray[np.object_]
+Rank = tuple[Standing, float]
+WORST: Standing = (True, True, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where a pipeline says yes: at one threshold, but for the groups that have their own."""
+
+    single: float
+    by_group: Mapping[str, float] = field(default_factory=dict)
+
+    def of_rows(self, names: Names) -> Array:
+        """The threshold of every row, given the name of its group."""
+        from pandas import factorize
+
+        places, found = factorize(names)
+        values = [self.by_group.get(name, self.single) for name in found]
+        by_row: Array = np.array(values, dtype=float)[places]
+        return by_row
+
+    def as_details(self) -> dict[str, Any]:
+        """What the log of a run says of them, as plain data."""
+        by_group = {"group_thresholds": dict(self.by_group)} if self.by_group else {}
+        return {"threshold": self.single, **by_group}
+
+
+def name_thresholds(details: Mapping[str, Any]) -> str:
+    """The thresholds of groups that the log of an evaluation holds, in words; empty if none."""
+    by_group = details.get("group_thresholds") or {}
+    words = [f"{name} {say_threshold(threshold)}" for name, threshold in by_group.items()]
+    others = f"others {say_threshold(details.get('threshold', math.nan))}"
+    return ", ".join([*words, others]) if words else ""
+
+
+class GroupRule(Protocol):
+    """Names the groups of rows by their features, and makes the model that decides by them."""
+
+    def names(self, X: Any) -> Names:
+        """The name of the group of every row."""
+
+    def fix(self, pipeline: Any, thresholds: Thresholds, response: str, classes: Any) -> Any:
+        """The fitted pipeline as one that decides at the threshold of each row's group."""
+
+
+def choose_group_thresholds(
+    parts: Sequence[EvaluatedPipeline],
+    names: Sequence[Names],
+    aimed: Sequence[Aimed],
+    single: float,
+    merit: Callable[[Thresholds], float] | None = None,
+) -> Thresholds:
+    """Thresholds of groups that are better than the `single` one for all; else that alone.
+
+    Better is less violation of the limits, then more merit, as in `choose_threshold`. First all
+    groups are tried at the same share of their own rows, of their negative and of their positive
+    ones: that makes their selection rates, false and true positive rates alike. Then each group's
+    threshold is moved while the others stay, twice around. At most 200 settings are measured;
+    what only lies between them is not seen.
+    """
+    folds = tuple(Fold.of(part, aimed) for part in parts)
+    if are_flat([np.asarray(part.scores, dtype=float) for part in parts]):
+        return Thresholds(single)
+    trial = _Trial(folds, tuple(names), tuple(aimed), single, merit)
+    for rows in _kinds(np.concatenate([part.y for part in parts])):
+        trial.move_together(rows)
+    for _ in range(PASSES):
+        for group in range(len(trial.groups)):
+            trial.move_one(group)
+    return trial.found()
+
+
+def _kinds(y: Any) -> tuple[NDArray[np.bool_], ...]:
+    return np.ones(len(y), dtype=bool), y == 0, y == 1
+
+
+@dataclass(eq=False)
+class _Trial:
+    """The best thresholds so far, one a group, and what is needed to try others."""
+
+    folds: tuple[Fold, ...]
+    names: tuple[Names, ...]
+    aimed: tuple[Aimed, ...]
+    single: float
+    merit: Callable[[Thresholds], float] | None
+    groups: tuple[str, ...] = field(init=False)
+    numbers: NDArray[np.intp] = field(init=False)
+    scores: Array = field(init=False)
+    ordered: tuple[Array, ...] = field(init=False)  # the distinct scores of each group
+    best: Array = field(init=False)
+    rank: Rank = field(init=False)
+    tried: dict[tuple[int, ...], Rank] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.groups = tuple(sorted(set(np.concatenate(self.names))))
+        places = {name: place for place, name in enumerate(self.groups)}
+        self.numbers = np.array([places[name] for name in np.concatenate(self.names)], np.intp)
+        scores = [np.asarray(fold.part.scores, dtype=float) for fold in self.folds]
+        self.scores = np.concatenate(scores)
+        every = np.ones(len(self.scores), dtype=bool)
+        self.ordered = tuple(map(np.unique, self._of_groups(every)))
+        self.best, self.rank = np.full(len(self.groups), self.single), (WORST, math.inf)
+        self._look(self.best)
+
+    def found(self) -> Thresholds:
+        """The best; the single threshold alone if no other was better."""
+        moved = bool((self.best != self.single).any())
+        return self._named(self.best) if moved else Thresholds(self.single)
+
+    def move_together(self, rows: NDArray[np.bool_]) -> None:
+        """Try all groups at the same share of those of their rows, then closer to the best."""
+        ordered = [np.sort(scores) for scores in self._of_groups(rows)]
+        if not all(map(len, ordered)):
+            return
+        ranks: dict[float, Rank] = {}
+        shares = np.linspace(0.0, 1.0, SHARES)
+        for _ in range(1 + CLOSER):
+            for share in map(float, shares):
+                if share not in ranks:
+                    ranks[share] = self._look(_at_share(ordered, share))
+            best = min(ranks, key=lambda share: ranks[share])
+            lower = max((share for share in ranks if share < best), default=best)
+            upper = min((share for share in ranks if share > best), default=best)
+            shares = np.linspace(lower, upper, FINE + 2)
+
+    def move_one(self, group: int) -> None:
+        """Try one group's threshold to either side of where it is, the others staying."""
+        ordered = self.ordered[group]
+        for step in STEPS:
+            for sign in (-1, 1):
+                below = int(np.searchsorted(ordered, self.best[group]))
+                place = below + sign * max(round(step * len(ordered)), 1)
+                moved = self.best.copy()
+                moved[group] = between(ordered, min(max(place, 0), len(ordered)))
+                self._look(moved)
+
+    def _look(self, thresholds: Array) -> Rank:
+        """Measure, once, where these put the rows, and keep them if they are the best."""
+        pairs = zip(self.ordered, thresholds, strict=True)
+        key = tuple(int(np.searchsorted(ordered, value)) for ordered, value in pairs)
+        if key in self.tried:
+            return self.tried[key]
+        if len(self.tried) >= MOST_MEASURED:
+            return WORST, math.inf
+        thresholds = self._settled(thresholds, key)
+        rank = self.tried[key] = self._rank(thresholds, key)
+        if rank < self.rank:
+            self.best, self.rank = thresholds, rank
+        return rank
+
+    def _settled(self, thresholds: Array, key: tuple[int, ...]) -> Array:
+        """The same; one that parts nothing of its group is the end that it stands for."""
+        found = thresholds.copy()
+        for group, (place, ordered) in enumerate(zip(key, self.ordered, strict=True)):
+            if place in (0, len(ordered)) and found[group] != self.single:
+                found[group] = NEVER if place else ALWAYS
+        return found
+
+    def _rank(self, thresholds: Array, key: tuple[int, ...]) -> Rank:
+        """(standing, −merit); the merit is asked for only where it can matter."""
+        parted = self._by_fold(thresholds)
+        ends = [
+            ALWAYS if place == 0 else NEVER if place == len(ordered) else math.nan
+            for place, ordered in zip(key, self.ordered, strict=True)
+        ]
+        broken = violation(self.aimed, mean_values(self.folds, parted))
+        found = standing(broken, is_one_sided=set(ends) in ({ALWAYS}, {NEVER}))
+        if found > self.rank[0] or not math.isfinite(broken):
+            return found, math.inf
+        if self.merit is None:
+            merit = balanced_accuracy(self.folds, parted)
+        else:
+            merit = self.merit(self._named(thresholds))
+        return found, math.inf if math.isnan(merit) else -merit
+
+    def _by_fold(self, thresholds: Array) -> list[float | Array]:
+        ends = np.cumsum([len(names) for names in self.names])[:-1]
+        return list(np.split(thresholds[self.numbers], ends))
+
+    def _named(self, thresholds: Array) -> Thresholds:
+        return Thresholds(self.single, dict(zip(self.groups, map(float, thresholds), strict=True)))
+
+    def _of_groups(self, rows: NDArray[np.bool_]) -> list[Array]:
+        """The scores of those rows of each group."""
+        numbers = range(len(self.groups))
+        return [self.scores[rows & (self.numbers == number)] for number in numbers]
+
+
+def _at_share(ordered: Sequence[Array], share: float) -> Array:
+    return np.array([between(scores, round(share * len(scores))) for scores in ordered])

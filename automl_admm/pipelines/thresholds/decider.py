@@ -1,0 +1,141 @@
+"""Pipelines seen at other decisions: which thresholds are best for one, and what it is at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.space import Array
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.metrics import Metric
+from automl_admm.pipelines.predictions.checks import turn
+from automl_admm.pipelines.predictions.measured import Seen, score_of
+from automl_admm.pipelines.predictions.wrappers import Decided, Numbered
+from automl_admm.pipelines.thresholds.by_group import (
+    GroupRule,
+    Names,
+    Thresholds,
+    choose_group_thresholds,
+)
+from automl_admm.pipelines.thresholds.single import (
+    DEFAULTS,
+    Aimed,
+    choose_threshold,
+    decide,
+    fix_threshold,
+    response_of,
+)
+
+# The thresholds of some rows, given their features.
+Bar = Callable[[Any], float | Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Chooses where pipelines say yes, for the limits that a run aims at.
+
+    With a `rule`, the groups that it names may each have a threshold of their own.
+    """
+
+    metric: Metric
+    aimed: tuple[Aimed, ...]
+    rule: GroupRule | None = None
+
+    def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
+        """The thresholds for all folds, if there are any to choose and they matter.
+
+        Without limits to aim at, they do where nothing that is measured looks at decisions, and the
+        default decides one class for all rows of a pipeline whose scores tell them apart.
+        """
+        response = response_of(seen[0].pipeline)
+        if not response or not all(map(_has_two_sides, seen)):
+            return None
+        parts, by_decisions = [one.part for one in seen], any(one.by_decisions for one in seen)
+        if by_decisions and not self.aimed:
+            return None
+
+        def merit(threshold: float) -> float:
+            return self._mean_score(seen, [_at(threshold)] * len(seen))
+
+        single = choose_threshold(
+            parts, self.aimed, DEFAULTS[response], merit if by_decisions else None
+        )
+        if single is None or self.rule is None:
+            return None if single is None else Thresholds(single)
+        return self._choose_by_group(seen, single, self.rule, by_decisions=by_decisions)
+
+    def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
+        """What is seen of the pipeline that decides at these thresholds, as it would ship."""
+        bars = [_at(thresholds.single)] * len(seen)
+        if thresholds.by_group and self.rule is not None:
+            rule = self.rule
+            bars = [_bar(one, rule.names(one.rows.X), rule, thresholds) for one in seen]
+        pairs = zip(seen, bars, strict=True)
+        return [self._decided(one, thresholds, bar) for one, bar in pairs]
+
+    def _choose_by_group(
+        self, seen: Sequence[Seen], single: float, rule: GroupRule, *, by_decisions: bool
+    ) -> Thresholds:
+        names = [rule.names(one.rows.X) for one in seen]
+
+        def merit(thresholds: Thresholds) -> float:
+            pairs = zip(seen, names, strict=True)
+            bars = [_bar(one, known, rule, thresholds) for one, known in pairs]
+            return self._mean_score(seen, bars)
+
+        parts = [one.part for one in seen]
+        return choose_group_thresholds(
+            parts, names, self.aimed, single, merit if by_decisions else None
+        )
+
+    def _decided(self, seen: Seen, thresholds: Thresholds, bar: Bar) -> Seen:
+        classes = seen.rows.classes
+        numbered = Numbered(fix(seen.pipeline, thresholds, classes, self.rule), classes)
+        part = replace(decide(seen.part, bar(seen.rows.X)), pipeline=numbered)
+        return replace(seen, part=part, score=self._score(seen, bar))
+
+    def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
+        pairs = zip(seen, bars, strict=True)
+        return float(np.mean([self._score(one, bar) for one, bar in pairs]))
+
+    def _score(self, seen: Seen, bar: Bar) -> float:
+        """The score with other decisions; nothing is predicted for it again."""
+        if not seen.by_decisions:
+            return seen.score
+        view = Decided(seen.answers, partial(_labels_at, seen.answers, bar, seen.rows.classes))
+        return score_of(self.metric, view, seen.rows)
+
+
+def fix(pipeline: Any, thresholds: Thresholds, classes: Any, rule: GroupRule | None) -> Any:
+    """A fitted pipeline that decides at these thresholds, as it ships."""
+    if thresholds.by_group and rule is not None:
+        return rule.fix(pipeline, thresholds, response_of(pipeline), classes)
+    return fix_threshold(pipeline, thresholds.single, classes)
+
+
+def _at(threshold: float) -> Bar:
+    """The same threshold for all rows."""
+    return lambda _: threshold
+
+
+def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> Bar:
+    """The threshold of each row; the groups of the rows that were seen are known already."""
+    known = thresholds.of_rows(names)
+    return lambda X: known if X is seen.rows.X else thresholds.of_rows(rule.names(X))
+
+
+def _has_two_sides(seen: Seen) -> bool:
+    """Whether its scores tell two classes apart, and no more."""
+    classes = seen.rows.classes
+    shape = seen.part.predictions.shape
+    return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))
+
+
+def _labels_at(pipeline: Any, bar: Bar, classes: Any, X: Any) -> Any:
+    scores = turn(predict_scores(pipeline, X), classes)
+    sure = scores if scores.ndim == 1 else scores[:, -1]
+    return classes[(sure >= bar(X)).astype(np.intp)]

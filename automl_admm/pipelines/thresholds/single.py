@@ -1,0 +1,329 @@
+"""The decision threshold as a part of a pipeline: chosen on rows that were not trained on.
+
+Where limits hang on decisions and a pipeline of two classes says how sure it is, moving the
+threshold may bring it within the limits at no training cost. One threshold is chosen on the
+out-of-fold scores of all folds together, and ships inside the pipeline as scikit-learn's
+`FixedThresholdClassifier`. `group_thresholds` goes on from it where the user allows one a group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from automl_admm.core.evidence import as_evidence
+from automl_admm.core.problem import Limit
+from automl_admm.core.space import Array
+from automl_admm.pipelines.labels import is_turned, positive_of
+from automl_admm.plugins.records import Constraint, ConstraintFunction, EvaluatedPipeline
+
+# A tenth of a limit is a clear breach, as in the prices of a search.
+TOLERANCE = 0.1
+# Shares of the rows below a threshold: closer together where rates are small and limits bind.
+COARSE = (0, 0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99, 1)
+FINE = 4
+DEFAULTS = {"predict_proba": 0.5, "decision_function": 0.0}
+# No score is beyond these, whatever the model is fitted on: one that says yes to no row that was
+# validated says yes to none at all.
+NEVER, ALWAYS = math.inf, -math.inf
+
+Merit = Callable[[float], float]
+Standing = tuple[bool, bool, float]
+
+
+@runtime_checkable
+class OfSameRows(Protocol):
+    """A constraint's function that can be told beforehand which rows it will see again."""
+
+    def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
+        """The function of these rows, whatever is decided of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aimed:
+    """A constraint that hangs on decisions, and the limit that a search aims at."""
+
+    constraint: Constraint
+    limit: Limit
+
+
+def aimed_decisions(constraints: Sequence[Constraint], aims: Sequence[Limit]) -> tuple[Aimed, ...]:
+    """The limits that a threshold can do something for; `aims` are the constraints' in turn.
+
+    One relative to the baseline has no number before that was measured, so it steers nothing.
+    """
+    return tuple(
+        Aimed(constraint, aim)
+        for constraint, aim in zip(constraints, aims, strict=True)
+        if constraint.kind == "statistical"
+        and constraint.uses_decisions
+        and constraint.of_baseline is None
+    )
+
+
+def response_of(pipeline: Any) -> str:
+    """The method that says how sure a pipeline is; empty if there is none."""
+    return next((name for name in DEFAULTS if hasattr(pipeline, name)), "")
+
+
+def decide(evaluated: EvaluatedPipeline, threshold: float | Array) -> EvaluatedPipeline:
+    """The same with other decisions: ŷ = 1 where s ≥ t, as `FixedThresholdClassifier` has it.
+
+    There is one t, or one for every row.
+    """
+    return replace(evaluated, decisions=(evaluated.scores >= threshold).astype(np.intp))
+
+
+def choose_threshold(
+    parts: Sequence[EvaluatedPipeline],
+    aimed: Sequence[Aimed],
+    default: float,
+    merit: Merit | None = None,
+) -> float | None:
+    """The threshold for all folds; None if the values of the limits do not hang on it after all.
+
+    The least violation is first, Σ_m max(0, g_m − ε_m) / (|ε_m| / 10), which is 0 within all
+    limits; then the best `merit`, or without one the best balanced accuracy. Of equals it is the
+    one nearest to the default. A limit on false positives shall not be met by never saying yes:
+    one that decides one class for all rows comes after all others that have a value, and is
+    `NEVER` or `ALWAYS`. So is each where the scores of a fold are all the same: a number between
+    those of two folds would decide otherwise when the model is fitted again.
+
+    The default, 17 quantiles of the scores and one row more or less than none or all are tried,
+    then twice four more between the neighbours of the best; what only lies between others of them
+    is not seen. Without `aimed` limits one is chosen only where the default decides one class for
+    all rows.
+    """
+    trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
+    rows = len(trial.ordered)
+    trial.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
+    if not trial.is_moved and (trial.is_flat or not trial.is_one_sided(trial.default_place)):
+        return None
+    for _ in range(2):
+        trial.look(np.linspace(*trial.neighbours(), FINE + 2))
+    return trial.best()
+
+
+@dataclass(frozen=True, slots=True)
+class _Parted(EvaluatedPipeline):
+    """Takes what does not hang on decisions of each part of the rows only once.
+
+    It has no X: what is statistical does not look at it.
+    """
+
+    taken: dict[int, tuple[Any, EvaluatedPipeline]] = field(default_factory=dict)
+
+    def part(self, rows: Any) -> EvaluatedPipeline:
+        """As ever. The rows are kept with what was taken, so that no others have their id."""
+        if id(rows) not in self.taken:
+            self.taken[id(rows)] = rows, _parted(EvaluatedPipeline.part(self, rows))
+        return replace(self.taken[id(rows)][1], decisions=self.decisions[rows])
+
+
+def _parted(evaluated: EvaluatedPipeline) -> _Parted:
+    values = {known.name: getattr(evaluated, known.name) for known in fields(EvaluatedPipeline)}
+    return _Parted(**values | {"X": None})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """The rows of one fold, and what measures each limit on them."""
+
+    part: EvaluatedPipeline
+    functions: tuple[ConstraintFunction, ...]
+
+    @staticmethod
+    def of(evaluated: EvaluatedPipeline, aimed: Sequence[Aimed]) -> Fold:
+        """Groups of rows are found here, once for all thresholds."""
+        part = _parted(evaluated)
+        return Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
+
+    def values(self, threshold: float | Array) -> list[float]:
+        """What the limits come to."""
+        decided = decide(self.part, threshold)
+        return [_value(function, decided) for function in self.functions]
+
+
+def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> ConstraintFunction:
+    return function.on_rows_of(part) if isinstance(function, OfSameRows) else function
+
+
+@dataclass(eq=False)
+class _Trial:
+    """Thresholds and what they come to on the folds; `places` are theirs among sorted scores.
+
+    It `is_flat` where the scores of every fold are all the same.
+    """
+
+    folds: tuple[Fold, ...]
+    aimed: tuple[Aimed, ...]
+    default: float
+    merit: Merit | None
+    ordered: Array = field(init=False)
+    is_flat: bool = field(init=False)
+    default_place: int = field(init=False)
+    places: dict[float, int] = field(init=False, default_factory=dict)
+    values: dict[float, Array] = field(init=False, default_factory=dict)
+    merits: dict[float, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores = [np.asarray(fold.part.scores, dtype=float) for fold in self.folds]
+        self.ordered = np.sort(np.concatenate(scores))
+        self.is_flat = are_flat(scores)
+        self.default_place = int(np.searchsorted(self.ordered, self.default))
+        self._try(self.default, self.default_place)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether any limit's value changes from one threshold to another."""
+        first, *others = self.values.values()
+        return not all(np.array_equal(first, other, equal_nan=True) for other in others)
+
+    def look(self, places: Array) -> None:
+        """Try the thresholds at these places of the sorted scores; equal decisions but once."""
+        for place in np.unique(places.astype(int)):
+            threshold = between(self.ordered, int(place))
+            below = int(np.searchsorted(self.ordered, threshold))
+            if below not in self.places.values():
+                self._try(threshold, below)
+
+    def neighbours(self) -> tuple[int, int]:
+        """The places tried next to the best one."""
+        place, tried = self.places[self.best()], self.places.values()
+        lower = max((other for other in tried if other < place), default=place)
+        return lower, min((other for other in tried if other > place), default=place)
+
+    def is_one_sided(self, place: int) -> bool:
+        """Whether all rows lie on one side of a threshold at this place."""
+        return place in (0, len(self.ordered))
+
+    def best(self) -> float:
+        """The threshold of the least violation; among these of the largest merit."""
+        standings = {threshold: self._standing(threshold) for threshold in self.values}
+        least = min(standings.values())
+        equals = [threshold for threshold, found in standings.items() if found == least]
+        return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
+
+    def _standing(self, threshold: float) -> Standing:
+        is_one_sided = self.is_one_sided(self.places[threshold])
+        return standing(self._violation(threshold), is_one_sided=is_one_sided)
+
+    def _distance(self, threshold: float) -> int:
+        return abs(self.places[threshold] - self.default_place)
+
+    def _try(self, threshold: float, place: int) -> None:
+        """Measure it; where it parts nothing it is the end that it stands for."""
+        if self.is_one_sided(place):
+            threshold = NEVER if place else ALWAYS
+        elif self.is_flat:
+            return
+        self.places[threshold] = place
+        self.values[threshold] = mean_values(self.folds, [threshold] * len(self.folds))
+
+    def _violation(self, threshold: float) -> float:
+        return violation(self.aimed, self.values[threshold])
+
+    def _merit(self, threshold: float) -> float:
+        if threshold not in self.merits:
+            found = (self.merit or self._balanced_accuracy)(threshold)
+            self.merits[threshold] = -math.inf if math.isnan(found) else found
+        return self.merits[threshold]
+
+    def _balanced_accuracy(self, threshold: float) -> float:
+        return balanced_accuracy(self.folds, [threshold] * len(self.folds))
+
+
+def between(ordered: Array, place: int) -> float:
+    """A threshold with so many sorted scores below.
+
+    It is half-way between two of them, so that other rows fall to one side as these do. The scores
+    may be those of some rows alone: what parts no row of all is for the caller to see.
+    """
+    if place == len(ordered):
+        return float(np.nextafter(ordered[-1], math.inf))
+    return float(ordered[max(place - 1, 0)] / 2 + ordered[place] / 2)
+
+
+def are_flat(scores: Iterable[Array]) -> bool:
+    """Whether the scores of each fold are all the same: they tell no rows apart."""
+    return all(bool((fold == fold[0]).all()) for fold in scores)
+
+
+def standing(broken: float, *, is_one_sided: bool) -> Standing:
+    """How thresholds compare: first any value, then two sides, then the least violation."""
+    return (not math.isfinite(broken), is_one_sided, broken)
+
+
+def say_threshold(threshold: float) -> str:
+    """A threshold in words."""
+    if math.isinf(threshold):
+        return "never" if threshold > 0 else "always"
+    return f"at {threshold:.4g}"
+
+
+def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
+    """What each limit comes to on the average fold, decided at a threshold for each fold."""
+    pairs = zip(folds, thresholds, strict=True)
+    rows = [fold.values(threshold) for fold, threshold in pairs]
+    found: Array = np.array(rows, dtype=float).mean(axis=0)
+    return found
+
+
+def balanced_accuracy(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> float:
+    """½ (TPR + TNR) over the rows of all folds."""
+    pairs = zip(folds, thresholds, strict=True)
+    y = np.concatenate([fold.part.y for fold in folds])
+    yes = np.concatenate([decide(fold.part, threshold).decisions for fold, threshold in pairs])
+    return 0.5 * float(np.mean(yes[y == 1] == 1) + np.mean(yes[y == 0] == 0))
+
+
+def violation(aimed: Sequence[Aimed], values: Array) -> float:
+    """Σ_m max(0, g_m − ε_m) / (|ε_m| / 10): 0 within all limits."""
+    pairs = zip(aimed, values, strict=True)
+    return sum(_excess(one.limit, float(value)) for one, value in pairs)
+
+
+def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:
+    """The value; NaN where its function fails, so that this threshold is not the one.
+
+    Why it fails is told by the evaluation, which measures the limits at the threshold again.
+    """
+    try:
+        return float(as_evidence(function(part)).value)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - a limit is anybody's code
+        return math.nan
+
+
+def _excess(limit: Limit, value: float) -> float:
+    """max(0, g − ε) in tenths of ε; what has no value is beyond all measure."""
+    if not math.isfinite(value):
+        return math.inf
+    if limit.holds(value):
+        return 0.0
+    return (limit.turned(value) - limit.turned(limit.bound)) / (
+        TOLERANCE * (abs(limit.bound) or 1.0)
+    )
+
+
+def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
+    """A fitted pipeline that decides at this threshold, as a plain scikit-learn object.
+
+    The last of the classes is the positive one. Its fit looks at the labels alone: there must be
+    two of them.
+    """
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    fixed = FixedThresholdClassifier(
+        FrozenEstimator(pipeline),
+        threshold=threshold,
+        pos_label=positive_of(classes) if is_turned(classes) else None,
+        response_method=response_of(pipeline),
+    )
+    return fixed.fit(np.reshape(classes, (-1, 1)), classes)

@@ -1,0 +1,367 @@
+"""What a pipeline is worth: fitted and scored on splits that are fixed for the run.
+
+A `PipelineWork` is sent to the executor once and does all the work there: `evaluate` for the
+search, `refit` for the model that ships.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from automl_admm.core.errors import PluginError
+from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
+from automl_admm.core.pipeline_space import PipelineSpace, Step, all_modules
+from automl_admm.core.problem import ONE_CLASS, Limit
+from automl_admm.core.space import Candidate
+from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
+from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.execution.skops_import import import_skops, save_pipeline
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
+from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
+from automl_admm.pipelines.metrics import Metric
+from automl_admm.pipelines.predictions.checks import check_predictions, check_probabilities, turn
+from automl_admm.pipelines.predictions.decisions import (
+    decisions_of,
+    describe_decisions,
+    one_class_of,
+    rates_of,
+)
+from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
+from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
+from automl_admm.pipelines.row_share import share_of_rows
+from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
+from automl_admm.pipelines.thresholds.decider import Decider, fix
+from automl_admm.pipelines.thresholds.single import aimed_decisions, response_of
+from automl_admm.plugins.records import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
+from automl_admm.plugins.registry import Registry
+
+Split = tuple[Any, Any]
+# The same in every run: equal shares of equal rows are equal, whoever asks.
+SHARE_SEED = 0
+EVIDENCE = "evidence.json"
+PICKLE = "model.pickle"
+SHIPPED = "model.skops"
+ROUNDING = 1e-9
+
+
+@dataclass
+class PipelineWork:
+    """Everything that evaluations of one run share; loaded once by the executor.
+
+    `load_components` is called where the work is done, so that plugins need not be pickled. On the
+    rows held out limits time at least so many `calls`. Decision thresholds are chosen for the
+    limits in `aims`, one for each constraint; without any these are the constraints' own. With a
+    `rule` the groups that it names may each have a threshold of their own.
+    """
+
+    space: PipelineSpace
+    table: Table
+    splits: tuple[Split, ...]
+    metric: Metric
+    context: BuildContext
+    load_components: Callable[[], Registry[ComponentPlugin]]
+    constraints: tuple[Constraint, ...] = ()
+    held_out: Table | None = None
+    calls: int = 0
+    persist: bool = False
+    aims: tuple[Limit, ...] = ()
+    rule: GroupRule | None = None
+    _components: Registry[ComponentPlugin] | None = None
+
+    def prepare(self) -> None:
+        """Load the plugins and import what the components need, before any child is forked.
+
+        A component that cannot be made is for those evaluations to tell that are to have it.
+        """
+        components = self._loaded()
+        for module in all_modules(self.space.shape):
+            with suppress(PluginError):
+                build_pipeline([Step(module.component)], components, self.context, seed=0)
+        if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
+            import_skops()  # the final fit needs it when time is shortest, and sizes hang on it
+
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Cross-validate a candidate; the predictions of rows not trained on go to a file.
+
+        At a fidelity below 1 it learns from that share of its rows, and is measured as ever. What
+        a limit excludes that is known beforehand is not trained at all. Where limits hang on
+        decisions, thresholds are chosen for all folds, and what is measured is measured there.
+        """
+        self._check_cheap(candidate)
+        wall, processor = time.perf_counter(), time.process_time()
+        with unheard_warnings():
+            seen = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+            decider = self._decider()
+            thresholds = decider.choose(seen)
+            if thresholds is not None:
+                seen = decider.decide(seen, thresholds)
+            parts = [one.part for one in seen]
+            values = np.array(self._values_by_split(parts), dtype=float)
+            decided = describe_decisions(seen)
+            predictions = np.concatenate([part.predictions for part in parts])
+            predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
+        rows = np.concatenate([valid for _, valid in self.splits])
+        np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
+        scores = [one.score for one in seen]
+        return {
+            "loss": self.metric.loss(float(np.mean(scores))),
+            "constraints": [float(value) for value in values.mean(axis=0)],
+            "details": {
+                "scores": scores,
+                "fit_seconds": float(np.mean([part.fit_seconds for part in parts])),
+                "predict_seconds": float(np.mean([part.predict_seconds for part in parts])),
+                "work_seconds": time.perf_counter() - wall,
+                "slowdown": _slowdown(wall, processor),
+                **({} if thresholds is None else thresholds.as_details()),
+                **decided,
+            },
+        }
+
+    def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
+        small = few_rows(self)
+        with threadpool_limits(limits=1):  # on few rows threads only wait for each other
+            if candidate is None:
+                found = small.judge_constant()
+            else:
+                found = small.evaluate(candidate, seed, folder)
+            by = found["details"].get("threshold"), found["details"].get("group_thresholds")
+            fitted = small.refit(candidate, seed, folder, *by)
+        return {**found, "refit": dict(fitted), "rows": len(small.table.y)}
+
+    def judge_constant(self) -> Mapping[str, Any]:
+        """What a constant model comes to; a limit that has no value for it leaves it a model."""
+        train, valid = (self.table.part(rows) for rows in self.splits[0])
+        begun = time.perf_counter()
+        with unheard_warnings():
+            pipeline = self._fit(None, 0, train.X, train.labels())
+            seen = self._measure(pipeline, valid, time.perf_counter() - begun)
+            values = [_value_or_nan(constraint, seen.part) for constraint in self.constraints]
+            details = {"scores": [seen.score], **describe_decisions([seen])}
+        return {"loss": self.metric.loss(seen.score), "constraints": values, "details": details}
+
+    def refit(
+        self,
+        candidate: Candidate | None,
+        seed: int,
+        folder: Path,
+        threshold: float | None = None,
+        group_thresholds: Mapping[str, float] | None = None,
+    ) -> Mapping[str, Any]:
+        """Fit on all rows of the search, with the user's own labels; measure on rows held out.
+
+        What ships decides at the threshold that its evaluation found, or at those of the groups.
+        """
+        begun = time.perf_counter()
+        with unheard_warnings():
+            pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
+        fit_seconds = time.perf_counter() - begun
+        if threshold is not None:
+            thresholds = Thresholds(threshold, group_thresholds or {})
+            pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
+        found: dict[str, Any] = self._decided_of_all(pipeline, fit_seconds)
+        with (folder / PICKLE).open("wb") as file:
+            pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+        if self.persist:
+            save_pipeline(pipeline, folder / SHIPPED)
+        files = hash_files([folder / name for name in self._saved])
+        if self.held_out is not None:
+            found |= self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
+            files |= found.pop(FILES, {})
+        return found | {FILES: files}
+
+    def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
+        """Load the file that ships once, in a child: one that cannot be loaded is no model."""
+        del folder
+        with unheard_warnings():
+            if self.persist:
+                skops = import_skops()
+                skops.loads(content, trusted=skops.get_untrusted_types(data=content))
+            else:
+                pickle.loads(content)  # noqa: S301 - another child of the same run wrote it
+        return {}
+
+    @property
+    def _saved(self) -> tuple[str, ...]:
+        return (PICKLE, SHIPPED) if self.persist else (PICKLE,)
+
+    def _decided_of_all(self, pipeline: Any, seconds: float) -> dict[str, Any]:
+        """The class that the model calls all rows of the search, if it is one alone.
+
+        It is fitted: nothing that fails here may lose it.
+        """
+        try:
+            with unheard_warnings():
+                only = one_class_of(pipeline, self.table, seconds)
+        except Exception:  # noqa: BLE001 - a component is anybody's code
+            return {}
+        return {} if only is None else {ONE_CLASS: only}
+
+    def _measure_held_out(
+        self, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
+    ) -> dict[str, Any]:
+        """Measure on rows held out. The model is fitted: nothing that fails here may lose it.
+
+        What the limits saw goes to a file: a certificate may rest on it.
+        """
+        found: dict[str, Any] = {}
+        try:
+            with unheard_warnings():
+                measured = self._measure(pipeline, rows, fit_seconds)
+                found |= {"held_out_score": measured.score, "held_out_rows": len(rows.y)}
+                if rows.classes is not None and len(rows.classes) == 2:
+                    found["held_out_decisions"] = rates_of(
+                        rows.y, decisions_of(measured.answers, rows)
+                    )
+                size = (folder / SHIPPED).stat().st_size if self.persist else None
+                part = replace(measured.part, calls=self.calls, saved_bytes=size)
+                seen = [_evidence(constraint, part, "") for constraint in self.constraints]
+            (folder / EVIDENCE).write_bytes(encode_evidence(seen))
+            found |= {FILES: hash_files([folder / EVIDENCE])}
+            pairs = zip(self.constraints, seen, strict=True)
+            values = [_value(constraint, evidence, "") for constraint, evidence in pairs]
+        except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
+            return found | {"held_out_problem": f"{type(problem).__name__}: {problem}"}
+        return found | {"held_out_constraints": values}
+
+    def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
+        classes = None if self.table.classes is None else self.table.y
+        rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
+        train, valid = self.table.part(rows), self.table.part(split[1])
+        begun = time.perf_counter()
+        pipeline = self._fit(candidate, seed, train.X, train.labels())
+        return self._measure(pipeline, valid, time.perf_counter() - begun)
+
+    def _fit(self, candidate: Candidate | None, seed: int, X: Any, y: Any) -> Any:
+        forget_peak()
+        if candidate is None:
+            return constant_pipeline(self.context.task).fit(X, y)
+        steps = self.space.steps(candidate)
+        pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
+        return fit_pipeline(pipeline, steps, self._loaded(), X, y)
+
+    def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
+        """Predict rows that were not fitted on, once; a scorer of the user sees the labels."""
+        remembered = Remembered(pipeline)
+        begun = time.perf_counter()
+        predictions = _predictions(remembered, rows)
+        seconds = time.perf_counter() - begun
+        peak = peak_mb()
+        score = score_of(self.metric, remembered, rows)
+        by_decisions = remembered.was_asked("predict")
+        numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
+        is_looked_at = by_decisions or self.constraints
+        decisions = decisions_of(remembered, rows) if is_looked_at else None
+        evaluated = EvaluatedPipeline(
+            numbered,
+            rows.X,
+            rows.y,
+            predictions,
+            fit_seconds,
+            seconds,
+            decisions,
+            rows.sensitive,
+            peak,
+        )
+        return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
+
+    def _decider(self) -> Decider:
+        limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
+        return Decider(self.metric, aimed_decisions(self.constraints, limits), self.rule)
+
+    def _check_cheap(self, candidate: Candidate) -> None:
+        """Refuse a candidate that a limit excludes whose value is known without training."""
+        for constraint in self.constraints:
+            if constraint.cheap is None:
+                continue
+            value = float(constraint.cheap(self.space.steps(candidate)))
+            if not math.isnan(value) and not constraint.limit.holds(value):
+                raise InvalidOutcome(
+                    f"not trained: the limit '{constraint.limit}' excludes it ({value:g})"
+                )
+
+    def _values_by_split(self, parts: Sequence[EvaluatedPipeline]) -> list[list[float]]:
+        folds = [f" in fold {i} of {len(parts)}" for i in range(1, len(parts) + 1)]
+        where = folds if len(parts) > 1 else [""]
+        return [
+            [_value(c, _evidence(c, part, fold), fold) for c in self.constraints]
+            for part, fold in zip(parts, where, strict=True)
+        ]
+
+    def _loaded(self) -> Registry[ComponentPlugin]:
+        if self._components is None:
+            self._components = self.load_components()
+        return self._components
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_components": None}
+
+
+def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
+    """What one constraint sees; whatever its function raises makes the outcome invalid."""
+    try:
+        return as_evidence(constraint.function(part))
+    except MemoryError:
+        raise
+    except Exception as problem:
+        reason = f"{type(problem).__name__}: {problem}"
+        message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
+        raise InvalidOutcome(message) from problem
+
+
+def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
+    """The value of one constraint; one that has none makes the outcome invalid, and says why.
+
+    It is never taken as satisfied.
+    """
+    value = float(evidence.value)
+    if not math.isfinite(value):
+        reason = explain_unknown(evidence) or f"it is {value}"
+        name = constraint.limit.name
+        raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
+    limit = constraint.limit
+    if limit.extreme is not None and limit.turned(value) < limit.turned(limit.extreme) - ROUNDING:
+        reason = f"it is {value:g}, and never beyond {limit.extreme:g}"
+        raise InvalidOutcome(f"constraint '{limit.name}' has no value: {reason}{where}")
+    return value
+
+
+def _value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
+    """The value of one constraint; NaN, which is within no limit, if it has none."""
+    try:
+        return _value(constraint, _evidence(constraint, part, ""), "")
+    except InvalidOutcome:
+        return math.nan
+
+
+def _predictions(pipeline: Any, rows: Table) -> Any:
+    """The most that the model can say; of one that only decides, the numbers of its decisions."""
+    response = response_of(pipeline)
+    if not response:
+        return decisions_of(pipeline, rows)
+    predictions = np.asarray(predict_scores(pipeline, rows.X))
+    check_predictions(predictions, len(rows.y))
+    if response == "predict_proba" and rows.classes is not None:
+        check_probabilities(predictions, len(rows.classes))
+    return turn(predictions, rows.classes)
+
+
+def _slowdown(wall: float, processor: float) -> float:
+    """Seconds on the clock for one of the processor's since these two readings, at least 1.
+
+    It says how much the machine has to do besides, and so how long the rest of a run will take.
+    """
+    worked = max(time.process_time() - processor, 1e-3)
+    return max((time.perf_counter() - wall) / worked, 1.0)

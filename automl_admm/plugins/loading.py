@@ -1,0 +1,309 @@
+"""Finding, loading and listing plugins. A broken one is skipped, named and explained.
+
+Built-ins are entry points of this distribution and go through the same door as everybody's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import metadata
+from typing import Any
+
+import pluggy
+
+from automl_admm.core.errors import PluginError, suggest
+from automl_admm.plugins import specs as hookspecs
+from automl_admm.plugins.factories import described
+from automl_admm.plugins.import_probe import Origin, find_faults
+from automl_admm.plugins.options import check_options
+from automl_admm.plugins.records import (
+    TASKS,
+    CommandPlugin,
+    ComponentPlugin,
+    ConstraintPlugin,
+    ExecutorPlugin,
+    GrammarPlugin,
+    MetricPlugin,
+    Task,
+    ThetaSolverPlugin,
+    ZSolverPlugin,
+)
+from automl_admm.plugins.registry import DoubledNameError, Registry
+from automl_admm.search.guard.proposal_checks import shortened
+
+logger = logging.getLogger(__name__)
+
+OURS = "automl-admm"
+# What this project made beside the core: known to do no harm when it is imported.
+OUR_PLUGINS = frozenset(f"{OURS}-{name}" for name in ("dask", "hyperopt", "optuna", "smac"))
+HERE = "this process"
+FAILED = "failed: "
+ONLY = "AUTOML_ADMM_PLUGINS"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSource:
+    """Where a plugin comes from, before it is imported from its `module`."""
+
+    name: str
+    provider: str
+    load: Callable[[], object]
+    builtin: bool = False
+    module: str = ""
+    distribution: metadata.Distribution | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this project made it: then it is known to do no harm when it is imported."""
+        return self.builtin or self.provider.partition(" ")[0] in OUR_PLUGINS
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """One line of `automl-admm plugins`."""
+
+    name: str
+    provider: str
+    state: str
+    provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown_hooks: tuple[str, ...] = ()
+
+
+def _new_manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+@dataclass(frozen=True)
+class Plugins:
+    """Everything that the installed plugins provide."""
+
+    theta_solvers: Registry[ThetaSolverPlugin] = field(
+        default_factory=lambda: Registry("theta solver")
+    )
+    z_solvers: Registry[ZSolverPlugin] = field(default_factory=lambda: Registry("z solver"))
+    constraints: Registry[ConstraintPlugin] = field(default_factory=lambda: Registry("constraint"))
+    metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
+    executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
+    grammars: Registry[GrammarPlugin] = field(default_factory=lambda: Registry("grammar"))
+    commands: Registry[CommandPlugin] = field(default_factory=lambda: Registry("command"))
+    components: Mapping[Task, Registry[ComponentPlugin]] = field(
+        default_factory=lambda: {task: Registry("component") for task in TASKS}
+    )
+    infos: list[PluginInfo] = field(default_factory=list)
+    manager: pluggy.PluginManager = field(default_factory=_new_manager)
+
+    def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
+        """The registries that a provider hook fills, each with the test for what belongs there."""
+        if hook != "components":
+            yield getattr(self, hook), _always
+            return
+        for task, registry in self.components.items():
+            yield registry, partial(_serves, task)
+
+
+RECORDS: Mapping[str, type[Any]] = {
+    "theta_solvers": ThetaSolverPlugin,
+    "z_solvers": ZSolverPlugin,
+    "constraints": ConstraintPlugin,
+    "components": ComponentPlugin,
+    "metrics": MetricPlugin,
+    "executors": ExecutorPlugin,
+    "grammars": GrammarPlugin,
+    "commands": CommandPlugin,
+}
+
+
+def load_plugins(
+    extra: Mapping[str, object] | None = None,
+    *,
+    sources: Iterable[PluginSource] | None = None,
+    quietly: bool = False,
+) -> Plugins:
+    """Load every installed plugin, and `extra` objects by name; nothing broken gets in.
+
+    What is skipped is told, unless this is done `quietly`: by who does it a second time. That a
+    name is doubled by what was given here is an error of who gave it.
+    """
+    plugins = Plugins()
+    given = [
+        PluginSource(name, HERE, partial(_itself, item)) for name, item in (extra or {}).items()
+    ]
+    found = [*(_probed(discover()) if sources is None else sources), *given]
+    for source in sorted(found, key=lambda source: not source.builtin):  # a name is ours first
+        plugins.infos.append(_admit(plugins, source))
+    if not quietly:
+        tell_skipped(plugins)
+    return plugins
+
+
+def tell_skipped(plugins: Plugins) -> None:
+    """Warn of each plugin that was skipped, and of each hook that was, in one line."""
+    for info in plugins.infos:
+        for hook in info.unknown_hooks:
+            told = "hook '%s' of plugin '%s' (%s) was skipped: this version does not know it"
+            logger.warning(told, hook, info.name, info.provider)
+        if info.state.startswith(FAILED):
+            reason = info.state.removeprefix(FAILED)
+            logger.warning("plugin '%s' (%s) was skipped: %s", info.name, info.provider, reason)
+
+
+def discover() -> list[PluginSource]:
+    """The entry points of the group, ours first; `AUTOML_ADMM_PLUGINS` narrows them."""
+    wanted = os.environ.get(ONLY)
+    names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
+    found = [_source(entry) for entry in metadata.entry_points(group=hookspecs.PROJECT)]
+    kept = [source for source in found if source.builtin or names is None or source.name in names]
+    missing = (names or set()) - {source.name for source in found}
+    if missing:
+        name = min(missing)
+        raise PluginError(
+            f"{ONLY} names '{name}', which is not installed.",
+            hint=suggest(name, [source.name for source in found]),
+        )
+    return sorted(kept, key=lambda source: (not source.builtin, source.name))
+
+
+def _source(entry: metadata.EntryPoint) -> PluginSource:
+    distribution = entry.dist
+    name, version = (distribution.name, distribution.version) if distribution else ("unknown", "")
+    provider = f"{name} {version}".strip()
+    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module, distribution)
+
+
+def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
+    """The same; what would crash or hang this process if it were imported raises instead."""
+    others = {
+        s.name: Origin(s.provider, s.module, s.distribution) for s in sources if not s.is_ours
+    }
+    faults = find_faults(others) if others else {}
+    return [
+        replace(source, load=partial(_refuse, faults[source.name]))
+        if not source.is_ours and source.name in faults
+        else source
+        for source in sources
+    ]
+
+
+def _refuse(reason: str) -> object:
+    raise PluginError(reason)
+
+
+def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
+    try:
+        plugin = source.load()
+        records = _register(plugins, plugin, source)
+    except (Exception, SystemExit) as problem:
+        if isinstance(problem, DoubledNameError) and source.provider == HERE:
+            raise
+        return PluginInfo(source.name, source.provider, f"{FAILED}{described(problem)}")
+    provides = {
+        hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
+    }
+    strange = _unknown_hooks(plugins.manager, plugin)
+    return PluginInfo(source.name, source.provider, "active", provides, strange)
+
+
+def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tuple[str, Any]]:
+    """What a plugin provides, when all of it is registered; if it raises, nothing is."""
+    manager, name = plugins.manager, source.name
+    if manager.has_plugin(name):
+        raise PluginError(f"another plugin is named '{name}'.")
+    try:
+        manager.register(plugin, name=name)
+        _check_hook_names(manager, plugin)
+        records = _records(manager, plugin)
+        _add_all(plugins, records, source)
+    except (Exception, SystemExit):
+        if manager.has_plugin(name):
+            manager.unregister(name=name)
+        raise
+    return records
+
+
+def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: PluginSource) -> None:
+    """Add all records, or none where a name is taken: then the plugin is skipped as a whole.
+
+    Nobody has to guess whose a doubled name is: no one gets it. Only ours stay what they are,
+    whatever else is installed.
+    """
+    claims = [
+        (registry, record)
+        for hook, record in records
+        for registry, belongs in plugins.registries(hook)
+        if belongs(record)
+    ]
+    counts = Counter((registry, record.name) for registry, record in claims)
+    doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
+    for registry, name in doubled:
+        if name in registry and registry.provider(name).partition(" ")[0] != OURS:
+            registry.withhold(name, source.provider)
+    if doubled:
+        registry, name = doubled[0]
+        raise registry.doubled(name, source.provider)
+    for registry, record in claims:
+        registry.add(record, source.provider)
+
+
+def _known_hooks() -> set[str]:
+    marker = f"{hookspecs.PROJECT}_spec"
+    return {name for name, item in vars(hookspecs).items() if hasattr(item, marker)}
+
+
+def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
+    """Raise if a plugin has a hook that there is not, and does not call it optional."""
+    known, optional = _known_hooks(), _unknown_hooks(manager, plugin)
+    for caller in manager.get_hookcallers(plugin) or ():
+        if caller.name not in known and caller.name not in optional:
+            hint = suggest(caller.name, known)
+            raise PluginError(f"there is no hook '{caller.name}'.", hint=hint)
+
+
+def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> tuple[str, ...]:
+    """The hooks of a plugin that this version does not know, and that it calls optional."""
+    known = _known_hooks()
+    return tuple(
+        caller.name
+        for caller in manager.get_hookcallers(plugin) or ()
+        if caller.name not in known
+        and all(one.optionalhook for one in caller.get_hookimpls() if one.plugin is plugin)
+    )
+
+
+def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for caller in manager.get_hookcallers(plugin) or ():
+        wanted = RECORDS.get(caller.name)
+        if wanted is None:
+            continue
+        for implementation in caller.get_hookimpls():
+            if implementation.plugin is plugin:
+                given: Any = implementation.function()
+                found.extend((caller.name, _checked(record, wanted)) for record in given)
+    return found
+
+
+def _checked(record: Any, wanted: type[Any]) -> Any:
+    if not isinstance(record, wanted):
+        raise PluginError(f"a {wanted.__name__} was expected, not {shortened(record)}.")
+    if hasattr(record, "options"):
+        check_options(record.name, record.options)
+    return record
+
+
+def _itself(item: object) -> object:
+    return item
+
+
+def _always(_: object) -> bool:
+    return True
+
+
+def _serves(task: Task, record: ComponentPlugin) -> bool:
+    return task in record.tasks

@@ -1,0 +1,160 @@
+"""Observers are told what happens, each in a thread of its own that can be left."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import time
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty
+from typing import Any
+
+import pluggy
+
+from automl_admm.plugins.factories import described
+from automl_admm.search.guard.guard import PATIENCE, SHARE_OF_TIME_LEFT, Helper
+
+logger = logging.getLogger(__name__)
+
+OBSERVERS = (
+    "run_started",
+    "evaluation_started",
+    "evaluation_finished",
+    "iteration_finished",
+    "solver_replaced",
+    "run_finished",
+)
+HOOKS = (*OBSERVERS, "should_stop")
+SHORTEST = 1.0
+
+
+@dataclass(eq=False)
+class _Observer:
+    """An observer by name: its methods by hook, and the thread that calls them."""
+
+    name: str
+    hooks: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    helper: Helper = field(default_factory=lambda: Helper(_nothing, "observer"))
+
+
+@dataclass(frozen=True)
+class Hurry:
+    """Why an observer may be left before its time: the end of the budget, or an interrupt."""
+
+    deadline: float | None = None
+    is_interrupted: Callable[[], bool] = lambda: False
+
+    def patience(self) -> float:
+        """Seconds that a call may take: two minutes, or a quarter of the time left if less."""
+        if self.deadline is None:
+            return PATIENCE
+        left = self.deadline - time.monotonic()
+        return min(PATIENCE, max(left * SHARE_OF_TIME_LEFT, SHORTEST))
+
+
+UNHURRIED = Hurry()
+
+
+class Observers:
+    """Tells observers what happens, one by one.
+
+    One that raises is reported once, and hears no more of that hook. One that does not come back
+    is named, and hears nothing more: its thread is left to itself.
+    """
+
+    def __init__(
+        self,
+        manager: pluggy.PluginManager,
+        extra: Sequence[object] = (),
+        hurry: Hurry | None = None,
+    ) -> None:
+        self._hurry = hurry or Hurry()
+        self._observers = [*_registered(manager), *map(_plain, extra)]
+        helpers = [observer.helper for observer in self._observers]
+        # A run that breaks off tells nobody that it has finished.
+        self._leave = weakref.finalize(self, _stop, helpers)
+
+    def tell(self, hook: str, **arguments: Any) -> list[Any]:
+        """Call the listeners of a hook; the answers of those that gave one."""
+        answers = []
+        for observer in list(self._observers):
+            if hook in observer.hooks:
+                answers += self._call(observer, hook, arguments)
+        if hook == "run_finished":
+            self._leave()
+        return answers
+
+    def _call(self, observer: _Observer, hook: str, arguments: dict[str, Any]) -> list[Any]:
+        """The answer, if there is one."""
+        patience = self._hurry.patience()
+        # What the caller has set for its own context holds for its callbacks, too.
+        call = partial(copy_context().run, partial(observer.hooks[hook], **arguments))
+        begun = time.monotonic()
+        try:
+            answer, problem = observer.helper.call(call, patience, self._hurry.is_interrupted)
+        except Empty:
+            self._observers.remove(observer)
+            told = (
+                "observer '%s' is dropped for this run: it did not come back from %s within %.3g s"
+            )
+            logger.warning(told, observer.name, hook, time.monotonic() - begun)
+            observer.helper.stop()
+            return []
+        if problem is None:
+            return [answer]
+        if not isinstance(problem, Exception | SystemExit):
+            raise problem
+        told = "observer '%s' failed in %s and is dropped for this run: %s"
+        logger.warning(told, observer.name, hook, described(problem))
+        logger.debug("what observer '%s' raised", observer.name, exc_info=problem)
+        del observer.hooks[hook]
+        return []
+
+
+def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:
+    """The plugins that observe, in the order in which they were registered."""
+    found: dict[str, _Observer] = {}
+    for hook in HOOKS:
+        for implementation in reversed(getattr(manager.hook, hook).get_hookimpls()):
+            name = implementation.plugin_name
+            observer = found.setdefault(name, _Observer(name))
+            observer.hooks[hook] = _only_its_arguments(implementation)
+    names = [name for name, _ in manager.list_name_plugin()]
+    return sorted(found.values(), key=lambda observer: names.index(observer.name))
+
+
+def _plain(item: object) -> _Observer:
+    methods = {hook: getattr(item, hook) for hook in HOOKS if hasattr(item, hook)}
+    return _Observer(
+        type(item).__name__, {hook: _with_its_arguments(methods[hook]) for hook in methods}
+    )
+
+
+def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:
+    def call(**arguments: Any) -> Any:
+        return implementation.function(*(arguments[name] for name in implementation.argnames))
+
+    return call
+
+
+def _with_its_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a plain method, like an implementation of a hook, take only what it wants to know."""
+    wanted = inspect.signature(method).parameters
+
+    def call(**arguments: Any) -> Any:
+        return method(**{name: value for name, value in arguments.items() if name in wanted})
+
+    return call
+
+
+def _nothing() -> None:
+    return None
+
+
+def _stop(helpers: Sequence[Helper]) -> None:
+    for helper in helpers:
+        helper.stop()

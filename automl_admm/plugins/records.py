@@ -1,0 +1,364 @@
+"""The records that plugins yield: what they provide, said once, checked on the way in.
+
+A factory imports what it needs when it is called, never the module that declares it: listing
+plugins must stay cheap.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.errors import PluginError
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.pipeline_space import Item
+from automl_admm.core.problem import Limit
+from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
+from automl_admm.core.space import Choice, Condition, Parameter, Value
+
+if TYPE_CHECKING:
+    import click
+
+Task = Literal["classification", "regression"]
+View = Literal["one-hot", "conditional"]
+ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
+TASKS: tuple[Task, ...] = ("classification", "regression")
+NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """For a plugin that has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    name: str
+    summary: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
+            raise PluginError(
+                f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'."
+            )
+        if not isinstance(self.summary, str) or not self.summary.strip():
+            raise PluginError(f"plugin '{self.name}' needs a summary.")
+        if hasattr(self, "factory") and not callable(self.factory):
+            raise PluginError(
+                f"plugin '{self.name}': its factory must be callable, not {self.factory!r}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WithOptions(_Named):
+    options: type[Any] = NoOptions
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if not isinstance(self.options, type) or not is_dataclass(self.options):
+            raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
+        if any(field.init and not _has_default(field) for field in fields(self.options)):
+            raise PluginError(f"plugin '{self.name}': every option needs a default.")
+
+
+def _has_default(field: Any) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThetaSolverPlugin(_WithOptions):
+    """A solver for θ-min; the factory gets an instance of `options`.
+
+    `joint` says how it wants to see a whole space in the strategy `joint`: `one-hot`, an axis for
+    each alternative, for a solver that models distances; `conditional` for one that knows
+    categories (`Parameter.is_category`) and conditions (`Parameter.when`).
+    """
+
+    factory: Callable[[Any], ThetaSolver]
+    joint: View = "one-hot"
+
+    def __post_init__(self) -> None:
+        _WithOptions.__post_init__(self)
+        if self.joint not in get_args(View):
+            raise PluginError(
+                f"plugin '{self.name}': joint must be 'one-hot' or 'conditional', "
+                f"not {self.joint!r}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZSolverPlugin(_WithOptions):
+    """A solver for z-min; the factory gets an instance of `options`."""
+
+    factory: Callable[[Any], ZSolver]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSetting:
+    """What every executor is told, whatever its own options are.
+
+    Where the number of workers `is_default`, the user said nothing of it: an executor that has a
+    number of its own, such as a cluster, takes that. A `server` that was started early is for
+    `local`, and no other.
+    """
+
+    workers: int = 1
+    memory_bytes: int | None = None
+    scratch: Path | None = None
+    is_default: bool = False
+    server: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorPlugin(_WithOptions):
+    """A way to run evaluations; the factory gets the work, the setting and the options."""
+
+    factory: Callable[[Any, ExecutorSetting, Any], Executor]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedPipeline:
+    """What a constraint looks at: a fitted pipeline, rows that it has not seen, and the costs.
+
+    `predictions` are those of the rows of `X`: probabilities or scores where there are any, and
+    `decisions` what `pipeline.predict` says of them. Class labels are numbered in their sorted
+    order, in `y`, in `decisions` and in what `pipeline.predict` returns; a positive class that the
+    user named is the last, so that of two classes 1 is the positive one. `sensitive` is a frame
+    of the columns that limits are on, row by row as `X`. `peak_mb` is the largest memory of the
+    process that fitted and predicted, in megabytes. What times calls should make at least so many
+    `calls`: a certificate on a quantile needs more of them than a search. `saved_bytes` is the size
+    of the file that ships, None where there is none, as in the search.
+    """
+
+    pipeline: Any
+    X: Any
+    y: Any
+    predictions: Any
+    fit_seconds: float
+    predict_seconds: float
+    decisions: Any = None
+    sensitive: Any = None
+    peak_mb: float = math.nan
+    calls: int = 0
+    saved_bytes: int | None = None
+
+    @property
+    def scores(self) -> Any:
+        """How sure the pipeline is of the last class, of two: a column of `predictions`."""
+        return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
+
+    def part(self, rows: Any) -> EvaluatedPipeline:
+        """The same pipeline seen on some of the rows (a mask, or places); nothing is predicted."""
+        return replace(
+            self,
+            X=_taken(self.X, rows),
+            y=_taken(self.y, rows),
+            predictions=_taken(self.predictions, rows),
+            decisions=_taken(self.decisions, rows),
+            sensitive=_taken(self.sensitive, rows),
+        )
+
+
+def _taken(values: Any, rows: Any) -> Any:
+    if values is None:
+        return None
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
+
+
+Measured = float | Evidence
+ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
+Masks = Mapping[str, NDArray[np.bool_]]
+GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
+CheapFunction = Callable[[tuple[Item, ...]], float]
+GroupFunction = Callable[[Any], NDArray[np.object_]]
+ConstraintKind = Literal["checked", "measured", "statistical"]
+Target = Literal["any", "classes", "two classes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstraintPlugin(_Named):
+    """A named measurement that a limit can be set on, and the range of its values if known.
+
+    It returns a number, or a record of `core.evidence`, which a certificate can rest on.
+    `kind` is `checked` for a fact that is the same on any rows, `measured` for a cost, and
+    `statistical` for what follows from `y`, `decisions`, `predictions` and `sensitive` alone: such
+    a one is tried before the search on predictions that are right, and has a `NAME_gap[column]`
+    and a `NAME_ratio[column]` without more ado. It says in `target` what it needs to be predicted.
+    A decision threshold is chosen for a statistical one; where it looks at scores alone, as an
+    AUROC does, it is one that `uses_decisions` not, and no time is spent on that.
+
+    One that compares groups has, instead of `function`, a `grouped` function: it is also given a
+    mask of the rows for the name of every group, and limits on it are written `NAME[column]`.
+
+    One whose value is known without training has, as `cheap`, the function that computes it from
+    the steps of a pipeline; solvers may then ask for it at as many points as they like, and
+    nothing is trained that it excludes.
+    """
+
+    function: ConstraintFunction | None = None
+    grouped: GroupedFunction | None = None
+    lowest: float | None = 0.0
+    highest: float | None = None
+    cheap: CheapFunction | None = None
+    kind: ConstraintKind = "measured"
+    target: Target = "any"
+    uses_decisions: bool = True
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if (self.function is None) == (self.grouped is None):
+            raise PluginError(f"constraint '{self.name}' needs either a function or a grouped one.")
+        given = {"kind": (self.kind, ConstraintKind), "target": (self.target, Target)}
+        for what, (value, kinds) in given.items():
+            if value not in get_args(kinds):
+                named = ", ".join(map(repr, get_args(kinds)))
+                message = f"constraint '{self.name}': its {what} must be one of {named}"
+                raise PluginError(f"{message}, not {value!r}.")
+        for what in ("function", "grouped", "cheap"):
+            if (value := getattr(self, what)) is not None and not callable(value):
+                raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A limit together with the function that measures it; any callable will do.
+
+    `groups` names the group of every row, given the sensitive columns, where the limit is on
+    groups: the rows are then parted so that every part has some of each. With `of_baseline` the
+    limit's bound is not known before the pipeline was measured that the search begins with: it
+    will be so many times that value.
+    """
+
+    limit: Limit
+    function: ConstraintFunction
+    cheap: CheapFunction | None = None
+    kind: ConstraintKind = "measured"
+    target: Target = "any"
+    groups: GroupFunction | None = None
+    of_baseline: float | None = None
+    uses_decisions: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BuildContext:
+    """What a component may know of the data: the task, and which columns hold what."""
+
+    task: Task
+    numeric: tuple[Any, ...] = ()
+    categorical: tuple[Any, ...] = ()
+
+
+class ComponentFactory(Protocol):
+    """Makes an unfitted scikit-learn object of parameter values."""
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Import what is needed and build it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentPlugin(_Named):
+    """A building block of pipelines. `capped` names parameters that the data bound at fit time.
+
+    `capped={"n_components": "columns"}` says that no more components can be had than columns
+    arrive at this step: the pipeline builder lowers the value to that before the step is fitted.
+    `trusted_types` are the types, by their full names, that the fitted object consists of beside
+    those that skops trusts: without them `automl-admm predict` refuses to load the model.
+    """
+
+    role: Literal["transformer", "estimator"]
+    factory: ComponentFactory
+    parameters: tuple[Parameter | Choice, ...] = ()
+    tasks: tuple[Task, ...] = TASKS
+    capped: Mapping[str, Literal["columns", "rows"]] | None = None
+    trusted_types: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        problem = self._wrong_kind() or _wrong_parameters(self.parameters) or self._wrong_names()
+        if problem:
+            raise PluginError(f"component '{self.name}': {problem}.")
+
+    def _wrong_kind(self) -> str | None:
+        """What is of no known kind, if anything is."""
+        if self.role not in ROLES:
+            return f"its role must be 'transformer' or 'estimator', not {self.role!r}"
+        tasks: Any = self.tasks
+        if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
+            return f"its tasks must be some of {TASKS}, not {tasks!r}"
+        return None
+
+    def _wrong_names(self) -> str | None:
+        """What is said of a parameter that there is not, or of no type, if anything is."""
+        names = [one.name for one in self.parameters]
+        for name, axis in (self.capped or {}).items():
+            if name not in names:
+                return f"capped names '{name}', which is none of its parameters"
+            if axis not in AXES:
+                return f"capped['{name}'] must be 'columns' or 'rows', not {axis!r}"
+        types: Any = self.trusted_types
+        if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
+            return f"its trusted_types must be full names such as 'package.Class', not {types!r}"
+        return None
+
+
+def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
+    """What is wrong with the parameters of a component, if anything is."""
+    known: dict[str, Parameter | Choice] = {}
+    for one in parameters:
+        if not isinstance(one, Parameter | Choice):
+            return f"its parameters must be Parameter or Choice, not {one!r}"
+        if one.name in known:
+            return f"it has two parameters named '{one.name}'"
+        known[one.name] = one
+    for one in parameters:
+        if one.when is not None and (problem := _wrong_condition(one.when, known)):
+            return f"parameter '{one.name}' {problem}"
+    return None
+
+
+def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:
+    """Why a condition can never hold, if it cannot: it is on nothing, or on no label of it."""
+    decision = known.get(when.decision)
+    if not isinstance(decision, Choice):
+        names = [name for name, one in known.items() if isinstance(one, Choice)]
+        return f"hangs on '{when.decision}', which is none of its choices ({names})"
+    strange = [label for label in when.alternatives if label not in decision.alternatives]
+    if strange:
+        return f"hangs on '{when.decision}' being {strange[0]!r}, which it never is"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricPlugin(_Named):
+    """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns.
+
+    It sees the labels of the data, and all of them in a parameter `classes` if it has one.
+    """
+
+    factory: Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrammarPlugin(_Named):
+    """A grammar that can be asked for by name."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        _Named.__post_init__(self)
+        if not isinstance(self.path, Path) or not self.path.is_file():
+            raise PluginError(f"grammar '{self.name}': there is no file {str(self.path)!r}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandPlugin(_Named):
+    """A sub-command of `automl-admm`; the factory returns a click command."""
+
+    factory: Callable[[], click.Command]

@@ -1,0 +1,80 @@
+"""Names to records, each with who provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar
+
+from automl_admm.core.errors import PluginError, UnknownNameError
+
+
+class Named(Protocol):
+    """A record with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name to be registered under."""
+
+
+RecordT = TypeVar("RecordT", bound=Named)
+
+
+class DoubledNameError(PluginError):
+    """A name that is claimed by two."""
+
+
+class Registry(Generic[RecordT]):
+    """The records of one kind by name; two records with one name are an error.
+
+    A name that two claim may be withheld: it is listed, and who asks for it is told.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._records: dict[str, RecordT] = {}
+        self._providers: dict[str, str] = {}
+        self._claims: dict[str, str] = {}
+
+    def add(self, record: RecordT, provider: str) -> None:
+        """Register a record; a taken name raises an error that names both providers."""
+        if record.name in self._records:
+            raise self.doubled(record.name, provider)
+        self._records[record.name] = record
+        self._providers[record.name] = provider
+
+    def doubled(self, name: str, provider: str) -> DoubledNameError:
+        """The error that a name is claimed by a provider, and was so before."""
+        first = self._providers.get(name, provider)
+        return DoubledNameError(
+            f"{self.kind} '{name}' is provided twice: {first}, {provider}.",
+            hint="Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS.",
+        )
+
+    def withhold(self, name: str, provider: str) -> None:
+        """Let nobody have a name that this provider claims as well: who asks is told why."""
+        self._claims[name] = provider
+
+    def get(self, name: str) -> RecordT:
+        """The record of a name; an unknown name raises with the nearest known one."""
+        if name in self._claims:
+            raise self.doubled(name, self._claims[name])
+        if name not in self._records:
+            raise UnknownNameError(self.kind, name, self._records)
+        return self._records[name]
+
+    def provider(self, name: str) -> str:
+        """Who provides a name, with its version."""
+        return self._providers[name]
+
+    def title(self, name: str) -> str:
+        """What a name is, in words, and who provides it."""
+        return f"{self.kind} '{name}' ({self._providers[name]})"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[RecordT]:
+        return iter(sorted(self._records.values(), key=lambda record: record.name))
+
+    def __len__(self) -> int:
+        return len(self._records)

@@ -1,0 +1,147 @@
+"""A run over any black box: the user's function, the user's space."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.pipeline_space import content_hash, keyed
+from automl_admm.core.problem import Limit
+from automl_admm.core.run import RunResult
+from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.execution.task_folders import temporary_folder
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.budget import no_reserve
+from automl_admm.runs.driving.interrupts import deferral_for
+from automl_admm.runs.finish.no_success import best_or_raise
+from automl_admm.runs.prepare.assembly import (
+    build_executor,
+    check_executor,
+    check_names,
+    check_ranges,
+    plan_search,
+    read_limit,
+)
+from automl_admm.runs.prepare.suggestions import check_parts
+from automl_admm.runs.search_run import Subject, Tools, run_search, teller
+from automl_admm.runs.validation import shown
+from automl_admm.store.memory import MemoryStore
+
+LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
+BlackBox = Callable[..., float | Mapping[str, float]]
+Cheap = Mapping[str, Callable[[dict[str, Any]], float]]
+
+
+@dataclass(frozen=True)
+class BlackBoxWork:
+    """The user's function, as executors run it."""
+
+    function: BlackBox
+    space: SearchSpace
+    names: tuple[str, ...]
+    tells_fidelity: bool = False
+
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+        """Call the function with the candidate's values; make a record of what it returns."""
+        del seed, folder
+        more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
+        returned = self.function(self.space.values(candidate), **more)
+        if not isinstance(returned, Mapping):
+            returned = {"loss": returned}
+        missing = {"loss", *self.names} - set(returned)
+        if missing:
+            raise InvalidOutcome(f"the objective returned no '{min(missing)}'")
+        return {
+            "loss": _number(returned["loss"]),
+            "constraints": [_number(returned[name]) for name in self.names],
+        }
+
+
+def run_black_box(
+    config: RunConfig,
+    function: BlackBox,
+    space: SearchSpace,
+    limits: Sequence[Limit | str],
+    cheap: Cheap,
+) -> RunResult:
+    """Minimise a function over a space within limits on what else it returns.
+
+    `cheap` has functions for those limits that need no evaluation. The result has a `best`: a run
+    in which nothing succeeded raises.
+    """
+    check_kinds(function, space, cheap)
+    plugins = load_plugins(config.extra_plugins)
+    check_parts(config, plugins)
+    plan = plan_search(config, plugins)
+    check_executor(config, plugins)
+    found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
+    check_names(found)
+    check_ranges(found)
+    names = tuple(limit.name for limit in found)
+    check_cheap(cheap, names)
+    work = BlackBoxWork(function, space, names, tells_fidelity=config.min_fidelity < 1.0)
+    subject = Subject(
+        space=space,
+        key=lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
+        text=lambda candidate: _text(space, candidate),
+        limits=found,
+        loss_name="loss",
+        cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
+    )
+    tell = teller(config, subject, plugins)
+    with temporary_folder("automl-admm-") as scratch:
+        executor = build_executor(config, plugins, work, scratch)
+        try:
+            with deferral_for(executor, config.interrupts) as interrupts:
+                store = MemoryStore()
+                tools = Tools(plan, tell, executor, store, no_reserve, interrupts=interrupts)
+                result = run_search(config, subject, tools)
+        finally:
+            executor.close()
+    best_or_raise(result)
+    tell("run_finished", result=result)
+    return result
+
+
+def check_kinds(function: object, space: object, cheap: object) -> None:
+    """Raise if one of them is not what it must be."""
+    if not callable(function):
+        hint = "It is given a dict of values by name."
+        raise ConfigurationError(f"objective must be a function, not {shown(function)}.", hint=hint)
+    if not isinstance(space, SearchSpace):
+        hint = "Write SearchSpace(decisions=(…), parameters=(…))."
+        raise ConfigurationError(f"space must be a SearchSpace, not {shown(space)}.", hint=hint)
+    if not isinstance(cheap, Mapping):
+        hint = "It has a function for the name of a limit."
+        raise ConfigurationError(f"cheap must be a dict, not {shown(cheap)}.", hint=hint)
+
+
+def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:
+    """Raise if something is said to be cheap that no limit is on."""
+    for name in cheap:
+        if name not in names:
+            raise UnknownNameError("limit", name, names)
+
+
+def _measure_values(
+    space: SearchSpace, function: Callable[[dict[str, Any]], float], candidate: Candidate
+) -> float:
+    return float(function(space.values(candidate)))
+
+
+def _text(space: SearchSpace, candidate: Candidate) -> str:
+    return json.dumps(space.values(candidate), sort_keys=True, default=str)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidOutcome(f"the objective returned {value!r} where a number is due") from None

@@ -1,0 +1,129 @@
+"""The budget: one monotonic deadline, a number of evaluations, and the books of time spent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from automl_admm.core.problem import Evaluation
+
+# What an evaluation may take of the time left as long as none has succeeded; the last seconds are
+# not divided: in what would be left of them nothing else could succeed.
+PATIENCE = 0.6
+UNDIVIDED = 4.0
+
+
+class Ledger:
+    """Every second of a run by what it went to: at any moment one account is charged.
+
+    What an inner block is charged with its outer one is not. So the accounts add up to the time
+    since `begun`, and nothing is left that nobody can explain.
+    """
+
+    def __init__(
+        self,
+        begun: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        account: str = "start",
+    ) -> None:
+        self._clock = clock
+        self._account = account
+        self._since = clock() if begun is None else begun
+        self._charged: dict[str, float] = {}
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What every account has been charged with up to now."""
+        self._turn_to(self._account)
+        return dict(self._charged)
+
+    @contextmanager
+    def charge(self, account: str) -> Iterator[None]:
+        """Charge the time of a block to an account, except what blocks inside of it claim."""
+        outer = self._account
+        self._turn_to(account)
+        try:
+            yield
+        finally:
+            self._turn_to(outer)
+
+    def _turn_to(self, account: str) -> None:
+        now = self._clock()
+        spent = self._charged.get(self._account, 0.0) + now - self._since
+        self._charged[self._account] = spent
+        self._account, self._since = account, now
+
+
+def attribute_work(
+    evaluations: Iterable[Evaluation], workers: int, seconds: float
+) -> dict[str, float]:
+    """The worker-seconds of a search by what they went to; they add up to workers · seconds.
+
+    `start` is to fork a child, to hand it its task, and to see it end; `measure` are scores, limits
+    and thresholds. What gave no result is `failed` as a whole. Of a black box only the whole is
+    known: that is `evaluate`. Where no evaluation ran a worker was `idle`.
+    """
+    spent: dict[str, float] = {}
+    for evaluation in evaluations:
+        for account, part in _parts_of(evaluation).items():
+            spent[account] = spent.get(account, 0.0) + part
+    return spent | {"idle": max(workers * seconds - sum(spent.values()), 0.0)}
+
+
+def _parts_of(evaluation: Evaluation) -> dict[str, float]:
+    """One evaluation's seconds; times of fits and predictions are means over its folds."""
+    details = evaluation.details
+    if not evaluation.ok:
+        return {"failed": evaluation.seconds}
+    if "work_seconds" not in details:
+        return {"evaluate": evaluation.seconds}
+    folds, work = len(details["scores"]), float(details["work_seconds"])
+    fit, predict = folds * details["fit_seconds"], folds * details["predict_seconds"]
+    return {
+        "fit": fit,
+        "predict": predict,
+        "measure": max(work - fit - predict, 0.0),
+        "start": max(evaluation.seconds - work, 0.0),
+    }
+
+
+def no_reserve(best: Evaluation | None) -> float:
+    """For a run that has nothing to do after its search."""
+    del best
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search may last.
+
+    `deadline` is the end of the whole run on the monotonic clock; `reserve` says how many seconds
+    before it the search must end, given the best so far: the final fit and the writing are paid
+    from that. Of `max_evaluations`, one on a share of the rows takes that share. As long as
+    nothing has succeeded an evaluation may take longer than `evaluation_seconds`: the share
+    `patience` of what is left, so that a busy machine does not leave a run without any.
+    """
+
+    deadline: float | None = None
+    max_evaluations: int | None = None
+    evaluation_seconds: float | None = None
+    reserve: Callable[[Evaluation | None], float] = no_reserve
+    clock: Callable[[], float] = time.monotonic
+    patience: float = 0.0
+
+    def seconds_left(self, best: Evaluation | None) -> float | None:
+        """Seconds that the search still has; None without a deadline."""
+        if self.deadline is None:
+            return None
+        return self.deadline - self.clock() - self.reserve(best)
+
+    def limit_of_next(self, best: Evaluation | None) -> tuple[float | None, bool]:
+        """The time limit of an evaluation that starts now, and whether the budget sets it."""
+        left, limit = self.seconds_left(best), self.evaluation_seconds
+        if left is None:
+            return limit, False
+        if limit is not None and best is None and self.patience > 0.0:
+            limit = max(limit, self.patience * left, UNDIVIDED)
+        return (left, True) if limit is None or left < limit else (limit, False)

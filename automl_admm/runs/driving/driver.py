@@ -1,0 +1,318 @@
+"""Driving a search: evaluations are started, collected, stored and told, until the budget ends.
+
+The driver knows neither solvers nor pipelines. A candidate that has been evaluated is answered
+from the log; the same thing is never evaluated twice.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+from automl_admm.core.errors import EvaluatorLostError
+from automl_admm.core.problem import AdmmState, Evaluation, Limit, Status
+from automl_admm.core.protocols import Executor, Finished, Store, Task
+from automl_admm.core.space import Candidate
+from automl_admm.execution.shared_state import BLAS_THREADS
+from automl_admm.runs.driving.budget import Budget, Ledger
+from automl_admm.runs.driving.cost_model import Foresight
+from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.driving.judgement import judge, make_record
+from automl_admm.runs.driving.logbook import Logbook
+from automl_admm.search.protocol import Proposal, Search, Wait, derive_seed
+
+SHORTEST_EVALUATION = 0.05
+LAST_WORDS = 1.0
+SLICE = 0.25
+ROUNDING = 1e-6
+INTERRUPT, TERMINATION = "interrupt", "termination"
+Tell = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The parties that a driver works with.
+
+    `known` is what was evaluated before: it is in the log and the store, counts in the budget, and
+    answers a proposal like anything else that has been evaluated. `foresight` says what there is no
+    time for: it is not started.
+    """
+
+    executor: Executor
+    store: Store
+    budget: Budget
+    tell: Tell
+    key: Callable[[Candidate], str]
+    text: Callable[[Candidate], str]
+    limits: tuple[Limit, ...] = ()
+    seed: int = 0
+    ledger: Ledger = field(default_factory=Ledger)
+    finish: Callable[[Evaluation, Finished], None] | None = None
+    known: tuple[Evaluation, ...] = ()
+    foresight: Foresight = field(default_factory=Foresight)
+    interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
+
+
+@dataclass
+class _Running:
+    task: Task
+    key: str
+    candidates: list[Candidate]
+    until_deadline: bool
+    is_retried: bool = False
+
+
+def name_end(number: int | None) -> str:
+    """What to call the end by a signal: who terminates a process gives it little time."""
+    return INTERRUPT if number in (None, signal.SIGINT) else TERMINATION
+
+
+class Driver:
+    """Runs one search to its end; its `log` is right at any moment."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.log = Logbook(desk.known, desk.limits)
+        self._desk = desk
+        self._running: dict[int, _Running] = {}
+        self._started = self.log.last_number
+        self._spent = self.log.spent
+        self._threads = ThreadpoolController()
+        self._interrupts = desk.interrupts
+        self._again: list[int] = []
+        self._is_ending = self._is_stopped = False
+        for evaluation in desk.known:
+            desk.foresight.learn(evaluation)
+
+    def run(self, search: Search) -> str:
+        """Drive until the search or the budget ends; say which it was.
+
+        A second interrupt is raised: then nothing at all is to follow. Where nothing can be
+        evaluated any more, what is known is the result, if there is any.
+        """
+        try:
+            with self._interrupts:
+                return self._drive(search)
+        except StopIteration:
+            return (
+                name_end(self._interrupts.number)
+                if self._interrupts.came
+                else "nothing left to try"
+            )
+        except KeyboardInterrupt:
+            if self._interrupts.count > 1:
+                raise
+            return name_end(self._interrupts.number)
+        except EvaluatorLostError as problem:
+            if self.log.best is None:
+                raise
+            at = {self._desk.text(running.candidates[0]) for running in self._running.values()}
+            return f"{problem.message.rstrip('.')}, evaluating {' and '.join(sorted(at))}"
+        finally:
+            search.close()
+            self._drain()
+
+    def _drive(self, search: Search) -> str:
+        with self._thinking():
+            event = next(search)
+        while True:
+            reason = self._reason_to_stop()
+            if reason is not None:
+                return reason
+            results = self._react(event)
+            with self._thinking():
+                event = search.send(results)
+
+    @contextmanager
+    def _thinking(self) -> Iterator[None]:
+        """The search's own time, on one thread.
+
+        The matrices of a solver are small: more threads make it slower by themselves, and forty
+        times slower while the workers keep the cores busy.
+        """
+        limited = BLAS_THREADS.within(partial(self._threads.limit, limits=1))
+        charged = self._desk.ledger.charge("solver")
+        with charged, limited, self._interrupts.at_once():
+            yield
+
+    def _react(self, event: Proposal | Wait | AdmmState) -> list[Evaluation]:
+        if isinstance(event, AdmmState):
+            self._desk.tell("iteration_finished", state=event)
+            return []
+        if isinstance(event, Wait):
+            return self._collect(at_least=1)
+        # With several workers the search thinks of what is next while all are busy, not while one
+        # waits for it; with one, it has seen every result before it thinks.
+        is_ahead = self._desk.executor.workers > 1
+        results = self._make_room() if is_ahead else []
+        answer = self._answer(event.candidate)
+        if answer is not None:
+            return [*results, answer]
+        if not self._is_full:
+            self._start(event.candidate)
+        return [*results, *(self._collect(at_least=0) if is_ahead else self._make_room())]
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether nothing more may start: what was lost is tried again alone, to see who did it."""
+        is_tried_again = any(running.is_retried for running in self._running.values())
+        return is_tried_again or len(self._running) >= max(self._desk.executor.workers, 1)
+
+    def _make_room(self) -> list[Evaluation]:
+        """Wait until a worker is free, or the search is to end.
+
+        What is tried once more ends without a result, and leaves no room.
+        """
+        results = self._collect(at_least=1 if self._is_full else 0)
+        while self._is_full and not self._is_over:
+            results += self._collect(at_least=1)
+        return results
+
+    @property
+    def _is_over(self) -> bool:
+        left = self._desk.budget.seconds_left(self.log.best)
+        is_late = left is not None and left < SHORTEST_EVALUATION
+        return self._interrupts.came or self._is_stopped or is_late
+
+    def _answer(self, candidate: Candidate) -> Evaluation | None:
+        """What is known of a candidate, or why there is no use in starting it."""
+        key = self._desk.key(candidate)
+        known = self.log.find(key)
+        if known is not None:
+            return replace(known, candidate=candidate)
+        reason = self._desk.foresight.reason_to_skip(candidate, self.log.best)
+        if reason is None or any(running.key == key for running in self._running.values()):
+            return None
+        # It is not logged: with more time it may be started.
+        return Evaluation(0, key, candidate, Status.SKIPPED, message=reason)
+
+    def _start(self, candidate: Candidate) -> None:
+        """Hand a candidate to a worker, unless one has it already."""
+        key = self._desk.key(candidate)
+        for running in self._running.values():
+            if running.key == key:
+                running.candidates.append(candidate)
+                return
+        self._started += 1
+        self._spent += candidate.fidelity
+        seconds, until_deadline = self._desk.budget.limit_of_next(self.log.best)
+        arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
+        keep = self._desk.finish is not None
+        task = Task(self._started, "evaluate", arguments, seconds, keep=keep)
+        self._running[self._started] = _Running(task, key, [candidate], until_deadline)
+        text = self._desk.text(candidate)
+        with self._desk.ledger.charge("store"):
+            self._desk.store.begin(self._started, key, text)
+        self._desk.tell("evaluation_started", number=self._started, text=text)
+        self._desk.executor.submit(task)
+
+    def _reason_to_stop(self) -> str | None:
+        if self._interrupts.came:
+            return name_end(self._interrupts.number)
+        most = self._desk.budget.max_evaluations
+        if most is not None and self._spent > most - ROUNDING:
+            return "evaluations" if not self._running else self._wait_for_last()
+        if self._asks_to_stop():
+            return "a plugin"
+        if self._is_over or (self._desk.foresight.has_given_up and not self._running):
+            return "budget"
+        return None
+
+    def _asks_to_stop(self) -> bool:
+        """Whether a plugin wants the search to end; who has said so once is not asked again."""
+        if not self._is_stopped:
+            answers = self._desk.tell(
+                "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
+            )
+            self._is_stopped = any(answers)
+        return self._is_stopped
+
+    def _wait_for_last(self) -> str:
+        """Let what runs come to its end; nothing more is started."""
+        while self._running and not self._is_over:
+            self._collect(at_least=1)
+        if not self._running:
+            return "evaluations"
+        if self._interrupts.came:
+            return name_end(self._interrupts.number)
+        return "a plugin" if self._is_stopped else "budget"
+
+    def _collect(self, at_least: int) -> list[Evaluation]:
+        """The evaluations that ended, entered in the log and the store.
+
+        The wait ends with the budget too: a new best may have moved the end of the search. It is
+        cut into slices, because neither an interrupt nor a plugin that wants to stop wakes it.
+        """
+        finished: Sequence[Finished] = ()
+        with self._desk.ledger.charge("wait"):
+            while self._running:
+                self._try_again()
+                left = self._desk.budget.seconds_left(self.log.best)
+                timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
+                finished = self._desk.executor.wait(timeout if at_least else 0.0)
+                if finished or not at_least or timeout == 0.0:
+                    break
+                if self._interrupts.came or self._asks_to_stop():
+                    break
+        return self._take_in(finished)
+
+    def _take_in(self, finished: Sequence[Finished]) -> list[Evaluation]:
+        with self._desk.ledger.charge("store"):
+            return [evaluation for item in finished for evaluation in self._enter(item)]
+
+    def _enter(self, finished: Finished) -> list[Evaluation]:
+        running = self._running.get(finished.number)
+        if running is None or self._retry(finished, running):
+            return []
+        del self._running[finished.number]
+        if finished.status is Status.LOST and running.is_retried:
+            finished = replace(finished, message=f"{finished.message} (twice, alone at last)")
+        candidate, limits = running.candidates[0], self._desk.limits
+        verdict = judge(finished, limits, until_deadline=running.until_deadline)
+        text = self._desk.text(candidate)
+        first = make_record(finished, verdict, running.key, candidate, text)
+        self.log.enter(first)
+        self._desk.foresight.learn(first)
+        self._desk.store.append(first)
+        if self._desk.finish is not None:
+            self._desk.finish(first, finished)
+        self._desk.tell("evaluation_finished", evaluation=first)
+        return [replace(first, candidate=candidate) for candidate in running.candidates]
+
+    def _retry(self, finished: Finished, running: _Running) -> bool:
+        """Note an evaluation to be started again whose process was lost, but once.
+
+        Its process may have been killed from outside, by another evaluation, or by itself.
+        """
+        if finished.status is not Status.LOST or running.is_retried or self._is_ending:
+            return False
+        running.is_retried = True
+        self._again.append(finished.number)
+        return True
+
+    def _try_again(self) -> None:
+        """Start one that was lost again as soon as nothing else runs."""
+        if self._again and len(self._again) == len(self._running):
+            running = self._running[self._again.pop(0)]
+            seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
+            self._desk.executor.submit(replace(running.task, seconds=seconds))
+
+    def _drain(self) -> None:
+        """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
+        self._is_ending = True
+        executor = self._desk.executor
+        self._take_in(executor.wait(0.0) if self._running else ())
+        for number in self._again:
+            self._enter(Finished(number, Status.CANCELLED))
+        for number in list(self._running):
+            executor.kill(number)
+        until = self._desk.budget.clock() + LAST_WORDS
+        while self._running and self._desk.budget.clock() < until:
+            self._take_in(executor.wait(LAST_WORDS))
+        for number in list(self._running):
+            self._enter(Finished(number, Status.LOST, message="it could not be killed"))

@@ -1,0 +1,55 @@
+"""The last part of a run: how long it may take, and what an interrupt makes of that."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from automl_admm.runs.driving.driver import name_end
+from automl_admm.runs.driving.interrupts import Deferral
+
+LAST_SECONDS = 8.0
+# How long a fit that runs when an interrupt comes may still go on: another may have to follow.
+LAST_OF_A_FIT = 3.0
+
+
+class Closing:
+    """The time that is left for the final fits; an interrupt that comes meanwhile cuts it short.
+
+    Then a fit that runs has a few seconds to end, and what follows it what is left of eight.
+    """
+
+    def __init__(self, deadline: float | None, interrupts: Deferral | None = None) -> None:
+        self._deadline = deadline
+        self._interrupts = interrupts or Deferral(enabled=False)
+        self._heard = self._interrupts.count
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether an interrupt came since this began."""
+        return self._interrupts.count > self._heard
+
+    @property
+    def deadline(self) -> float | None:
+        """When all must be done, on the monotonic clock; None if that does not matter."""
+        if not self.is_cut_short:
+            return self._deadline
+        soon = self._interrupts.moment + LAST_SECONDS
+        return soon if self._deadline is None else min(self._deadline, soon)
+
+    @property
+    def left(self) -> float:
+        """Seconds until then, never below 0."""
+        deadline = self.deadline
+        return math.inf if deadline is None else max(deadline - time.monotonic(), 0.0)
+
+    def overdue(self, begun: float) -> bool:
+        """Whether a fit that began then has had its time since an interrupt came."""
+        if not self.is_cut_short or begun > self._interrupts.moment:
+            return False
+        return time.monotonic() > self._interrupts.moment + LAST_OF_A_FIT
+
+    @property
+    def end(self) -> str | None:
+        """What to call the end of the run, if an interrupt came."""
+        return name_end(self._interrupts.number) if self.is_cut_short else None

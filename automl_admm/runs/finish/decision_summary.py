@@ -1,0 +1,58 @@
+"""How the model that ships decides: which class is positive, from which score on, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from automl_admm.core.run import CONSTANT
+from automl_admm.pipelines.labels import positive_of
+from automl_admm.pipelines.thresholds.single import say_threshold
+
+if TYPE_CHECKING:
+    from automl_admm.runs.pipelines import PipelineResult
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The decisions of a model of two classes, on rows `measured_on`: "held out" or "validation".
+
+    Without a `threshold` it decides as scikit-learn does. `recall` is the share of the positive
+    rows that are called so, `selection_rate` that of all rows; None where there is no such row.
+    """
+
+    positive: Any
+    threshold: float | None
+    recall: float | None
+    selection_rate: float | None
+    measured_on: str
+
+    def __str__(self) -> str:
+        """What the end of a run says of them."""
+        at = "at the default threshold" if self.threshold is None else say_threshold(self.threshold)
+        parts = [f"'{self.positive}' {at}"]
+        known = {"recall": self.recall, "selection rate": self.selection_rate}
+        parts += [f"{name} {value:.4f}" for name, value in known.items() if value is not None]
+        return f"{', '.join(parts)} (on {self.measured_on} rows)"
+
+
+def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
+    """The decisions of what ships, on rows held out if there are any; None without two classes."""
+    positive = positive_of(outcome.preparation.work.table.classes)
+    if positive is None:
+        return None
+    held_out, details = outcome.refit.held_out_decisions, outcome.best.details
+    rates = held_out or details.get("decisions", {})
+    return Decided(
+        positive=positive,
+        threshold=details.get("threshold"),
+        recall=rates.get("recall"),
+        selection_rate=rates.get("selection_rate"),
+        measured_on="held out" if held_out else "validation",
+    )
+
+
+def explain_one_class(outcome: PipelineResult) -> str | None:
+    """A warning where the model that ships decides one class for all rows; a constant is told."""
+    only = None if outcome.fallback == CONSTANT else outcome.refit.one_class
+    return None if only is None else f"the model calls every row '{only}': it tells nothing apart."

@@ -1,0 +1,75 @@
+"""What a finished run is held to: evaluated, certified, within the limits; else why it is not."""
+
+from __future__ import annotations
+
+from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifiedError, Remedy
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.run import CONSTANT
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.finish.no_success import explain
+from automl_admm.runs.pipelines import PipelineResult
+
+LONGER = Remedy("Give a longer {time_budget}.")
+
+
+def demand_evaluated(outcome: PipelineResult) -> None:
+    """Raise if all that there is predicts the same for every row: nothing was evaluated in time."""
+    if outcome.fallback == CONSTANT:
+        raise NoSuccessError(explain_fallback(outcome), hint=LONGER)
+
+
+def explain_fallback(outcome: PipelineResult) -> str:
+    """Why a fallback shipped, and what it is, in two sentences."""
+    result = outcome.result
+    is_late = any(evaluation.ok for evaluation in result.evaluations)
+    reason = "there was no time for the final fit." if is_late else explain(result)
+    rows = f"What was saved, and marked, was fitted on {outcome.refit.rows} rows"
+    if outcome.fallback == CONSTANT:
+        rows = f"What was saved, and marked, is a {outcome.best.text}"
+    return f"{reason} {rows}."
+
+
+def demand_certified(outcome: PipelineResult) -> None:
+    """Raise, with the outcome as the closest one, if a certificate was asked for and not given.
+
+    What is outside of the limits on validation rows already is infeasible instead.
+    """
+    certificate = outcome.certificate
+    if outcome.preparation.aside is None or not outcome.result.feasible:
+        return
+    if certificate is None:
+        raise NotCertifiedError(
+            "nothing was certified: no time was left to test, or no look could be counted.",
+            hint=LONGER,
+            closest=outcome,
+        )
+    if not certificate.is_certified:
+        failed = [str(one) for one in certificate.findings if not one.is_certified]
+        raise NotCertifiedError(f"nothing was certified: {'; '.join(failed)}.", closest=outcome)
+
+
+def demand_feasible(outcome: PipelineResult) -> None:
+    """Raise, with the outcome as the closest one, if it is outside the limits.
+
+    What is certified on rows of its own is inside, whatever the validation rows say.
+    """
+    if not outcome.result.feasible and not outcome.is_certified:
+        constraints, evaluation = outcome.preparation.constraints, outcome.best
+        if outcome.fallback == CONSTANT:
+            raise InfeasibleError(explain_fallback(outcome), hint=LONGER, closest=outcome)
+        found = _how_far(constraints, evaluation, outcome.refit.one_class)
+        raise InfeasibleError(found, closest=outcome)
+
+
+def _how_far(
+    constraints: tuple[Constraint, ...], evaluation: Evaluation, one_class: str | None
+) -> str:
+    pairs = zip(constraints, evaluation.constraints, strict=True)
+    broken = [f"{c.limit}, closest {value:.4g}" for c, value in pairs if not c.limit.holds(value)]
+    if one_class is not None:
+        within = " within the limits" if constraints else ""
+        return (
+            f"no pipeline{within} was found that tells classes apart: the best calls every row "
+            f"'{one_class}'."
+        )
+    return f"no pipeline within the limits was found ({'; '.join(broken)})."

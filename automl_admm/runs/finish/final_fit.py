@@ -1,0 +1,257 @@
+"""The final fit: the best pipeline on all rows of the search, in what is left of the budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from automl_admm.builtin.constraints.resources import REPEATS
+from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
+from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
+from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.core.ranking import rank
+from automl_admm.core.run import RunResult
+from automl_admm.execution.evidence_files import FILES, read_told
+from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.driver import SLICE
+from automl_admm.runs.finish.closing import Closing
+from automl_admm.runs.search_run import Subject
+from automl_admm.search.protocol import derive_seed
+
+MARGIN = 1.5
+OVERHEAD = 0.8
+MOST_SLOWDOWN = 5.0
+GRACE = 1.0
+# A walk seldom takes more final fits; where it does, it uses what time is left.
+FITS_OF_A_WALK = 3.0
+SHARE_OF_A_WALK = 0.25
+TRIES = 10
+FIRST_NUMBER = 1_000_000_000
+RELOADING = 1_000_000
+# A pipeline takes less to load than to fit; on a busy machine the least may be long.
+LEAST_RELOADING = 3.0
+
+Expect = Callable[[Evaluation | None], float]
+
+
+@dataclass(frozen=True)
+class Refit:
+    """The pipeline that ships: its evaluation in the search, and what the final fit measured.
+
+    `held_out_decisions` has rates of two classes, and `one_class` the label that all rows are
+    called, in the search or by the final fit, where it is one alone.
+    It was fitted on so many `rows`; None are all rows of the search.
+    """
+
+    evaluation: Evaluation
+    held_out_score: float | None = None
+    held_out_constraints: tuple[float, ...] = ()
+    held_out_rows: int = 0
+    held_out_problem: str = ""
+    held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
+    one_class: str | None = None
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many times more a final fit has to do than an evaluation did on one of its splits.
+
+    It is fitted on `rows` times as many, predicts `seen` times as many, which were held out, and
+    its limits are measured by `calls` times as many calls.
+    """
+
+    rows: float = 1.0
+    seen: float = 1.0
+    calls: float = 1.0
+
+
+def effort_of(work: PipelineWork) -> Effort:
+    """What the final fits of a run take; calls count only where a limit is measured by them."""
+    train, valid = work.splits[0]
+    held_out = 0 if work.held_out is None else len(work.held_out.y)
+    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    return Effort(
+        rows=len(work.table.y) / max(len(train), 1),
+        seen=held_out / max(len(valid), 1),
+        calls=max(work.calls / REPEATS, 1.0) if is_timed else 1.0,
+    )
+
+
+def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
+    """How long the final fit of an evaluation takes, with a margin; saving it included.
+
+    The fit was timed on the machine as busy as it is; what comes with a fit is as slow as it was.
+    """
+    if evaluation is None:
+        return OVERHEAD
+    details = evaluation.details
+    fit = float(details.get("fit_seconds", evaluation.seconds))
+    predict = float(details.get("predict_seconds", 0.0))
+    folds = max(len(details.get("scores", ())), 1)
+    measure = max(float(details.get("work_seconds", 0.0)) / folds - fit - predict, 0.0)
+    slowdown = min(float(details.get("slowdown", 1.0)), MOST_SLOWDOWN)
+    work = effort.rows * fit + effort.seen * predict + max(effort.seen, effort.calls) * measure
+    return OVERHEAD * slowdown + MARGIN * work
+
+
+def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
+    """What a search that certifies leaves of its budget: several final fits.
+
+    Where they would take more than a quarter of it, it is one, or that quarter.
+    """
+    one = expect(evaluation)
+    most = math.inf if budget is None else SHARE_OF_A_WALK * budget
+    return max(one, min(FITS_OF_A_WALK * one, most))
+
+
+class Fitter:
+    """Final fits one after the other, as long as there is the time for them; the first always."""
+
+    def __init__(
+        self, config: RunConfig, executor: Executor, expect: Expect, closing: Closing | None = None
+    ) -> None:
+        self._closing = closing or Closing(config.deadline)
+        self._press = Press(config, executor, self._closing)
+        self._expect = expect
+        self._number = FIRST_NUMBER + TRIES
+
+    def __call__(self, evaluation: Evaluation) -> Finished:
+        """Fit one, or say that it was skipped."""
+        self._number += 1
+        is_first = self._number == FIRST_NUMBER + TRIES + 1
+        if not is_first and self._expect(evaluation) > self._closing.left + GRACE:
+            return Finished(self._number, Status.SKIPPED)
+        return self._press.fit(evaluation, self._number)
+
+
+def refit_best(
+    config: RunConfig,
+    subject: Subject,
+    result: RunResult,
+    executor: Executor,
+    expect: Expect,
+    closing: Closing | None = None,
+) -> tuple[Refit, Finished]:
+    """Fit the best evaluation that can be fitted in the time left; if that fails, the next.
+
+    The last of the time is not spent on a fit that is expected to take longer: a user who has
+    waited is given a pipeline if there is one. Whoever has interrupted it and gets none is told of
+    the interrupt and of nothing else.
+    """
+    closing = closing or Closing(config.deadline)
+    press = Press(config, executor, closing)
+    reason = "there was no time left"
+    ranked = rank(result.evaluations, subject.limits)
+    for number, evaluation in enumerate(_in_order(ranked, closing, expect)):
+        finished = press.fit(evaluation, FIRST_NUMBER + number)
+        if finished.status is Status.SUCCESS:
+            return read_refit(evaluation, finished.result), finished
+        reason = f"{finished.status} {finished.message}".strip()
+    if closing.is_cut_short:
+        raise KeyboardInterrupt
+    raise NoSuccessError(
+        f"the best pipeline could not be fitted on all rows: {reason}.",
+        hint=Remedy("Give a longer {time_budget}."),
+    )
+
+
+def _in_order(
+    ranked: Sequence[Evaluation], closing: Closing, expect: Expect
+) -> Iterator[Evaluation]:
+    """The best first, without those that the time does not allow; at the least the quickest.
+
+    Where an interrupt has ended a fit, the quickest is what there may still be the time for.
+    """
+    tried: list[Evaluation] = []
+    for evaluation in ranked:
+        if expect(evaluation) > closing.left + GRACE:
+            continue
+        tried.append(evaluation)
+        yield evaluation
+        if len(tried) == TRIES:
+            return
+    if ranked and (not tried or closing.is_cut_short):
+        quickest = min(ranked, key=expect)
+        if quickest not in tried:
+            yield quickest
+
+
+@dataclass(frozen=True)
+class Press:
+    """Makes the model of an evaluation in a child, and sees to it that it can be loaded."""
+
+    config: RunConfig
+    executor: Executor
+    closing: Closing
+
+    def fit(self, evaluation: Evaluation, number: int) -> Finished:
+        """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
+
+        It decides at the threshold that the evaluation found, or those of the groups, if it found
+        any. A fit whose process is lost by no fault of its own is tried once more.
+        """
+        arguments = {
+            "candidate": evaluation.candidate,
+            "seed": derive_seed(self.config.seed, evaluation.key),
+            "threshold": evaluation.details.get("threshold"),
+            "group_thresholds": evaluation.details.get("group_thresholds"),
+        }
+        for _ in range(2):
+            limit = None if self.closing.deadline is None else self.closing.left + GRACE
+            finished = self._do(Task(number, "refit", arguments, limit, keep=True))
+            if finished.status is not Status.LOST:
+                break
+        return self._loadable(finished) if finished.status is Status.SUCCESS else finished
+
+    def _loadable(self, finished: Finished) -> Finished:
+        """The same, or how it ended to load the file that ships in a child of its own."""
+        if finished.folder is None or getattr(self.executor, "runs_here", False):
+            return finished
+        names = finished.result.get(FILES, {})
+        try:
+            contents = {name: read_told(finished, name) for name in names}
+        except AutomlAdmmError as problem:
+            return replace(finished, status=Status.ERROR, message=problem.message)
+        content = contents.get(SHIPPED, contents.get(PICKLE))
+        seconds = max(finished.seconds, LEAST_RELOADING)
+        if self.closing.is_cut_short:
+            seconds = self.closing.left + GRACE
+        number = finished.number + RELOADING
+        loaded = self._do(Task(number, "reload", {"content": content}, seconds))
+        if loaded.status in (Status.SUCCESS, Status.LOST):
+            return finished
+        message = f"the fitted pipeline cannot be loaded: {loaded.message}"
+        return replace(finished, status=loaded.status, message=message)
+
+    def _do(self, task: Task) -> Finished:
+        """Hand a task out and wait for its end; an interrupt does not leave it all of its time."""
+        begun = time.monotonic()
+        self.executor.submit(task)
+        is_killed = False
+        while True:
+            for finished in self.executor.wait(SLICE):
+                if finished.number == task.number:
+                    return finished
+            if self.closing.overdue(begun) and not is_killed:
+                self.executor.kill(task.number)
+                is_killed = True
+
+
+def read_refit(evaluation: Evaluation, found: Mapping[str, Any], rows: int | None = None) -> Refit:
+    """What a final fit that succeeded measured."""
+    score = found.get("held_out_score")
+    return Refit(
+        evaluation=evaluation,
+        held_out_score=None if score is None else float(score),
+        held_out_constraints=tuple(found.get("held_out_constraints", ())),
+        held_out_rows=int(found.get("held_out_rows", 0)),
+        held_out_problem=str(found.get("held_out_problem", "")),
+        held_out_decisions=found.get("held_out_decisions", {}),
+        one_class=found.get(ONE_CLASS, evaluation.one_class),
+        rows=rows,
+    )

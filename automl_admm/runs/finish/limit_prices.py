@@ -1,0 +1,58 @@
+"""What the limits cost, read from the log: which of them binds, and what a step more would buy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from automl_admm.core.problem import Evaluation, Limit, is_feasible
+from automl_admm.core.ranking import spread
+
+STEP = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One limit over a whole run.
+
+    `broken` of `measured` evaluations were outside of it. With the limit at `relaxed`, and all
+    others as they are, the best evaluation within the limits would have had a loss lower by
+    `gain`: 0 if none was better, None if nothing is within the limits either way.
+    """
+
+    limit: Limit
+    broken: int
+    measured: int
+    relaxed: Limit
+    gain: float | None
+
+
+def price_limits(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> tuple[Price, ...]:
+    """The price of every limit, from evaluations that were made anyway: no more than a hint.
+
+    A step is a tenth of the limit, or of the spread of what was measured where the limit is 0.
+    """
+    measured = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
+    return tuple(_price(measured, limits, place) for place in range(len(limits)))
+
+
+def _price(measured: Sequence[Evaluation], limits: Sequence[Limit], place: int) -> Price:
+    limit = limits[place]
+    values = [evaluation.constraints[place] for evaluation in measured]
+    step = STEP * (abs(limit.bound) or spread(values))
+    relaxed = replace(limit, bound=limit.bound + (-step if limit.at_least else step))
+    others = [*limits[:place], relaxed, *limits[place + 1 :]]
+    now, then = _best(measured, limits), _best(measured, others)
+    gain = None if now is None or then is None else now - then
+    broken = sum(not limit.holds(value) for value in values)
+    return Price(limit, broken, len(measured), relaxed, gain)
+
+
+def _best(measured: Sequence[Evaluation], limits: Sequence[Limit]) -> float | None:
+    return min((e.loss for e in measured if is_feasible(e, limits)), default=None)
+
+
+def binding(prices: Sequence[Price]) -> Price | None:
+    """The limit that costs most: the largest gain, or where nothing is gained the most broken."""
+    tight = [price for price in prices if price.broken]
+    return max(tight, key=lambda price: (price.gain or 0.0, price.broken), default=None)

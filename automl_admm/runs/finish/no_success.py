@@ -1,0 +1,58 @@
+"""A run in which nothing succeeded: why, in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from automl_admm.core.errors import NoSuccessError, Remedy
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.run import RunResult
+from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
+
+BUDGET = "budget"  # as the driver says that the time was up
+SHOWN_CAUSES = 3
+SHOWN_CHARACTERS = 200
+OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
+
+
+def best_or_raise(result: RunResult) -> Evaluation:
+    """The best evaluation of a run; where none succeeded, the commonest causes as an error.
+
+    An interrupt before the first success is an interrupt and nothing else.
+    """
+    if result.best is None and is_interrupted(result):
+        raise KeyboardInterrupt
+    if result.best is None:
+        raise NoSuccessError(explain(result), hint=_cure(result))
+    return result.best
+
+
+def is_interrupted(result: RunResult) -> bool:
+    """Whether a signal ended the search."""
+    return result.stopped_by in (INTERRUPT, TERMINATION)
+
+
+def explain(result: RunResult) -> str:
+    """Why no evaluation succeeded."""
+    evaluations = result.evaluations
+    if not _has_ended(result):
+        ended = "the budget" if result.stopped_by == BUDGET else f"the search ({result.stopped_by})"
+        return f"{ended} ended before a single evaluation did."
+    causes = Counter(f"{e.status}: {e.message}".strip(": ")[:SHOWN_CHARACTERS] for e in evaluations)
+    listed = "; ".join(f"{count} × {cause}" for cause, count in causes.most_common(SHOWN_CAUSES))
+    return f"none of {len(evaluations)} evaluations succeeded ({listed})."
+
+
+def _cure(result: RunResult) -> Remedy | None:
+    """More time where that was short, a look at what failed where something did."""
+    if not _has_ended(result):
+        return Remedy("Give a longer {time_budget}.") if result.stopped_by == BUDGET else None
+    is_short = any(evaluation.status in OUT_OF_TIME for evaluation in result.evaluations)
+    look = "at one with {executor='inline'}."
+    more = "Give a longer {time_budget} or {eval_time_limit}, or look "
+    return Remedy(f"{more if is_short else 'Look '}{look}")
+
+
+def _has_ended(result: RunResult) -> bool:
+    """Whether an evaluation came to an end of its own."""
+    return any(evaluation.status is not Status.CANCELLED for evaluation in result.evaluations)

@@ -1,0 +1,4 @@
+"""From a configuration to solvers, executors, constraints and a first point.
+
+Begin with `preparation`.
+"""

@@ -1,0 +1,227 @@
+"""From names to parts: solvers, strategies, executors and limits, built by their plugins."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import Empty
+from typing import Any, Literal
+
+from threadpoolctl import ThreadpoolController
+
+from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.resolve import bare_limit, constraint_of
+from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.problem import Limit
+from automl_admm.core.protocols import Executor
+from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.loading import Plugins
+from automl_admm.plugins.options import build_options, split_request
+from automl_admm.plugins.records import Constraint, ExecutorSetting, NoOptions
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.config import RunConfig
+from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.schedule import LAST, Precision
+from automl_admm.search.guard.guard import PATIENCE, SHORT_CALL, Helper, Post, guard_theta, guard_z
+from automl_admm.search.joint.joint_search import joint
+from automl_admm.search.protocol import Search, SearchProblem
+
+
+@dataclass(frozen=True, slots=True)
+class AdmmOptions:
+    """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last).
+
+    `first` and `step` are 16, and less where the search has few evaluations.
+    """
+
+    rho: float = 1.0
+    first: int | None = None
+    step: int | None = None
+    last: int = LAST
+
+    def __post_init__(self) -> None:
+        if not (self.rho > 0 and math.isfinite(self.rho)):
+            raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
+
+
+EXECUTOR_METHODS = ("submit", "wait", "kill", "close")
+STAND_IN = "random"
+STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A solver that was asked for, built, and what its guard needs."""
+
+    solver: Any
+    title: str
+    stand_in: Callable[[], Any]
+
+    def post(self, problem: SearchProblem, tell: Callable[..., object]) -> Post:
+        """Its post in one search."""
+
+        def report(title: str, reason: str) -> None:
+            tell("solver_replaced", solver=title, reason=reason)
+
+        clock, deadline = problem.clock, problem.deadline
+        return Post(self.title, self.stand_in, report, openmp_limiter(), deadline, clock)
+
+
+def openmp_limiter() -> Callable[[], None]:
+    """A function that holds the calling thread to one OpenMP thread.
+
+    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew.
+    """
+    loaded = ThreadpoolController().select(user_api="openmp").lib_controllers
+
+    def limit() -> None:
+        for library in loaded:
+            library.set_num_threads(1)
+
+    return limit
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The solvers that were asked for, built; nothing has run yet."""
+
+    strategy: str
+    options: Any
+    theta_solver: Chosen
+    z_solver: Chosen
+    view: Literal["one-hot", "conditional"] = "one-hot"
+
+    def search(self, problem: SearchProblem, tell: Callable[..., object]) -> Search:
+        """The search over a problem, its solvers under guard; `tell` hears of those replaced."""
+        theta_solver = guard_theta(self.theta_solver.solver, self.theta_solver.post(problem, tell))
+        z_solver = guard_z(self.z_solver.solver, self.z_solver.post(problem, tell))
+        with closing(theta_solver), closing(z_solver):
+            if self.strategy == "joint":
+                yield from joint(problem, theta_solver, self.view)
+                return
+            precision = self._precision(problem.evaluations)
+            settings = AdmmSettings(rho=self.options.rho, precision=precision)
+            yield from admm(problem, theta_solver, z_solver, settings)
+
+    def _precision(self, evaluations: int | None) -> Precision:
+        options = self.options
+        return Precision.within(evaluations, options.first, options.step, options.last)
+
+
+def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
+    """Look everything up by name, so that a misspelt one is told before any work."""
+    strategy, given = split_request(config.strategy)
+    if strategy not in STRATEGIES:
+        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    options = build_options(strategy, STRATEGIES[strategy], given)
+    if strategy == "admm":
+        Precision.within(config.max_evaluations, options.first, options.step, options.last)
+    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, config.deadline)
+    z_solver = choose_solver(plugins.z_solvers, config.z_solver, config.deadline)
+    view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
+    return Plan(strategy, options, theta_solver, z_solver, view)
+
+
+def choose_solver(registry: Registry[Any], request: str, deadline: float | None) -> Chosen:
+    """A solver from `name:key=value,…`, with its title and the one that may replace it."""
+    name, _ = split_request(request)
+    solver = _in_time(partial(build_solver, registry, request), registry, name, deadline)
+    return Chosen(solver, registry.title(name), partial(build_solver, registry, STAND_IN))
+
+
+def _in_time(
+    build: Callable[[], Any], registry: Registry[Any], name: str, deadline: float | None
+) -> Any:
+    """What is built in a thread that can be left: a factory may hang like any call of a solver.
+
+    Five seconds are never too long: what it imports may come from a slow disk.
+    """
+    left = PATIENCE if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
+    patience = min(PATIENCE, left)
+    helper = Helper(openmp_limiter())
+    try:
+        built, problem = helper.call(build, patience)
+    except Empty:
+        reason = f"its factory did not come back within {patience:.3g} s"
+        raise PluginError(f"{registry.title(name)} cannot be made: {reason}.") from None
+    finally:
+        helper.stop()
+    if problem is not None:
+        raise problem
+    return built
+
+
+def build_solver(registry: Registry[Any], request: str) -> Any:
+    """A solver from `name:key=value,…`."""
+    name, given = split_request(request)
+    record = registry.get(name)
+    options = build_options(name, record.options, given)
+    return make(registry.title(name), record.factory, options)
+
+
+def check_executor(config: RunConfig, plugins: Plugins) -> None:
+    """Raise if the executor or one of its options does not exist."""
+    name, given = split_request(config.executor)
+    build_options(name, plugins.executors.get(name).options, given)
+
+
+def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
+    """The executor that was asked for, with its work."""
+    name, given = split_request(config.executor)
+    record = plugins.executors.get(name)
+    setting = ExecutorSetting(
+        config.workers, config.memory_bytes, scratch, config.default_workers, config.server
+    )
+    options, title = build_options(name, record.options, given), plugins.executors.title(name)
+    executor: Executor = make(title, record.factory, work, setting, options)
+    is_one = all(hasattr(executor, method) for method in EXECUTOR_METHODS)
+    expect(title, "executor", executor, is_one=is_one)
+    return executor
+
+
+def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
+    """Constraints given as text become records; a name may have a limit on either side."""
+    found = tuple(_constraint(item, plugins) for item in config.constraints)
+    check_names([constraint.limit for constraint in found])
+    # What hangs on a baseline has no number yet.
+    check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
+    return found
+
+
+def _constraint(given: object, plugins: Plugins) -> Constraint:
+    if isinstance(given, Constraint):
+        return given
+    if not isinstance(given, str):
+        hint = 'Give text such as "latency_us <= 50", or Constraint(Limit(name, bound), function).'
+        raise ConfigurationError(f"{given!r} is no limit.", hint=hint)
+    return constraint_of(read_text(given), plugins.constraints)
+
+
+def read_limit(text: str, example: str) -> Limit:
+    """Read a limit on something that has no groups; `example` says how to write one."""
+    return bare_limit(read_text(text, example))
+
+
+def check_names(limits: Sequence[Limit]) -> None:
+    """Raise if two limits on one name are on the same side: of a range there are two ends."""
+    sides = [(limit.name, limit.at_least) for limit in limits]
+    for side in sides:
+        if sides.count(side) > 1:
+            sign = ">=" if side[1] else "<="
+            raise ConfigurationError(
+                f"there are two limits on '{side[0]}' with '{sign}'.", hint="Keep the tighter."
+            )
+
+
+def check_ranges(limits: Sequence[Limit]) -> None:
+    """Raise if no number is within both limits on one name."""
+    least = {limit.name: limit for limit in limits if limit.at_least}
+    for limit in limits:
+        other = least.get(limit.name)
+        if not limit.at_least and other is not None and other.bound > limit.bound:
+            raise ConfigurationError(f"no number is within both '{other}' and '{limit}'.")

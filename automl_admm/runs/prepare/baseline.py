@@ -1,0 +1,97 @@
+"""Limits that hang on a baseline: it is measured once, before the search, and is a number then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from automl_admm.core.errors import NoSuccessError, Remedy
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.driver import SLICE
+from automl_admm.runs.search_run import Subject
+from automl_admm.search.protocol import default_start, derive_seed
+
+NUMBER = 0
+# Of what is left of a budget: the search has to be given some of it.
+SHARE_OF_TIME = 0.5
+
+
+def fix_bounds(
+    constraints: tuple[Constraint, ...], config: RunConfig, subject: Subject, executor: Executor
+) -> tuple[Constraint, ...]:
+    """Give every limit a number: ε = factor · g(first start) where it is relative.
+
+    The first start is evaluated for it, within the budget, only if there is such a limit.
+    """
+    if all(constraint.of_baseline is None for constraint in constraints):
+        return constraints
+    values = _measured(config, subject, executor)
+    return tuple(
+        constraint if constraint.of_baseline is None else _fixed(constraint, value)
+        for constraint, value in zip(constraints, values, strict=True)
+    )
+
+
+def keep_bounds(
+    constraints: tuple[Constraint, ...], bounds: Mapping[tuple[str, bool], float]
+) -> tuple[Constraint, ...]:
+    """Give limits that are relative the numbers that they had before, where they had one.
+
+    `bounds` are by the name of a limit and its side.
+    """
+    return tuple(
+        replace(c, limit=replace(c.limit, bound=bounds[side]))
+        if c.of_baseline is not None and (side := (c.limit.name, c.limit.at_least)) in bounds
+        else c
+        for c in constraints
+    )
+
+
+def _fixed(constraint: Constraint, value: float) -> Constraint:
+    factor = constraint.of_baseline or 0.0
+    return replace(constraint, limit=replace(constraint.limit, bound=factor * value))
+
+
+def _measured(config: RunConfig, subject: Subject, executor: Executor) -> tuple[float, ...]:
+    candidate = (*subject.starts, default_start(subject.space))[0]
+    seed = derive_seed(config.seed, subject.key(candidate))
+    arguments = {"candidate": candidate, "seed": seed}
+    finished = _evaluated(Task(NUMBER, "evaluate", arguments, _limit(config)), executor, config)
+    if finished is None:
+        text = subject.text(candidate)
+        raise NoSuccessError(
+            f"the limits have no baseline: there was no time to evaluate '{text}'.",
+            hint=Remedy("Give a longer {time_budget}, or a number as the limit."),
+        )
+    if finished.status is not Status.SUCCESS:
+        reason = f"{finished.status} {finished.message}".strip().splitlines()[0]
+        raise NoSuccessError(
+            f"the limits have no baseline: '{subject.text(candidate)}' ended with {reason}.",
+            hint=Remedy("Give another pipeline in {starts}, or a number as the limit."),
+        )
+    return tuple(map(float, finished.result["constraints"]))
+
+
+def _limit(config: RunConfig) -> float:
+    """How long it may take: without it there is no search, so that a share of a budget is no limit.
+
+    Only a limit that the user set is one.
+    """
+    if config.deadline is None or config.evaluation_seconds is not None:
+        return config.limit_of_one
+    return max(SHARE_OF_TIME * (config.deadline - time.monotonic()), config.limit_of_one)
+
+
+def _evaluated(task: Task, executor: Executor, config: RunConfig) -> Finished | None:
+    """Wait for one evaluation, as long as the budget lasts."""
+    executor.submit(task)
+    while config.deadline is None or time.monotonic() < config.deadline:
+        for finished in executor.wait(SLICE):
+            if finished.number == task.number:
+                return finished
+    executor.kill(task.number)
+    return None

@@ -1,0 +1,293 @@
+"""Everything that is checked and made ready before a run over pipelines touches the disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from automl_admm.certify.walk.looks import check_ledger, risk_of_look
+from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
+from automl_admm.constraints.expected_evidence import imagine
+from automl_admm.constraints.feature_groups import decide_by_groups
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy, reason_of
+from automl_admm.core.problem import Limit
+from automl_admm.core.space import Candidate
+from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.sensitive import known_columns
+from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.data.table_schema import Schema, schema_of
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.pipelines.labels import number_classes
+from automl_admm.pipelines.metric_trial import check_metric
+from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Constraint, Task
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.certification import (
+    CALLS,
+    Aside,
+    Question,
+    aim,
+    default_ledger,
+    plan_aside,
+)
+from automl_admm.runs.finish.run_files import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.prepare.assembly import Plan, check_executor, plan_search, resolve_constraints
+from automl_admm.runs.prepare.starts import read_starts
+from automl_admm.runs.prepare.suggestions import check_parts
+from automl_admm.runs.session.saved_request import way_of
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Everything that is checked before a run touches the disk.
+
+    The search is given `aims`: the limits, or tighter ones where they are to be certified on the
+    rows `set_aside`, which are so many of the data's `rows`. `target` and `sensitive` are the names
+    of columns, where they have any; `schema` says what all columns are.
+    """
+
+    config: RunConfig
+    task: Task
+    plugins: Plugins
+    grammar: CompiledGrammar
+    starts: tuple[Candidate, ...]
+    metric: Metric
+    constraints: tuple[Constraint, ...]
+    plan: Plan
+    work: PipelineWork
+    aims: tuple[Limit, ...]
+    rows: int
+    set_aside: Any
+    schema: Schema
+    target: str | None = None
+    sensitive: tuple[str, ...] = ()
+    aside: Aside | None = None
+    question: Question | None = None
+
+
+def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
+    """Check everything that the user gave; nothing has been written yet when this raises.
+
+    `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
+    """
+    plugins = load_plugins(config.extra_plugins)
+    check_parts(config, plugins)
+    plan = plan_search(config, plugins)
+    check_executor(config, plugins)
+    constraints = resolve_constraints(config, plugins)
+    task = config.task or infer_task(y)
+    check_target(y, task)
+    grammar = _grammar(config, task, plugins)
+    starts = read_starts(config.starts, grammar.pipelines)
+    apart_or_named = known_columns(sensitive, X, columns_of(constraints))
+    whole = _whole(X, y, task, apart_or_named, config.positive)
+    constraints = meet_data(constraints, trial_rows(whole))
+    aside = _plan_aside(constraints, whole, config)
+    fraction = config.test_size if aside is None else aside.fraction
+    searched, set_aside = _parted(whole, task, constraints, fraction, config.seed)
+    classes = 0 if whole.classes is None else len(whole.classes)
+    metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
+    held_out = whole.part(set_aside) if len(set_aside) else None
+    apart = () if sensitive is None else tuple(map(str, sensitive.columns))
+    work = replace(
+        _work(config, task, grammar, metric, constraints, whole.part(searched)),
+        held_out=held_out,
+        rule=decide_by_groups(constraints, apart, classes) if config.group_thresholds else None,
+        calls=0 if aside is None else CALLS,
+    )
+    check_scoring(work)
+    try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in work.splits])
+    asked = [grammar.text, *map(grammar.pipelines.text, starts)]
+    question = None if aside is None else _question(config, work, whole, asked)
+    aims = _aims(constraints, aside, question)
+    return Preparation(
+        config=config,
+        task=task,
+        plugins=plugins,
+        grammar=grammar,
+        starts=starts,
+        metric=metric,
+        constraints=constraints,
+        plan=plan,
+        work=replace(work, aims=aims),
+        aims=aims,
+        rows=len(whole.y),
+        set_aside=set_aside,
+        schema=_schema(X, y, sensitive),
+        target=_name_of(y),
+        sensitive=apart,
+        aside=aside,
+        question=question,
+    )
+
+
+def _grammar(config: RunConfig, task: Task, plugins: Plugins) -> CompiledGrammar:
+    """The grammar, knowing which names are components of another task alone."""
+    components = plugins.components[task]
+    everywhere = {record.name for each in TASKS for record in plugins.components[each]}
+    elsewhere = frozenset(everywhere - {record.name for record in components})
+    return load_grammar(config.grammar, components, plugins.grammars, elsewhere, config.max_depth)
+
+
+def _work(
+    config: RunConfig,
+    task: Task,
+    grammar: CompiledGrammar,
+    metric: Metric,
+    constraints: tuple[Constraint, ...],
+    table: Table,
+) -> PipelineWork:
+    """What evaluations share: the rows of the search, and how they are parted."""
+    numeric, categorical = column_kinds(table.X)
+    return PipelineWork(
+        space=grammar.pipelines,
+        table=table,
+        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
+        metric=metric,
+        context=BuildContext(task, numeric, categorical),
+        load_components=partial(_load_components, task, config.extra_plugins),
+        constraints=constraints,
+        persist=config.folder is not None,
+    )
+
+
+def _schema(X: Any, y: Any, sensitive: Any) -> Schema:
+    """What all columns of the table are: features, target and sensitive ones."""
+    import pandas as pd
+
+    parts = [schema_of(pd.DataFrame(X))]
+    if _name_of(y) is not None:
+        parts.append(schema_of(pd.DataFrame(y)))
+    if sensitive is not None:
+        parts.append(schema_of(sensitive))
+    return Schema(tuple(column for part in parts for column in part.columns))
+
+
+def _name_of(target: Any) -> str | None:
+    name = getattr(target, "name", None)
+    return None if name is None else str(name)
+
+
+def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:
+    """The same with limits that have other numbers."""
+    aims = _aims(constraints, prepared.aside, prepared.question)
+    return replace(prepared, constraints=constraints, aims=aims)
+
+
+def _aims(
+    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
+) -> tuple[Limit, ...]:
+    if aside is None or question is None:
+        return tuple(constraint.limit for constraint in constraints)
+    return aim(constraints, aside, risk_of_look(question.next_look, aside.risk))
+
+
+def _plan_aside(
+    constraints: tuple[Constraint, ...], whole: Table, config: RunConfig
+) -> Aside | None:
+    if config.certify is None:
+        return None
+    examples = imagine(constraints, trial_rows(whole))
+    aside = plan_aside(constraints, examples, config.certify, config.certify_fraction)
+    if aside.impossible and config.on_infeasible == "raise":
+        raise ConfigurationError(
+            f"there can be no certificate: {aside.impossible[0]}",
+            hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
+        )
+    return aside
+
+
+def _question(
+    config: RunConfig, work: PipelineWork, whole: Table, asked: Sequence[str]
+) -> Question:
+    """The rows set aside, and what a run is made of that is asked about on them.
+
+    `asked` are texts on which the search hangs besides its settings and its rows.
+    """
+    assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
+    rows, data = fingerprint(work.held_out), fingerprint_data(whole)
+    run = run_of(fingerprint(work.table), config.seed)
+    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    way = "" if is_timed else way_of(config, data, rows, run, *asked)
+    ledger = config.looks or default_ledger()
+    check_ledger(ledger)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way)
+
+
+def check_scoring(work: PipelineWork) -> None:
+    """Score a dummy on every validation part: what fails for it fails for every pipeline."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    is_class = work.context.task == "classification"
+    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
+        dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
+        dummy.fit(train.X, train.labels())
+        try:
+            with unheard_warnings():
+                score = score_of(work.metric, dummy, valid)
+        except Exception as problem:
+            reason = reason_of(problem)
+            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
+            raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
+        if not math.isfinite(score):
+            raise DataError(
+                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
+                hint=Remedy(
+                    "A class may have too few rows; choose another {scoring} or fewer folds "
+                    "in {cv}."
+                ),
+            )
+    with unheard_warnings():
+        check_metric(work.metric, work.table.part(work.splits[0][1]))
+
+
+def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
+    return load_plugins(extra, quietly=True).components[task]
+
+
+def _whole(X: Any, y: Any, task: Task, sensitive: Any, positive: object) -> Table:
+    import numpy as np
+
+    classes = None
+    if task == "classification":
+        classes, y = number_classes(y, positive)
+    elif positive is not None:
+        raise ConfigurationError(
+            f"'{positive}' cannot be the positive class: the target is a quantity.",
+            hint=Remedy("Leave out {positive}."),
+        )
+    return Table(X, np.asarray(y), classes, sensitive)
+
+
+def _parted(
+    whole: Table,
+    task: Task,
+    constraints: tuple[Constraint, ...],
+    fraction: float,
+    seed: int,
+) -> tuple[Any, Any]:
+    """Where the rows to search on and those held out stand: both have their share of each group."""
+    import numpy as np
+
+    if fraction == 0.0:
+        return np.arange(len(whole.y)), np.arange(0)
+    return hold_out(whole.y, task, fraction, seed, _groups_of(constraints, whole))
+
+
+def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
+    """The group of every row, by each way in which a limit parts them."""
+    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
+
+
+def trial_rows(table: Table) -> TrialRows:
+    """The rows as limits meet them before there is a pipeline."""
+    classes = 0 if table.classes is None else len(table.classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes)

@@ -1,0 +1,49 @@
+"""Where a search begins: pipelines that somebody wrote down, as text or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.space import Candidate
+from automl_admm.grammar.text.matcher import parse, parse_lines
+
+MAX_BYTES = 1_000_000
+
+
+def read_starts(given: Iterable[str | Path], pipelines: PipelineSpace) -> tuple[Candidate, ...]:
+    """The candidates of texts, and of files with one a line; each pipeline once."""
+    found: dict[str, Candidate] = {}
+    for item in given:
+        for candidate in _read(item, pipelines):
+            found.setdefault(pipelines.key(candidate), candidate)
+    return tuple(found.values())
+
+
+def _read(item: str | Path, pipelines: PipelineSpace) -> tuple[Candidate, ...]:
+    if isinstance(item, str):
+        return (parse(item, pipelines, "start"),)
+    candidates = parse_lines(_content(item), pipelines, str(item))
+    if not candidates:
+        raise ConfigurationError(f"'{item}' has no pipeline.", hint="Write one a line.")
+    return candidates
+
+
+def _content(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise ConfigurationError(
+                f"there is no file '{path}' to start from.",
+                hint="A pipeline is written like 'impute() random_forest(n_estimators=120)'.",
+            )
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigurationError(f"'{path}' is too large for a list of pipelines.")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as problem:
+        raise ConfigurationError(f"'{path}' cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError as problem:
+        raise ConfigurationError(
+            f"'{path}' is not UTF-8 text (byte {problem.start}).", hint="Save it as UTF-8."
+        ) from None

@@ -1,0 +1,232 @@
+"""A run that was to be certified, read from its folder, and rows seen as that run saw them."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from automl_admm.constraints.dry_run import columns_of, meet_data
+from automl_admm.constraints.group_comparison import Grouped
+from automl_admm.core.errors import DataError, Remedy, StoreError
+from automl_admm.core.evidence import Evidence, Timing, as_evidence
+from automl_admm.data.columns import check_columns
+from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.sensitive import known_columns
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.predictions.checks import turn
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.certification import CALLS
+from automl_admm.runs.finish.run_files import hash_table
+from automl_admm.runs.prepare.assembly import resolve_constraints
+from automl_admm.runs.prepare.preparation import Preparation, trial_rows
+from automl_admm.runs.saved.model_file import load_model, rows_for_the_model
+from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
+
+
+@dataclass(frozen=True)
+class RowsAside:
+    """The rows that a run set aside: where they stand among all `rows` of its data.
+
+    They are a `fraction` of these. `groups` has the names of the groups that a limit compares, and
+    `measured` what was timed and measured of the fit that shipped: no rows tell that again. Both
+    are by the limit, and empty in runs of older versions, as is the fraction.
+    """
+
+    rows: int
+    places: tuple[int, ...]
+    fraction: float | None = None
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    measured: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        places = self.places
+        is_in = bool(places) and min(places) >= 0 and max(places) < self.rows
+        if not is_in or len(set(places)) < len(places):
+            raise ValueError(f"its places are not among {self.rows} rows")
+
+
+@dataclass(frozen=True)
+class CertifiedRun:
+    """The files of a run: its `run.json`, the manifest of its model, its rows set aside."""
+
+    folder: RunFolder
+    content: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    aside: RowsAside
+    pipeline: Any
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What was asked for, resolved."""
+        return dict(self.content["settings"])
+
+    @property
+    def risk(self) -> float:
+        """What all looks at its data together may spend."""
+        return 1.0 - float(self.settings["certify"])
+
+    def table(self, frame: Any) -> Table:
+        """Rows as the search's own: features by name, the target as numbers, sensitive columns."""
+        settings = self.settings
+        if settings["target"] is None:
+            raise StoreError(
+                f"'{self.folder.path}' does not say which column is the target: its y had no name.",
+                hint="Fit again with a y that has one, such as pandas.Series(y, name='target').",
+            )
+        for name in [settings["target"], *settings["sensitive"]]:
+            if name not in frame.columns:
+                raise DataError(f"DATA has no column '{name}', which the certificate is about.")
+        y, classes = frame[settings["target"]].to_numpy(), None
+        if self.manifest["classes"] is not None:
+            classes, y = self._classes(y)
+        X = check_columns(frame, self.manifest["columns"])
+        wanted = columns_of(self.limits())
+        sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
+        return Table(X, y, classes, known_columns(sensitive, X, wanted))
+
+    def _classes(self, labels: Any) -> tuple[Any, Any]:
+        """The labels of the classes, the positive one last, and the number of each row's."""
+        names, positive = list(self.manifest["classes"]), self.manifest.get("positive")
+        if positive is not None and positive not in names:
+            reason = f"'{self.folder.model_manifest}' has no class '{positive}' to be positive."
+            raise StoreError(reason)
+        classes = np.asarray(self.pipeline.classes_)
+        numbers = _numbered(labels, names, self.settings["target"])
+        if len(names) == 2 and positive == names[0]:
+            return classes[::-1], 1 - numbers
+        return classes, numbers
+
+    def limits(self) -> tuple[Constraint, ...]:
+        """Its limits, measured by what is installed under their names."""
+        limits = self.settings["limits"]
+        texts = (f"{x['name']} {'>=' if x['at_least'] else '<='} {x['bound']!r}" for x in limits)
+        config = RunConfig(constraints=tuple(texts))
+        return resolve_constraints(config, load_plugins(quietly=True))
+
+    def constraints(self, table: Table) -> tuple[Constraint, ...]:
+        """Its limits, with the groups that they compared; an older run's are those of the rows."""
+        return meet_data(self.limits(), trial_rows(table), self.aside.groups)
+
+    def evidence(self, table: Table, constraints: Sequence[Constraint]) -> list[Evidence]:
+        """What the limits see of the model now; what only its fit can tell is unknown."""
+        numbered = self.pipeline
+        if table.classes is not None:
+            numbered = Numbered(self.pipeline, table.classes)
+        with unheard_warnings(), rows_for_the_model():
+            evaluated = EvaluatedPipeline(
+                pipeline=numbered,
+                X=table.X,
+                y=table.y,
+                predictions=turn(predict_scores(self.pipeline, table.X), table.classes),
+                fit_seconds=math.nan,
+                predict_seconds=math.nan,
+                decisions=np.asarray(numbered.predict(table.X)),
+                sensitive=table.sensitive,
+                calls=CALLS,
+                saved_bytes=self.folder.model.stat().st_size,
+            )
+            return [as_evidence(constraint.function(evaluated)) for constraint in constraints]
+
+    def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
+        """What was timed or measured in the run itself; None if the run did not say."""
+        found = self.aside.measured.get(str(constraint.limit))
+        if isinstance(seen, Timing) and isinstance(found, list):
+            return replace(seen, values=np.array(found, dtype=float))
+        return as_evidence(found) if isinstance(found, float) else None
+
+
+def read_certified(folder: RunFolder) -> CertifiedRun:
+    """Read a run whose limits were to be certified; the model last, which tells of plugins."""
+    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
+    if content.get("settings", {}).get("certify") is None:
+        raise StoreError(
+            f"'{folder.path}' holds no certificate.",
+            hint=Remedy("Fit with {certify=0.95} to get one."),
+        )
+    aside = _rows_aside(folder)
+    return CertifiedRun(folder, content, manifest, aside, load_model(folder))
+
+
+def _rows_aside(folder: RunFolder) -> RowsAside:
+    if not folder.rows_set_aside.exists():
+        raise StoreError(
+            f"'{folder.path}' holds no certificate.", hint="There was no time left to test."
+        )
+    said = folder.read(folder.rows_set_aside)
+    try:
+        rows, places = int(said["rows"]), tuple(map(int, said["places"]))
+        fraction = said.get("fraction")
+        groups = {limit: list(map(str, names)) for limit, names in said.get("groups", {}).items()}
+        share = None if fraction is None else float(fraction)
+        return RowsAside(rows, places, share, groups, dict(said.get("measured", {})))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem)
+        raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
+
+
+def _numbered(labels: Any, classes: Sequence[str], target: str) -> Any:
+    """The numbers of labels, by their names in the manifest."""
+    numbers = {name: number for number, name in enumerate(classes)}
+    found = [numbers.get(str(label), -1) for label in labels]
+    if -1 in found:
+        row = found.index(-1)
+        said = f"column '{target}' has '{labels[row]}' in row {row + 1}"
+        hint = f"Its classes are: {', '.join(classes)}."
+        raise DataError(f"{said}, which is no class of the run.", hint=hint)
+    return np.array(found, dtype=np.intp)
+
+
+def write_rows_aside(
+    folder: RunFolder, prepared: Preparation, evidence: Sequence[Evidence]
+) -> None:
+    """Write where the rows set aside stand, what only the run could measure, and what rows it had.
+
+    Rows are known by a number each, so that others can be told from them.
+    """
+    aside, places = prepared.aside, [int(place) for place in prepared.set_aside]
+    content = {
+        "rows": prepared.rows,
+        "places": places,
+        "fraction": None if aside is None else aside.fraction,
+        "groups": {
+            str(one.limit): list(one.function.names)
+            for one in prepared.constraints
+            if isinstance(one.function, Grouped)
+        },
+        "measured": {
+            str(one.limit): _as_plain(seen)
+            for one, seen in zip(prepared.constraints, evidence, strict=False)
+            if one.kind == "measured"
+        },
+    }
+    write_json(folder.rows_set_aside, content)
+    file = io.BytesIO()
+    np.save(file, _hashes(prepared))
+    write_atomically(folder.row_hashes, file.getvalue())
+
+
+def _as_plain(evidence: Evidence) -> float | list[float] | None:
+    if isinstance(evidence, Timing):
+        return [float(value) for value in evidence.values]
+    return float(evidence.value) if math.isfinite(evidence.value) else None
+
+
+def _hashes(prepared: Preparation) -> Hashes:
+    """A number for every row of the data, in their order."""
+    found = np.zeros(prepared.rows, dtype=np.uint64)
+    aside = np.zeros(prepared.rows, dtype=bool)
+    aside[prepared.set_aside] = True
+    found[~aside] = hash_table(prepared.work.table)
+    if prepared.work.held_out is not None:
+        found[aside] = hash_table(prepared.work.held_out)
+    return found

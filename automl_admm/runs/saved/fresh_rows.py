@@ -1,0 +1,113 @@
+"""Rows that a run never saw, and what its limits come to on them: a test, and no comparison."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from automl_admm.certify.bounds.bounds import exact_bounds
+from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
+from automl_admm.core.errors import DataError, StoreError
+from automl_admm.core.evidence import Rate, Timing
+from automl_admm.data.fingerprints import Hashes
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.config import count_workers
+from automl_admm.runs.finish.run_files import hash_table
+from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.runs.saved.verification import judge_calls
+from automl_admm.store.json_content import read_file
+from automl_admm.store.run_folder import RunFolder
+
+# The risk of calling rows that repeat each other by nature rows of the run.
+DOUBT = 1e-4
+
+
+@dataclass(frozen=True)
+class OnFreshRows:
+    """What the limits came to on fresh rows, each at the whole `risk`.
+
+    What is timed or measured of a fit says nothing of rows: it is in `timed`, in sentences, and
+    decides nothing.
+    `known` of the `rows` are equal to rows of the run, value for value; it is None if the run does
+    not say which rows it had.
+    """
+
+    findings: tuple[Finding, ...]
+    timed: tuple[str, ...]
+    risk: float
+    rows: int
+    known: int | None
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether all limits that rows can tell of may be claimed at once."""
+        return all_certified(self.findings)
+
+
+def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
+    """Test the model of a run on rows that it never saw; raises if these are rows of the run."""
+    run = read_certified(folder)
+    table = run.table(frame.reset_index(drop=True))
+    if not len(table.y):
+        raise DataError("DATA has no rows.")
+    known = _count_known(run, table)
+    constraints = run.constraints(table)
+    with threadpool_limits(max(count_workers(-1) // int(run.settings["workers"]), 1)):
+        seen = run.evidence(table, constraints)
+    findings = tuple(
+        judge(evidence, constraint.limit, run.risk)
+        for constraint, evidence in zip(constraints, seen, strict=True)
+        if constraint.kind != "measured"
+    )
+    apart = (
+        f"{one.limit}: only the fit tells it"
+        for one, evidence in zip(constraints, seen, strict=True)
+        if one.kind == "measured" and not isinstance(evidence, Timing)
+    )
+    timed = (*judge_calls(constraints, seen, run.risk), *apart)
+    return OnFreshRows(findings, timed, run.risk, len(table.y), known)
+
+
+def _count_known(run: CertifiedRun, table: Table) -> int | None:
+    """How many rows are equal to some of the run's; raises if they are more than chance explains.
+
+    Rows of few columns repeat each other. How often they do, the rows set aside tell, which are
+    equal to rows of the search by chance alone.
+    """
+    hashes = _read_hashes(run.folder.row_hashes)
+    if hashes is None:
+        return None
+    if len(hashes) != run.aside.rows:
+        raise _unreadable(run.folder.row_hashes, f"it has {len(hashes)} rows")
+    aside = np.zeros(len(hashes), dtype=bool)
+    aside[list(run.aside.places)] = True
+    by_chance = int(np.isin(hashes[aside], hashes[~aside]).sum())
+    bounds = exact_bounds(Rate(by_chance, int(aside.sum())), DOUBT)
+    found = int(np.isin(hash_table(table), hashes).sum())
+    if bounds is not None and found > max(bounds.upper * len(table.y), 1):
+        raise DataError(
+            f"{found} of the {len(table.y)} rows of DATA are rows of the run: they are not fresh.",
+            hint="Leave them out, or verify the run on its own data without --fresh.",
+        )
+    return found
+
+
+def _read_hashes(path: Path) -> Hashes | None:
+    try:
+        found = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError) as problem:
+        raise _unreadable(path, str(problem)) from problem
+    if found.ndim != 1 or found.dtype != np.uint64:
+        raise _unreadable(path, "it holds something else")
+    return np.asarray(found)
+
+
+def _unreadable(path: Path, reason: str) -> StoreError:
+    return StoreError(f"'{path}' cannot be read: {reason}.", hint="Fit again.")

@@ -1,0 +1,134 @@
+"""Loading the pipeline of a run (its hash, the types in it, the file), and rows for it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError, reason_of
+from automl_admm.data.columns import check_columns
+from automl_admm.data.shares import Share, written_out
+from automl_admm.data.table_schema import read_schema
+from automl_admm.data.tables import read_table
+from automl_admm.execution.skops_import import import_skops
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.store.json_content import RESTORE, read_file
+from automl_admm.store.run_folder import RunFolder
+
+# What a model's file may become when it is unpacked: arrays of one value shrink much, none so much.
+MOST_TIMES = 100
+MOST_UNPACKED = 500_000_000
+
+
+def load_model(folder: RunFolder) -> Any:
+    """The fitted pipeline of a run folder.
+
+    A file whose hash is not the manifest's, or that names a type which is neither trusted by
+    skops, nor on our list, nor named by the plugin of an installed component, is refused before
+    anything of it is loaded.
+    """
+    manifest = folder.read(folder.model_manifest)
+    try:
+        content = read_file(folder.model)
+    except FileNotFoundError:
+        hint = "Fit again, or resume the run."
+        raise StoreError(f"'{folder.path}' holds no {folder.model.name}.", hint=hint) from None
+    if hashlib.sha256(content).hexdigest() != manifest.get("sha256"):
+        hint = "It was changed or cut off after the run: fit again."
+        raise StoreError(f"'{folder.model}' is not the file that the run wrote.", hint=hint)
+    return _load(folder, content)
+
+
+def _load(folder: RunFolder, content: bytes) -> Any:
+    skops = import_skops()
+    trusted = trusted_types(load_plugins())
+    try:
+        _refuse_bombs(folder, content)
+        strange = sorted(set(skops.get_untrusted_types(data=content)) - trusted)
+    except StoreError:
+        raise
+    except Exception as problem:
+        raise _no_model(folder, reason_of(problem)) from problem
+    if strange:
+        raise StoreError(
+            f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
+            hint="Load it with skops.io.load(…, trusted=[…]) if you know where it is from.",
+        )
+    try:
+        model = skops.loads(content, trusted=sorted(trusted))
+    except Exception as problem:
+        raise _no_model(folder, reason_of(problem)) from problem
+    if not callable(getattr(model, "predict", None)):
+        raise _no_model(folder, f"it holds {type(model).__name__}, which predicts nothing.")
+    return model
+
+
+def _refuse_bombs(folder: RunFolder, content: bytes) -> None:
+    """Raise where little that was compressed would become more than a machine has room for."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        unpacked = sum(item.file_size for item in archive.infolist())
+    if unpacked > max(MOST_UNPACKED, MOST_TIMES * len(content)):
+        raise _no_model(folder, f"it would become {unpacked} bytes.")
+
+
+def _no_model(folder: RunFolder, reason: str) -> StoreError:
+    return StoreError(f"'{folder.model}' is no model of a run: {reason}", hint=RESTORE)
+
+
+@contextmanager
+def rows_for_the_model() -> Iterator[None]:
+    """Turn whatever a model raises that cannot take rows into an error of the data.
+
+    A model from a run folder may be anything, and so may be what it raises.
+    """
+    try:
+        yield
+    except AutomlAdmmError:
+        raise
+    except Exception as problem:
+        reason = reason_of(problem)
+        raise DataError(f"the pipeline cannot take these rows: {reason}") from problem
+
+
+def read_features(manifest: Mapping[str, Any], data: Path) -> Any:
+    """Return the rows of a file as the model was given those of its training.
+
+    Columns are put in order and called what they were called, and their cells hold what they held.
+    """
+    columns, schema = manifest["columns"], read_schema(manifest)
+    if schema is None:
+        return check_columns(read_table(data, manifest["text_columns"]), columns)
+    names = schema.by_name()
+    unknown = [name for name in columns if name not in names]
+    if unknown:
+        raise StoreError(
+            f"the schema of the run's table has no column '{unknown[0]}'.", hint=RESTORE
+        )
+    frame = check_columns(read_table(data, schema=schema.part(columns)), columns)
+    return frame.set_axis([names[name].name for name in columns], axis=1)
+
+
+def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = None) -> Any:
+    """Return all columns of a file, target and all, as the run was given those of its own.
+
+    Where the run read only a share of this file, so does this.
+    """
+    if share is not None:
+        with written_out(data, share) as part:
+            return read_rows(manifest, part)
+    schema = read_schema(manifest)
+    if schema is None:
+        return read_table(data, manifest["text_columns"])
+    return read_table(data, schema=schema)
+
+
+def trusted_types(plugins: Plugins) -> frozenset[str]:
+    """What the components that ship consist of, and what plugins say of theirs."""
+    records = (record for registry in plugins.components.values() for record in registry)
+    return TRUSTED.union(*(record.trusted_types for record in records))

@@ -1,0 +1,252 @@
+"""A certificate computed again: from the model, the data and the log of the run alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.certify.claims import verify
+from automl_admm.certify.walk.looks import find_look, risk_of_look
+from automl_admm.certify.walk.verdicts import Finding, judge
+from automl_admm.constraints.expected_evidence import imagine
+from automl_admm.core.errors import DataError, Remedy, StoreError
+from automl_admm.core.evidence import Evidence, Timing
+from automl_admm.core.problem import Evaluation
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import count_workers
+from automl_admm.runs.finish.certification import (
+    ask,
+    contend,
+    default_ledger,
+    plan_aside,
+    whole_text,
+)
+from automl_admm.runs.finish.run_files import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.prepare.preparation import trial_rows
+from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.log import SqliteStore
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The certificate of a run, what was found again, and what differs, in sentences.
+
+    `timed` are the limits on calls, timed again on this machine: they decide nothing. `unvouched`
+    says what the certificate claims and nobody can compute again.
+    """
+
+    certificate: Certificate
+    findings: tuple[Finding, ...]
+    differences: tuple[str, ...]
+    timed: tuple[str, ...] = ()
+    unvouched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Again:
+    """What verification looks at: the rows set aside, and all rows where they were given."""
+
+    run: CertifiedRun
+    certificate: Certificate
+    rows: Table
+    whole: Table | None
+    constraints: tuple[Constraint, ...]
+    evaluations: tuple[Evaluation, ...]
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the certificate is of a version that wrote less, and measured sizes otherwise."""
+        return not self.certificate.data_sha256
+
+    @property
+    def shipped(self) -> Evaluation | None:
+        """The evaluation in the run's log whose pipeline is the model."""
+        number = self.run.manifest.get("evaluation")
+        return next((one for one in self.evaluations if one.number == number), None)
+
+
+def verify_run(folder: RunFolder, frame: Any) -> Verified:
+    """Compute again all that the certificate of a run claims, and say what cannot be.
+
+    `frame` has the rows that were set aside alone, or all rows of the data in the order they had.
+    """
+    if not folder.certificate.exists():
+        raise StoreError(
+            f"'{folder.path}' holds no certificate.",
+            hint=Remedy("Fit with {certify=0.95} to get one."),
+        )
+    certificate = read_certificate(folder.certificate)
+    again = _read_again(read_certified(folder), certificate, frame)
+    run, constraints = again.run, again.constraints
+    # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
+    with threadpool_limits(max(count_workers(-1) // int(run.settings["workers"]), 1)):
+        seen = run.evidence(again.rows, constraints)
+    risk = risk_of_look(certificate.look, run.risk)
+    order, look = _order(again), _look(again)
+    findings = tuple(
+        _finding(again, constraint, evidence, risk)
+        for constraint, evidence in zip(constraints, seen, strict=True)
+    )
+    return Verified(
+        certificate,
+        findings,
+        (*_edited(again), *verify(certificate, _claims(again, order, look), findings)),
+        tuple(judge_calls(constraints, seen, risk)),
+        tuple(_unvouched(again, order, look)),
+    )
+
+
+def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Again:
+    places = list(run.aside.places)
+    whole = run.table(frame) if len(frame) == run.aside.rows else None
+    if whole is None and len(frame) != len(places):
+        raise DataError(
+            f"DATA has {len(frame)} rows, and the run had {run.aside.rows}, of which "
+            f"{len(places)} were set aside.",
+            hint="Give the file that the run was made on, or just the rows set aside; with --fresh "
+            "rows that the run never saw.",
+        )
+    rows = run.table(frame.reset_index(drop=True)) if whole is None else whole.part(places)
+    constraints = run.constraints(rows if whole is None else whole)
+    store = SqliteStore(run.folder.store)
+    try:
+        evaluations = tuple(store.read())
+    finally:
+        store.close()
+    if any(one.ok and len(one.constraints) != len(constraints) for one in evaluations):
+        raise StoreError(
+            f"'{run.folder.settings}' has {len(constraints)} limits, and the log has other numbers "
+            "of values.",
+            hint="It was changed after the run wrote it: restore it, or fit again.",
+        )
+    return _Again(run, certificate, rows, whole, constraints, evaluations)
+
+
+def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> dict[str, object]:
+    """What the certificate has to say, as far as it follows from what is here."""
+    run, certificate = again.run, again.certificate
+    claims: dict[str, object] = {
+        "model_sha256": hashlib.sha256(run.folder.model.read_bytes()).hexdigest(),
+        "rows_sha256": fingerprint(again.rows),
+        "rows": len(again.rows.y),
+        "risk": run.risk,
+        "risk_spent": risk_of_look(certificate.look, run.risk),
+        "versions": run.manifest["versions"],
+    }
+    if again.whole is not None and not again.is_old:
+        claims["data_sha256"] = fingerprint_data(again.whole)
+    shipped = again.shipped
+    if shipped is not None:
+        claims["pipeline"] = whole_text(shipped)
+    if order is not None:
+        claims["order"] = order
+    ordered = certificate.order if order is None else order
+    if shipped is not None:
+        place = ordered.index(shipped.key) + 1 if shipped.key in ordered else 0
+        claims["position"] = place
+    return claims if look is None else claims | {"look": look}
+
+
+def _order(again: _Again) -> tuple[str, ...] | None:
+    """The order of the walk as it follows from the log; None where it cannot be known."""
+    if again.whole is None or again.is_old or again.run.content.get("state") != "done":
+        return None
+    examples = imagine(again.constraints, trial_rows(again.whole))
+    confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction
+    aside = plan_aside(again.constraints, examples, confidence, fraction)
+    return tuple(one.key for one in contend(again.evaluations, again.constraints, aside))
+
+
+def _look(again: _Again) -> int | None:
+    """The number of the look in the ledger of this machine, if that knows of it."""
+    run, certificate = again.run, again.certificate
+    if again.is_old:
+        return None
+    said = run.content.get("request", {}).get("looks")
+    ledger = default_ledger() if said is None else Path(said)
+    searched = run_of(run.content["data"]["sha256"], int(run.settings["seed"]))
+    limits = [str(constraint.limit) for constraint in again.constraints]
+    asked = ask(certificate.order, limits, run.risk, f"{searched} {certificate.token}")
+    return find_look(ledger, certificate.data_sha256, asked, earlier=(certificate.rows_sha256,))
+
+
+def _edited(again: _Again) -> Iterator[str]:
+    """What the files of the run say of each other."""
+    run, certificate = again.run, again.certificate
+    written = run.manifest.get("certificate_sha256")
+    content = run.folder.certificate.read_bytes()
+    if written is not None and hashlib.sha256(content).hexdigest() != written:
+        yield "certificate.json is not the file that the run wrote."
+    data = run.content["data"]
+    if data["held_out_sha256"] != certificate.rows_sha256:
+        yield "run.json speaks of other rows set aside than the certificate."
+    if again.whole is not None:
+        places = set(run.aside.places)
+        searched = [place for place in range(run.aside.rows) if place not in places]
+        if fingerprint(again.whole.part(searched)) != data["sha256"]:
+            yield "The rows that were not set aside are not those that the run searched on."
+
+
+def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float) -> Finding:
+    """The finding of one limit: what was timed is judged by the run's own record of it.
+
+    A size was another thing in certificates of older versions: there the verdict alone counts.
+    """
+    claimed = {one.limit: one for one in again.certificate.findings}.get(str(constraint.limit))
+    if constraint.kind == "measured":
+        recorded = again.run.recorded(constraint, seen)
+        if recorded is not None:
+            return judge(recorded, constraint.limit, risk)
+        return (
+            claimed if again.is_old and claimed is not None else judge(seen, constraint.limit, risk)
+        )
+    found = judge(seen, constraint.limit, risk)
+    is_size = again.is_old and constraint.limit.name == "size_mb" and claimed is not None
+    if is_size and claimed is not None and claimed.verdict is found.verdict:
+        return replace(claimed, reason=found.reason)
+    return found
+
+
+def judge_calls(
+    constraints: Sequence[Constraint], seen: Sequence[Evidence], risk: float
+) -> Iterator[str]:
+    """What the limits on calls come to on this machine, now."""
+    for constraint, evidence in zip(constraints, seen, strict=True):
+        if isinstance(evidence, Timing):
+            yield str(judge(evidence, constraint.limit, risk))
+
+
+def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -> Iterator[str]:
+    """What the certificate claims and cannot be computed again here, a sentence each."""
+    certificate = again.certificate
+    yield f"the time at which it was made ({certificate.time})"
+    if certificate.position > 1:
+        before = certificate.position - 1
+        yield f"that the {before} before it in the order passed: their models were not kept"
+    if order is None:
+        yield f"the order of the test: {_why_no_order(again)}"
+    if look is None:
+        yield (
+            f"that it is look {certificate.look} at these data: no ledger on this machine knows of "
+            "it"
+        )
+    if again.whole is None:
+        yield "that the search had none of these rows: give all the data to have that compared"
+    if any(constraint.kind == "measured" for constraint in again.constraints):
+        yield "what was timed or measured in the run: its record was judged again, not the calls"
+
+
+def _why_no_order(again: _Again) -> str:
+    if again.is_old:
+        return "a version of automl-admm wrote it that ordered otherwise"
+    if again.whole is None:
+        return "it follows from all the data, and these are the rows set aside"
+    return "the run went on after the certificate was written"

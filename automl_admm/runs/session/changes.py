@@ -1,0 +1,139 @@
+"""What is not as it was when a run is to go on: the data, the grammar, the limits, the metric."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
+from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.ranking import rank
+from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.grammar.text.matcher import parse
+
+SHOWN_CHARACTERS = 60
+STARTS = 10
+# The settings that what is measured hangs on.
+MEASURED = (
+    *("task", "metric", "target", "positive", "sensitive"),
+    *("folds", "test_size", "certify", "group_thresholds"),
+)
+# What runs of older versions do not say, and how it was.
+ADDED: Mapping[str, Any] = MappingProxyType({"group_thresholds": False, "positive": None})
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed, in a line each, and what that does to the evaluations made before.
+
+    Where the `space` is another one they have to be read anew from their texts; where they are
+    `void` they were measured on other rows, or something else was measured.
+    """
+
+    lines: tuple[str, ...] = ()
+    space: bool = False
+    void: bool = False
+
+
+def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
+    """Compare two contents of `run.json`: that of the run, and what it would be now."""
+    data = _data(before["data"], now["data"])
+    was, is_now = ({**ADDED, **side["settings"]} for side in (before, now))
+    measured = [
+        f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
+        for name in MEASURED
+        if was.get(name) != is_now.get(name)
+    ]
+    limits = _limits(was["limits"], is_now["limits"])
+    names = [[item["name"] for item in side["limits"]] for side in (was, is_now)]
+    is_other_space = was["space_sha256"] != is_now["space_sha256"]
+    texts = was["grammar_text"], is_now["grammar_text"]
+    grammar = [_grammar(*texts)] if is_other_space else []
+    return Changes(
+        lines=(*data, *measured, *limits, *grammar),
+        space=is_other_space,
+        void=bool(data or measured) or names[0] != names[1],
+    )
+
+
+def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    shapes = [f"{side['rows']} rows, {side['columns']} columns" for side in (was, now)]
+    if shapes[0] != shapes[1]:
+        return [f"data: {shapes[0]} → {shapes[1]}"]
+    same = all(was.get(name) == now.get(name) for name in ("sha256", "held_out_sha256"))
+    return [] if same else [f"data: {shapes[0]} as before, but other values"]
+
+
+def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
+    texts = [[_limit(item) for item in side] for side in (was, now)]
+    if texts[0] == texts[1]:
+        return []
+    return [f"limits: {', '.join(texts[0]) or 'none'} → {', '.join(texts[1]) or 'none'}"]
+
+
+def _limit(item: Mapping[str, Any]) -> str:
+    return str(Limit(item["name"], item["bound"], item["at_least"]))
+
+
+def _grammar(was: str, now: str) -> str:
+    """The first line that differs; none does where only the components themselves have changed."""
+    pairs = zip_longest(was.splitlines(), now.splitlines(), fillvalue="")
+    for number, (old, new) in enumerate(pairs, start=1):
+        if old != new:
+            return f"grammar, line {number}: {_shown(old)} → {_shown(new)}"
+    return "grammar: the same text, but its components are others now"
+
+
+def _shown(value: object) -> str:
+    text = f"'{value}'" if isinstance(value, str) else str(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+
+
+def refuse(changes: Changes, folder: Path) -> StoreError:
+    """The error that says what has changed."""
+    return StoreError(
+        f"the run in '{folder}' was begun with something else ({'; '.join(changes.lines)}).",
+        hint=Remedy(
+            "Give back what it was, or allow the change with --allow-changed.",
+            python="Give back what it was, or fit anew with another work_dir; "
+            "`automl-admm resume` may allow the change.",
+        ),
+    )
+
+
+def read_anew(evaluations: Iterable[Evaluation], space: PipelineSpace) -> list[Evaluation]:
+    """The evaluations whose pipelines are in another space too, with their candidates there."""
+    found = []
+    for evaluation in evaluations:
+        candidate = _parsed(evaluation, space)
+        if candidate is not None and space.key(candidate) == evaluation.key:
+            found.append(replace(evaluation, candidate=candidate))
+    return found
+
+
+def _parsed(evaluation: Evaluation, space: PipelineSpace) -> Candidate | None:
+    try:
+        candidate = parse(evaluation.text, space)
+    except ConfigurationError:
+        return None
+    return replace(candidate, fidelity=evaluation.candidate.fidelity)
+
+
+def best_texts(evaluations: Sequence[Evaluation], space: PipelineSpace) -> tuple[Candidate, ...]:
+    """Where to begin when everything has to be evaluated again: the best of what was known."""
+    # Their limits were others, so the loss alone counts.
+    bare = [replace(evaluation, constraints=()) for evaluation in evaluations]
+    parsed = (_parsed(evaluation, space) for evaluation in rank(bare, ()))
+    found = [candidate for candidate in parsed if candidate is not None]
+    return tuple(found[:STARTS])
+
+
+def hash_space(space: SearchSpace) -> str:
+    """A hash that two spaces share if a selection and its parameters mean the same in both."""
+    return hashlib.sha256(repr((space.decisions, space.parameters)).encode()).hexdigest()

@@ -1,0 +1,53 @@
+"""The model that an earlier session of a run left: it stays where none as good could be fitted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.ranking import rank
+from automl_admm.runs.finish.final_fit import Refit
+from automl_admm.runs.session.session import Session
+
+
+def model_that_is_there(session: Session) -> Refit | None:
+    """The model in the run's folder, if it is whole, and of an evaluation that still counts.
+
+    What was evaluated on other data, or for other limits, is no longer in the log, or measured
+    anew. A run that certifies tests its models again.
+    """
+    folder, prepared = session.folder, session.prepared
+    if folder is None or prepared.aside is not None or not folder.model.is_file():
+        return None
+    try:
+        manifest = folder.read(folder.model_manifest)
+    except StoreError:
+        return None
+    limits = [str(constraint.limit) for constraint in prepared.constraints]
+    evaluation = _evaluation_of(manifest, session.past.evaluations)
+    is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
+    if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
+        return None
+    rows = manifest.get("held_out_rows")
+    return Refit(
+        evaluation=evaluation,
+        held_out_score=manifest.get("held_out_score"),
+        held_out_rows=rows if isinstance(rows, int) else 0,
+        one_class=evaluation.one_class,
+    )
+
+
+def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Evaluation | None:
+    """The evaluation that a manifest names, by its number and its text."""
+    name = manifest.get("evaluation"), manifest.get("pipeline")
+    return next((one for one in known if (one.number, one.text) == name and one.ok), None)
+
+
+def is_better(there: Refit, fitted: Refit, session: Session) -> bool:
+    """Whether what is there ranks before what was fitted now."""
+    limits = session.prepared.aims
+    first = rank([fitted.evaluation, there.evaluation], limits)[0]
+    return first is there.evaluation and there.evaluation.key != fitted.evaluation.key

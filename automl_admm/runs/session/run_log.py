@@ -1,0 +1,50 @@
+"""The log of a run as commands show it: its settings, its limits and its evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.store.json_content import RESTORE
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.log import SqliteStore
+
+
+@dataclass(frozen=True)
+class Log:
+    """What `run.json` says was asked for, and what was evaluated."""
+
+    settings: Mapping[str, Any]
+    limits: tuple[Limit, ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+def read_evaluations(folder: RunFolder) -> tuple[Evaluation, ...]:
+    """Return everything that was evaluated in a run folder."""
+    with closing(SqliteStore(folder.store)) as store:
+        return tuple(store.read())
+
+
+def read_log(folder: RunFolder) -> Log:
+    """Read a run folder; raise if its settings and its evaluations have other limits."""
+    settings = folder.read(folder.settings)["settings"]
+    evaluations = read_evaluations(folder)
+    check_limits(folder, settings, evaluations)
+    limits = tuple(
+        Limit(item["name"], float(item["bound"]), item["at_least"]) for item in settings["limits"]
+    )
+    return Log(settings, limits, evaluations)
+
+
+def check_limits(
+    folder: RunFolder, settings: Mapping[str, Any], evaluations: Sequence[Evaluation]
+) -> None:
+    """Raise if there are other limits in the settings of a run than values in its log."""
+    limits = len(settings["limits"])
+    if any(len(one.constraints) != limits for one in evaluations if one.ok):
+        reason = "its limits are not those that were measured"
+        raise StoreError(f"'{folder.settings}' is damaged: {reason}.", hint=RESTORE)

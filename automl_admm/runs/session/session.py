@@ -1,0 +1,179 @@
+"""One session of a run: its folder and its store, made new, or with what earlier sessions left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import AutomlAdmmError, StoreError
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.protocols import Store
+from automl_admm.core.run import RunResult
+from automl_admm.execution.task_folders import remove_tree, temporary_folder
+from automl_admm.runs.finish.run_files import Stretch, describe_run, write_settings
+from automl_admm.runs.prepare.baseline import keep_bounds
+from automl_admm.runs.prepare.preparation import Preparation, aim_again
+from automl_admm.runs.search_run import Past
+from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
+from automl_admm.runs.session.run_log import check_limits
+from automl_admm.store.files import StoreFiles
+from automl_admm.store.memory import MemoryStore
+from automl_admm.store.run_folder import RunFolder, create_folder
+from automl_admm.store.sqlite.lock import read_holder
+from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.rows import UNFINISHED
+
+# The copy of the data and the files of evaluations that go on.
+SCRATCH = ".scratch-"
+
+
+@dataclass(frozen=True)
+class Session:
+    """Where a session works; without a folder nothing is kept of it."""
+
+    prepared: Preparation
+    store: Store
+    scratch: Path
+    folder: RunFolder | None = None
+    past: Past = field(default_factory=Past)
+    earlier: tuple[Stretch, ...] = ()
+
+    def write(self, prepared: Preparation, state: str, result: RunResult | None = None) -> None:
+        """Write `run.json`, if there is a folder."""
+        if self.folder is not None:
+            took = None if state == "running" else time.monotonic() - prepared.config.begun
+            now = Stretch(_wall_clock(prepared.config.begun), took)
+            stretches = (*self.earlier, now)
+            write_settings(self.folder, prepared, stretches, state=state, result=result)
+
+
+@contextmanager
+def open_session(prepared: Preparation) -> Iterator[Session]:
+    """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
+    config, place = prepared.config, prepared.config.place
+    if place is None:
+        with temporary_folder("automl-admm-") as scratch:
+            yield Session(prepared, MemoryStore(), scratch)
+        return
+    folder = RunFolder(place) if config.resumed else create_folder(place, config.folder)
+    before = folder.read(folder.settings) if config.resumed else None
+    earlier = () if before is None else _stretches(before, folder)
+    store = SqliteStore(folder.store, create=before is None, write=before is not None)
+    try:
+        known: Sequence[Evaluation] = () if before is None else store.read()
+        if before is not None:
+            check_limits(folder, before["settings"], known)
+            prepared = _with_known_bounds(prepared, before) if known else prepared
+            changes = _changes(prepared, before, folder)
+            if changes.space or changes.void:
+                prepared, known = _carry_over(store, known, prepared, changes)
+            _remove_leftovers(folder)
+        past = _past(known, prepared)
+        with temporary_folder(SCRATCH, folder.path) as scratch:
+            session = Session(prepared, store, scratch, folder, past, earlier)
+            session.write(session.prepared, "running")
+            # Only now that `run.json` says how long the earlier sessions took.
+            store.count_time(len(earlier) + 1, config.begun)
+            yield from _kept_informed(session)
+    finally:
+        store.close()
+
+
+def _remove_leftovers(folder: RunFolder) -> None:
+    """Remove what sessions that were killed left: who holds the lock of a run is alone with it."""
+    for left in folder.path.glob(f"{SCRATCH}*"):
+        if left.is_dir() and not left.is_symlink():
+            remove_tree(left)
+
+
+def _kept_informed(session: Session) -> Iterator[Session]:
+    try:
+        yield session
+    except BaseException:
+        with suppress(AutomlAdmmError):
+            session.write(session.prepared, "stopped")
+        raise
+
+
+def _with_known_bounds(prepared: Preparation, before: dict[str, Any]) -> Preparation:
+    """Limits that hang on a baseline keep the numbers that they had when the search began."""
+    known = before["settings"]["limits"]
+    bounds = {(item["name"], item["at_least"]): item["bound"] for item in known}
+    return aim_again(prepared, keep_bounds(prepared.constraints, bounds))
+
+
+def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -> Changes:
+    """What is asked for now and was not before; raises if that is not allowed."""
+    changes = find_changes(before, describe_run(prepared))
+    if changes.lines and not prepared.config.changes_allowed:
+        raise refuse(changes, prepared.config.folder or folder.path)
+    return changes
+
+
+def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
+    """What came to an end of its own; the rest is evaluated again if it is proposed again."""
+    ended = tuple(evaluation for evaluation in known if evaluation.status not in UNFINISHED)
+    return Past(ended, prepared.config.is_repeatable)
+
+
+def _carry_over(
+    store: SqliteStore, known: Sequence[Evaluation], prepared: Preparation, changes: Changes
+) -> tuple[Preparation, Sequence[Evaluation]]:
+    """Keep of the store what still means the same.
+
+    Where nothing does, the best of what was known are the places to begin at.
+    """
+    pipelines = prepared.grammar.pipelines
+    kept = [] if changes.void else read_anew(known, pipelines)
+    store.begin_anew(kept)
+    if not changes.void:
+        return prepared, kept
+    starts = dict.fromkeys((*prepared.starts, *best_texts(known, pipelines)))
+    return replace(prepared, starts=tuple(starts)), kept
+
+
+def _wall_clock(begun: float) -> str:
+    ago = timedelta(seconds=time.monotonic() - begun)
+    return (datetime.now(UTC) - ago).isoformat(timespec="milliseconds")
+
+
+def _stretches(before: dict[str, Any], folder: RunFolder) -> tuple[Stretch, ...]:
+    """The earlier sessions; one that was killed lasted until it last noted its time."""
+    sessions = enumerate(before.get("sessions", ()), start=1)
+    return tuple(_measured(item, number, folder) for number, item in sessions)
+
+
+def _measured(item: dict[str, Any], number: int, folder: RunFolder) -> Stretch:
+    if item["seconds"] is not None:
+        return Stretch(item["begun"], item["seconds"])
+    holder = read_holder(StoreFiles(folder.store).lock)
+    if holder is not None and holder.session == number:
+        return Stretch(item["begun"], holder.seconds)
+    # Older versions noted none: such a session lasted until it last wrote something.
+    begun = datetime.fromisoformat(item["begun"]).timestamp()
+    return Stretch(item["begun"], max(_last_written(folder) - begun, 0.0))
+
+
+def _last_written(folder: RunFolder) -> float:
+    """When a store was last written to: its log may be younger than the file itself."""
+    files = (folder.store, folder.store.with_name(f"{folder.store.name}-wal"))
+    return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+
+
+def is_begun(path: Path) -> bool:
+    """Whether a folder holds a run that can go on."""
+    return RunFolder(path).settings.exists()
+
+
+def seconds_used(folder: RunFolder) -> float:
+    """How long the sessions of a run have lasted, all together."""
+    content = folder.read(folder.settings)
+    stretches: Sequence[Stretch] = _stretches(content, folder)
+    if not folder.store.exists():
+        raise StoreError(f"'{folder.path}' holds no store.", hint="Begin the run anew.")
+    return sum(stretch.seconds or 0.0 for stretch in stretches)

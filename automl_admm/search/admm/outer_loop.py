@@ -1,0 +1,389 @@
+"""The outer loop: θ-min, u, δ-min, z-min, duals; and again, roughly at first and better later.
+
+It is a search (see `search.protocol`): it proposes candidates, is sent evaluations, and yields
+its state after every outer iteration. It computes nothing itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+from automl_admm.core.problem import (
+    AdmmState,
+    Evaluation,
+    Observation,
+    Quadratic,
+    SelectionSubproblem,
+    ThetaSubproblem,
+)
+from automl_admm.core.protocols import ThetaSolver, ZSolver
+from automl_admm.core.ranking import best_of
+from automl_admm.core.space import Array, Candidate, Selection
+from automl_admm.search.admm import lagrangian, projection
+from automl_admm.search.admm.excursions import Excursion, Tunings
+from automl_admm.search.admm.initial_state import initial_state
+from automl_admm.search.admm.pricing import (
+    OtherParameters,
+    Scales,
+    SelectionSubspace,
+    ThetaSubspace,
+    measure_scales,
+    prices_of,
+)
+from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.stagnation import GAIN_THAT_MATTERS, Drought, Progress
+from automl_admm.search.protocol import (
+    WAIT,
+    Book,
+    Event,
+    Search,
+    SearchProblem,
+    await_pending,
+    beginning,
+    cheap_at,
+    derive_seed,
+    evaluate_starts,
+    observe,
+    solve,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmmSettings:
+    """ρ, the precision of the sub-problems, and when to stop.
+
+    `dual_cap` bounds the multipliers; `patience` is how many outer iterations, but for excursions,
+    may pass in a row without anything new to evaluate before the space counts as used up.
+    """
+
+    rho: float = 1.0
+    precision: Precision = field(default_factory=Precision)
+    max_iterations: int | None = None
+    patience: int = 5
+    dual_cap: float = 100.0
+
+    def integer_rho(self, iteration: int) -> float:
+        """ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
+
+        f̃ is evaluated at the projection of θ̃ᵈ, so what is trained always has whole numbers, and the
+        term is no more than a proximal one: it holds integers near to where they were. Held with a
+        constant ρ they move the less the closer the search comes, as its gains shrink and ρ does
+        not; of a proximal point method the steps 1/ρ_t may grow (Rockafellar 1976).
+        """
+        return self.rho / (1.0 + iteration)
+
+
+@dataclass
+class _Iteration:
+    """What one outer iteration works with: the records that do not change, and the logs.
+
+    `away` is the excursion that θ-min is on, if it is on one (see `Tunings`).
+    """
+
+    problem: SearchProblem
+    settings: AdmmSettings
+    book: Book
+    tunings: Tunings
+    scales: Scales
+    integers: Array
+    project: Callable[[Candidate], Candidate]
+    away: Excursion | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What z-min came to while some of its evaluations were still to come.
+
+    With several workers these end during the next θ-min. Where one of them is better than what was
+    chosen, by more than counts as nothing, the choice is made again: tuning what has lost by now
+    would be in vain. `state` is that before the choice.
+    """
+
+    work: _Iteration
+    state: AdmmState
+    delta: Array
+    subspace: SelectionSubspace
+    best: Evaluation | None
+    late: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, work: _Iteration, state: AdmmState, delta: Array, subspace: SelectionSubspace
+    ) -> _Choice:
+        """The best evaluation in the space of z-min, with what is pending still to come."""
+        inside = _inside(work.book.evaluations, subspace)
+        best = min(inside, key=subspace.prices.cost, default=None)
+        return cls(work, state, delta, subspace, best, frozenset(work.book.pending))
+
+    def is_overturned_by(self, results: Sequence[Evaluation]) -> bool:
+        """Whether one that came late is better."""
+        late = _inside([e for e in results if e.key in self.late], self.subspace)
+        if self.best is None:
+            return bool(late)
+        enough = self.subspace.prices.cost(self.best) - GAIN_THAT_MATTERS
+        return any(self.subspace.prices.cost(evaluation) < enough for evaluation in late)
+
+    def again(self) -> _Choice:
+        """The choice by what is known now."""
+        return _Choice.of(self.work, self.state, self.delta, self.subspace)
+
+    def outcome(self) -> AdmmState:
+        """The state after it."""
+        return _update_duals(self.work, self.state, self.delta, self.best)
+
+
+def admm(
+    problem: SearchProblem,
+    theta_solver: ThetaSolver,
+    z_solver: ZSolver,
+    settings: AdmmSettings | None = None,
+) -> Search:
+    """Search by ADMM until the driver stops, or nothing new is left to evaluate."""
+    settings = settings or AdmmSettings()
+    book = Book.of(problem)
+    yield from evaluate_starts(problem, book)
+    state = initial_state(problem, beginning(problem, book), settings.rho)
+    integers = projection.integer_mask(problem.space.parameters)
+    project = cache(problem.space.projected)
+    tunings = Tunings.of(problem, settings.precision.evaluations(0))
+    away: Excursion | None = None
+    progress = Progress(problem.limits)
+    scales = measure_scales(book.evaluations, problem.limits)
+    choice: _Choice | None = None
+    idle = 0
+    for iteration in itertools.count():
+        if settings.max_iterations is not None and iteration >= settings.max_iterations:
+            yield from await_pending(book)
+            return
+        known = len(book.keys)
+        if not scales.are_settled:
+            scales = measure_scales(book.evaluations, problem.limits)
+        work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
+        state = replace(state, iteration=iteration, integer_rho=settings.integer_rho(iteration))
+        choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
+        state = choice.outcome()
+        yield state
+        if len(book.keys) == known and book.pending:
+            book.receive((yield WAIT))
+        if len(book.keys) > known:
+            idle = 0
+        elif away is None:  # an excursion in vain is not repeated, and others may be left
+            idle += 1
+        if idle >= settings.patience:
+            yield from await_pending(book)
+            return
+        has_gained = progress.has_come(state.incumbent, scales.loss)
+        away = None if has_gained else _leave(work, state)
+        if away is not None:
+            state = replace(state, selection=away.selection)
+
+
+def _iterate(
+    work: _Iteration,
+    state: AdmmState,
+    theta_solver: ThetaSolver,
+    z_solver: ZSolver,
+    choice: _Choice | None,
+) -> Generator[Event, Sequence[Evaluation], _Choice]:
+    """θ-min, δ-min and z-min; what z-min came to."""
+    state, theta = yield from _tune(work, state, theta_solver, choice)
+    parameters, integer_rho = work.problem.space.parameters, state.integer_rho
+    delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
+    state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
+    subspace = yield from _minimise_selection(work, state, z_solver)
+    return _Choice.of(work, state, delta, subspace)
+
+
+def _tune(
+    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
+) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
+    """θ-min of what was chosen; of what is chosen instead, where late results overturn that."""
+    known = len(work.book.keys)
+    theta = yield from _minimise_theta(work, state, solver, choice)
+    while choice is not None and choice.is_overturned_by(work.book.evaluations):
+        work, choice = replace(work, away=None), choice.again()
+        state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
+        known = len(work.book.keys)
+        theta = yield from _minimise_theta(work, state, solver, choice)
+    evaluations = work.settings.precision.evaluations(_depth(work, state))
+    work.tunings.enter(state.selection, evaluations, len(work.book.keys) - known)
+    return state, theta
+
+
+def _depth(work: _Iteration, state: AdmmState) -> int:
+    """The iteration whose precision θ-min has: on an excursion that of its depth."""
+    return state.iteration if work.away is None else work.away.depth
+
+
+def _minimise_theta(
+    work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
+) -> Generator[Event, Sequence[Evaluation], Array]:
+    """θ-min over the active parameters.
+
+    It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
+    that another selection should have been chosen. On an excursion it has those of its depth, all.
+    """
+    problem, precision, depth = work.problem, work.settings.precision, _depth(work, state)
+    active = list(problem.space.active(state.selection))
+    cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
+    subspace = ThetaSubspace(
+        problem.space,
+        state.selection,
+        prices_of(state, problem.limits, work.scales),
+        Quadratic(cost.center[active], cost.weight[active]),
+    )
+    allowance = precision.allowance(problem, depth)
+    history = tuple(observe(work.book.evaluations, subspace, work.book))
+    drought = Drought.of(precision.evaluations(depth), history)
+    solver.begin(
+        ThetaSubproblem(
+            parameters=tuple(problem.space.parameters[i] for i in active),
+            start=state.theta[active],
+            known_cost=subspace.known_cost,
+            history=history,
+            limits=problem.limits,
+            cheap=cheap_at(problem, subspace),
+            objective_unit=work.scales.loss,
+            evaluations=allowance.evaluations,
+            seconds=allowance.seconds,
+            lowest_fidelity=problem.lowest_fidelity,
+            iteration=state.iteration,
+            seed=derive_seed(problem.seed, "theta", state.iteration),
+        )
+    )
+
+    def is_enough(results: Sequence[Evaluation], learned: Sequence[Observation[Array]]) -> bool:
+        if choice is not None and choice.is_overturned_by(results):
+            return True
+        return work.away is None and drought.lasts(learned, len(work.book.pending))
+
+    yield from solve(work.book, subspace, solver, allowance, "theta", is_enough)
+    return _best_theta(work, state, subspace, cost.center)
+
+
+def _best_theta(
+    work: _Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array
+) -> Array:
+    """The active parameters of the best evaluation, where there is one; the others projected."""
+    active = list(work.problem.space.active(state.selection))
+    inactive = work.integers.copy()
+    inactive[active] = 0.0
+    theta = projection.project_inactive(state.theta, center, inactive)
+    priced = [o for o in observe(work.book.evaluations, subspace, work.book) if not o.failed]
+    if priced:
+        theta[active] = min(priced, key=lambda observation: observation.loss).point
+    return theta
+
+
+def _minimise_selection(
+    work: _Iteration, state: AdmmState, solver: ZSolver
+) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
+    """z-min with the parameters of every component fixed; the space that it searched.
+
+    It has n_t evaluations, fewer where they are in vain.
+    """
+    problem, precision = work.problem, work.settings.precision
+    subspace = _selections(work, state)
+    allowance = precision.allowance(problem, state.iteration)
+    history = tuple(observe(work.book.evaluations, subspace, work.book))
+    drought = Drought.of(precision.evaluations(state.iteration), history)
+    solver.begin(
+        SelectionSubproblem(
+            space=problem.space,
+            start=state.selection,
+            history=history,
+            elsewhere=tuple(_elsewhere(work.book, subspace)),
+            limits=problem.limits,
+            evaluations=allowance.evaluations,
+            seconds=allowance.seconds,
+            lowest_fidelity=problem.lowest_fidelity,
+            iteration=state.iteration,
+            seed=derive_seed(problem.seed, "z", state.iteration),
+        )
+    )
+
+    def is_enough(_: Sequence[Evaluation], learned: Sequence[Observation[Selection]]) -> bool:
+        return drought.lasts(learned, len(work.book.pending))
+
+    yield from solve(work.book, subspace, solver, allowance, "z", is_enough)
+    return subspace
+
+
+def _selections(work: _Iteration, state: AdmmState) -> SelectionSubspace:
+    """The space of z-min: all selections at the present parameters and prices."""
+    prices = prices_of(state, work.problem.limits, work.scales)
+    return SelectionSubspace(work.problem.space, state.theta, prices, work.project)
+
+
+def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
+    """The latest evaluation of each selection among those with other parameters, at this price."""
+    others = OtherParameters(subspace)
+    located = ((others.locate(evaluation.candidate), evaluation) for evaluation in book.evaluations)
+    latest = {selection: evaluation for selection, evaluation in located if selection is not None}
+    return observe(latest.values(), others, book)
+
+
+def _inside(evaluations: Sequence[Evaluation], subspace: SelectionSubspace) -> list[Evaluation]:
+    return [e for e in evaluations if e.ok and _is_inside(e, subspace)]
+
+
+def _is_inside(evaluation: Evaluation, subspace: SelectionSubspace) -> bool:
+    return subspace.locate(evaluation.candidate) is not None
+
+
+def _update_duals(
+    work: _Iteration, state: AdmmState, delta: Array, chosen: Evaluation | None
+) -> AdmmState:
+    """u, λ and μ at the new point, and what the iteration leaves behind.
+
+    Multipliers are in the units of the scales; until these are settled they stay at 0.
+    """
+    settings, problem = work.settings, work.problem
+    cap = settings.dual_cap if work.scales.are_settled else 0.0
+    dual = lagrangian.update_dual(state.dual, state.theta, delta, state.integer_rho, cap)
+    state = replace(state, delta=delta, dual=dual)
+    if chosen is not None:
+        prices = prices_of(state, problem.limits, work.scales)
+        residuals = prices.residuals(chosen)
+        duals = lagrangian.update_constraint_duals(
+            state.constraint_duals, residuals, state.rho, cap
+        )
+        state = replace(
+            state,
+            selection=chosen.candidate.selection,
+            slack=prices.slack(chosen),
+            residuals=residuals,
+            constraint_duals=duals,
+        )
+    return replace(
+        state,
+        primal_residual=_gap(state.theta, delta) + float(np.abs(state.residuals).sum()),
+        incumbent=best_of(work.book.evaluations, problem.limits),
+        evaluations=len(work.book.keys),
+        seconds=problem.clock(),
+        scales=work.scales.constraints,
+    )
+
+
+def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
+    """Where to tune next if what z-min chose was tuned before as closely as it would be now."""
+    evaluations = work.settings.precision.evaluations(state.iteration + 1)
+    if not work.tunings.is_tuned(state.selection, evaluations):
+        return None
+    subspace, known = _selections(work, state), work.book.evaluations
+    here = (evaluation for evaluation in known if _is_inside(evaluation, subspace))
+    prices = {e.candidate.selection: subspace.prices.cost(e) if e.ok else math.inf for e in here}
+    prices.pop(state.selection, None)
+    points = {(e.candidate.selection, e.key) for e in known}
+    return work.tunings.depart(prices, Counter(selection for selection, _ in points))
+
+
+def _gap(one: Array, other: Array) -> float:
+    return float(np.linalg.norm(one - other))

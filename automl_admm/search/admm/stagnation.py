@@ -1,0 +1,83 @@
+"""When there is nothing left to gain: in a sub-problem, and in the iterations of the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.core.problem import Evaluation, Limit, Observation, is_feasible
+from automl_admm.core.ranking import violation
+
+# Of the unit of losses, which is the spread of those seen.
+GAIN_THAT_MATTERS = 0.01
+SHORTEST = 4
+
+
+@dataclass
+class Drought:
+    """Whether the last k evaluations of a sub-problem brought no gain.
+
+    k = max(4, n_t / 2). The papers give every sub-problem n_t evaluations. A selection that was
+    tuned before may have nothing left: it takes its n_t again and again as long as z-min returns to
+    it, and z-min does, because it judges the others by parameters tuned for this one. With half as
+    many in vain the other block has its turn earlier, and the selections change more often. As n_t
+    grows, so does k: what looks converged at first is looked at more closely later. `lowest` is the
+    least loss known before.
+    """
+
+    patience: int
+    lowest: float = math.inf
+    _in_vain: float = 0.0
+
+    @classmethod
+    def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
+        """At the beginning of a sub-problem of n_t evaluations."""
+        losses = (observation.loss for observation in known if not observation.failed)
+        return cls(max(SHORTEST, evaluations // 2), min(losses, default=math.inf))
+
+    def lasts(self, learned: Sequence[Observation[Any]], pending: int = 0) -> bool:
+        """Take in results; whether it is time to end.
+
+        Small gains add up: what counts is the gain on the last one that mattered. Evaluations on a
+        part of the rows tell of none, and count as the part that they are. While others are
+        `pending` k is so many more: they had been asked for before anything came of these.
+        """
+        for observation in learned:
+            is_whole = observation.fidelity == 1.0 and not observation.failed
+            if is_whole and observation.loss < self.lowest - GAIN_THAT_MATTERS:
+                self.lowest, self._in_vain = observation.loss, 0.0
+            else:
+                self._in_vain += observation.fidelity
+        return self._in_vain >= self.patience + pending
+
+
+@dataclass
+class Progress:
+    """Whether the iterations gain: `_before` is the last incumbent that was a gain.
+
+    Small gains add up, as they do in a sub-problem.
+    """
+
+    limits: Sequence[Limit]
+    _before: Evaluation | None = None
+
+    def has_come(self, incumbent: Evaluation | None, unit: float) -> bool:
+        """Take in the incumbent after an iteration; `unit` is that of losses."""
+        if incumbent is None or not self._is_gain(incumbent, unit):
+            return False
+        self._before = incumbent
+        return True
+
+    def _is_gain(self, incumbent: Evaluation, unit: float) -> bool:
+        """Whether it is better by what matters; as incumbents are ranked, not at today's prices."""
+        if self._before is None:
+            return True
+        if not is_feasible(incumbent, self.limits):
+            before = violation(self._before.constraints, self.limits)
+            now = violation(incumbent.constraints, self.limits)
+            return now < (1.0 - GAIN_THAT_MATTERS) * before
+        if not is_feasible(self._before, self.limits):
+            return True
+        return incumbent.loss < self._before.loss - GAIN_THAT_MATTERS * unit

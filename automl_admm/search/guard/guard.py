@@ -1,0 +1,335 @@
+"""Every call of a solver goes through a guard, so that no solver can take a run down.
+
+A solver that breaks its promises (see `core.protocols`) is asked again a few times, then
+reported by name and replaced for the rest of the run. One that keeps them is not changed in any
+way: its proposals pass bit for bit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from numbers import Real
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+from automl_admm.core.errors import SHELL_HINT, AutomlAdmmError, ConfigurationError
+from automl_admm.core.problem import AtFidelity, Observation
+from automl_admm.core.protocols import ThetaSolver, ZSolver
+from automl_admm.core.space import Array, Selection
+from automl_admm.search.guard.proposal_checks import (
+    BoxGround,
+    Fault,
+    Ground,
+    TableGround,
+    Trail,
+    shortened,
+)
+
+logger = logging.getLogger(__name__)
+
+PointT = TypeVar("PointT")
+
+PATIENCE = 120.0
+SHARE_OF_TIME_LEFT = 0.25
+SHORT_CALL = 5.0
+GRACE = 0.5
+SLICE = 0.25
+WORTH_TELLING = 1.0
+FAULTS_IN_A_ROW = 3
+FAULTS_IN_A_RUN = 10
+FEW_KNOWN = 8
+
+
+# --- calls that can be walked away from ----------------------------------------------------------
+
+
+_Answer = SimpleQueue[tuple[Any, BaseException | None]]
+_Requests = SimpleQueue[tuple[Callable[[], Any], _Answer] | None]
+
+
+class Helper:
+    """A daemon thread that makes calls for one that waits, but not for ever.
+
+    `prepare` is called in the thread before each call. Handing a call over takes some 30 µs. What
+    holds the interpreter's lock for ever, in compiled code, holds the waiting thread too.
+    """
+
+    def __init__(self, prepare: Callable[[], None], name: str = "solver") -> None:
+        self._prepare = prepare
+        self._name = name
+        self._requests: _Requests = SimpleQueue()
+        self._thread: Thread | None = None
+        self._running: _Answer | None = None
+        self._is_late = False
+
+    def call(
+        self,
+        function: Callable[[], Any],
+        timeout: float,
+        is_hurried: Callable[[], bool] | None = None,
+    ) -> tuple[Any, BaseException | None]:
+        """What the function returns, or what it raises; raises `Empty` if the time runs out.
+
+        It runs out soon after `is_hurried` has become true.
+        """
+        if self._thread is None:
+            arguments = (self._requests, self._prepare)
+            thread = Thread(target=_serve, args=arguments, daemon=True, name=self._name)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                reason = f"the thread of a {self._name} cannot be started: {error}."
+                raise AutomlAdmmError(reason, hint=SHELL_HINT) from error
+            self._thread = thread
+        answer: _Answer = SimpleQueue()
+        self._running = answer
+        self._requests.put((function, answer))
+        try:
+            outcome = _await(answer, timeout, is_hurried)
+        except Empty:
+            self._is_late = True
+            raise
+        self._running = None
+        return outcome
+
+    def stop(self) -> None:
+        """End the thread; a call that still runs is broken off at its next line of Python.
+
+        One that was only interrupted may first come to its end: an exception from outside can fall
+        into a finaliser, where Python prints it.
+        """
+        if self._thread is None:
+            return
+        self._requests.put(None)
+        if self._is_under_way() and self._thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._thread.ident), ctypes.py_object(SystemExit)
+            )
+        self._thread = None
+
+    def _is_under_way(self) -> bool:
+        """Whether the last call still runs, after a moment's grace."""
+        if self._running is None:
+            return False
+        try:
+            self._running.get(timeout=0.0 if self._is_late else GRACE)
+        except Empty:
+            return True
+        return False
+
+
+def _await(
+    answer: _Answer, timeout: float, is_hurried: Callable[[], bool] | None
+) -> tuple[Any, BaseException | None]:
+    """The answer; a wait that an interrupt may cut short is cut into slices."""
+    if is_hurried is None:
+        return answer.get(timeout=timeout)
+    until = time.monotonic() + timeout
+    while not is_hurried():
+        left = until - time.monotonic()
+        with suppress(Empty):
+            return answer.get(timeout=max(min(left, SLICE), 0.0))
+        if left <= SLICE:
+            raise Empty
+    return answer.get(timeout=min(max(until - time.monotonic(), 0.0), GRACE))
+
+
+def _serve(requests: _Requests, prepare: Callable[[], None]) -> None:
+    with suppress(SystemExit):
+        while (request := requests.get()) is not None:
+            function, answer = request
+            try:
+                prepare()
+                answer.put((function(), None))
+            except BaseException as problem:  # noqa: BLE001 - whoever waits is told, whatever it is
+                answer.put((None, problem))
+
+
+# --- the guard -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Post:
+    """A solver's post in a run: who holds it, and what becomes of it.
+
+    `title` names the solver and its provider. `stand_in` makes the one that replaces it. `report`
+    is told the title and the reason. `prepare` is called in the solver's thread before each call.
+    """
+
+    title: str
+    stand_in: Callable[[], Any]
+    report: Callable[[str, str], object]
+    prepare: Callable[[], None]
+    deadline: float | None
+    clock: Callable[[], float]
+
+    def patience(self) -> float:
+        """Seconds that a call may take: two minutes, or a quarter of the time left if less.
+
+        Five seconds are never too long, unless the deadline comes first.
+        """
+        if self.deadline is None:
+            return PATIENCE
+        left = max(self.deadline - self.clock(), GRACE)
+        return min(PATIENCE, left, max(left * SHARE_OF_TIME_LEFT, SHORT_CALL))
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed: then it is nobody's fault that a call was broken off."""
+        return self.deadline is not None and self.clock() >= self.deadline
+
+
+class Guard(Generic[PointT]):
+    """A solver like the one that it wraps, but one that keeps its promises.
+
+    A fault in `begin`, a call that hangs and a solver that is stuck end its service at once, any
+    other fault if it comes three times in a row or ten times in a run. The stand-in begins with
+    the present sub-problem and all that was told since. That a `ConfigurationError` leaves the
+    first `begin` is no fault: so a solver refuses a space that it was not made for.
+    """
+
+    def __init__(self, solver: Any, ground_of: Callable[[Any], Ground[PointT]], post: Post) -> None:
+        self._solver = solver
+        self._ground_of = ground_of
+        self._post = post
+        self._helper = Helper(post.prepare)
+        self._stand_in: Any = None
+        self._trail = Trail()
+        self._row: Counter[str] = Counter()
+        self._faults = 0
+        self._has_begun = False
+        self._subproblem: Any = None
+
+    def begin(self, subproblem: Any) -> None:
+        """Start on a sub-problem."""
+        self._subproblem = subproblem
+        self._told: list[Observation[PointT]] = []
+        self._ground = self._ground_of(subproblem)
+        if self._stand_in is not None:
+            self._stand_in.begin(subproblem)
+            return
+        self._trail.enter(self._ground.size, map(self._key_of, subproblem.history))
+        try:
+            # A method that the solver lacks is to be missed inside of the call.
+            self._call("begin", lambda: self._solver.begin(subproblem))
+        except Fault as fault:
+            if isinstance(fault.__cause__, ConfigurationError) and not self._has_begun:
+                raise fault.__cause__ from None
+            self._replace(fault)
+        self._has_begun = True
+
+    def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
+        """Proposals that the core can rely on."""
+        while self._stand_in is None:
+            try:
+                return self._ask(count, pending)
+            except Fault as fault:
+                self._weigh("ask", fault)
+        found: Sequence[PointT] = self._stand_in.ask(count, pending)
+        return found
+
+    def tell(self, observations: Sequence[Observation[PointT]]) -> None:
+        """Pass on what was observed."""
+        self._told.extend(observations)
+        if self._stand_in is not None:
+            self._stand_in.tell(observations)
+            return
+        self._trail.known.update(map(self._key_of, observations))
+        try:
+            self._call("tell", lambda: self._solver.tell(observations))
+            self._row["tell"] = 0
+        except Fault as fault:
+            self._weigh("tell", fault)
+
+    def close(self) -> None:
+        """Let the thread go."""
+        self._helper.stop()
+
+    def _ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
+        proposed = self._call("ask", partial(_listed, self._solver, count, pending))
+        is_early = self._ground.size == math.inf or len(self._trail.known) < FEW_KNOWN
+        is_early = is_early and self._trail.has_room
+        if count and not proposed and not pending and is_early:
+            raise Fault("proposed nothing, although most of its box is untried")
+        admitted = [self._admit(item) for item in proposed]
+        if self._trail.is_stuck:
+            raise Fault("proposed the same point again and again", is_final=True)
+        self._row["ask"] = 0
+        return admitted
+
+    def _admit(self, proposed: Any) -> PointT | AtFidelity[PointT]:
+        if not isinstance(proposed, AtFidelity):
+            point = self._ground.admit(proposed)
+            self._trail.note((self._ground.key(point), 1.0))
+            return point
+        point = self._ground.admit(proposed.point)
+        fidelity: Any = proposed.fidelity
+        lowest = self._subproblem.lowest_fidelity
+        if not isinstance(fidelity, Real) or not lowest <= fidelity <= 1.0:
+            allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
+            raise Fault(f"asked for the fidelity {shortened(fidelity)}, where {allowed} allowed")
+        self._trail.note((self._ground.key(point), float(fidelity)))
+        return AtFidelity(point, float(fidelity))
+
+    def _call(self, method: str, function: Callable[[], Any]) -> Any:
+        """Make a call in the helper's thread; whatever goes wrong is a fault."""
+        patience = self._post.patience()
+        try:
+            result, problem = self._helper.call(function, patience)
+        except Empty:
+            is_over = self._post.is_over()
+            if is_over and patience >= WORTH_TELLING:
+                told = "%s was still in %s after %.3g s when the time ran out"
+                logger.warning(told, self._post.title, method, patience)
+            reason = f"did not come back from {method} within {patience:.3g} s"
+            raise Fault(reason, is_final=True, is_silent=is_over) from None
+        if problem is not None:
+            reason = f"raised {shortened(problem)} in {method}"
+            raise Fault(reason, is_final=method == "begin") from problem
+        return result
+
+    def _key_of(self, observation: Observation[PointT]) -> Hashable:
+        return self._ground.key(observation.point), observation.fidelity
+
+    def _weigh(self, method: str, fault: Fault) -> None:
+        """Count a fault; enough of them cost a solver its place."""
+        self._row[method] += 1
+        self._faults += 1
+        logger.debug("%s %s", self._post.title, fault, exc_info=fault)
+        is_enough = self._row[method] >= FAULTS_IN_A_ROW or self._faults >= FAULTS_IN_A_RUN
+        if fault.is_final or is_enough:
+            self._replace(fault)
+
+    def _replace(self, fault: Fault) -> None:
+        self._helper.stop()
+        self._stand_in = self._post.stand_in()
+        history = (*self._subproblem.history, *self._told)
+        self._stand_in.begin(replace(self._subproblem, history=history))
+        if not fault.is_silent:
+            told = "%s %s; random proposals take its place until the run ends"
+            logger.warning(told, self._post.title, fault)
+            self._post.report(self._post.title, str(fault))
+
+
+def _listed(solver: Any, count: int, pending: Sequence[Any]) -> list[Any]:
+    """A list of what a solver proposes, never more than it was asked for."""
+    return list(islice(solver.ask(count, pending), count))
+
+
+def guard_theta(solver: ThetaSolver, post: Post) -> Guard[Array]:
+    """Guard a θ-solver."""
+    return Guard(solver, BoxGround.of, post)
+
+
+def guard_z(solver: ZSolver, post: Post) -> Guard[Selection]:
+    """Guard a z-solver."""
+    return Guard(solver, TableGround.of, post)

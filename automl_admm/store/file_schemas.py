@@ -1,0 +1,208 @@
+"""What stands in each JSON file of a run folder.
+
+A key that an older version did not write is optional, and its absence means "as before". Keys that
+nobody reads again are not named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from automl_admm.store.json_content import (
+    LARGEST_WHOLE,
+    MismatchError,
+    Schema,
+    anything,
+    either,
+    flag,
+    list_of,
+    mapping_of,
+    moment,
+    nullable,
+    number,
+    one_of,
+    real,
+    record,
+    text,
+    whole,
+    within,
+)
+
+FIRST_CERTIFICATE, CERTIFICATE_SCHEMA = 1, 2
+LARGEST_PID = 2**31 - 1
+TASK = one_of("classification", "regression")
+SHARE = within(0.0, 1.0)
+TEXTS = list_of(text)
+LIMIT = record({"name": text, "bound": number, "at_least": flag})
+NUMBER_OR_TEXT = either("a number or a text", number, text)
+
+REQUEST = record(
+    {
+        "constraints": TEXTS,
+        "looks": nullable(text),
+        "extra_plugins": TEXTS,
+        "only_python": TEXTS,
+    },
+    {
+        "max_depth": whole(),
+        "task": nullable(TASK),
+        "max_evaluations": nullable(whole(1)),
+        "budget_seconds": nullable(number),
+        "theta_solver": text,
+        "z_solver": text,
+        "strategy": text,
+        "executor": text,
+        "workers": whole(1),
+        "default_workers": flag,
+        "test_size": SHARE,
+        "certify": nullable(SHARE),
+        "certify_fraction": nullable(SHARE),
+        "group_thresholds": flag,
+        "evaluation_seconds": nullable(number),
+        "memory_bytes": nullable(number),
+        "min_fidelity": SHARE,
+        "seed": whole(),
+        "title": text,
+        "source": nullable(text),
+        "scoring": nullable(text),
+        "cv": nullable(NUMBER_OR_TEXT),
+    },
+)
+SETTINGS = record(
+    {
+        "grammar_text": text,
+        "space_sha256": text,
+        "starts": TEXTS,
+        "metric": text,
+        "metric_best": number,
+        "limits": list_of(LIMIT),
+        "workers": whole(1),
+        "target": nullable(text),
+        "sensitive": TEXTS,
+        "seed": whole(),
+    },
+    {
+        "task": TASK,
+        "folds": whole(1),
+        "test_size": SHARE,
+        "certify": nullable(SHARE),
+        "group_thresholds": flag,
+        "positive": nullable(text),
+    },
+)
+DATA = record(
+    {"rows": whole(), "columns": whole(), "sha256": text, "held_out_sha256": nullable(text)},
+)
+SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})
+RUN = record(
+    {"settings": SETTINGS, "data": DATA},
+    {
+        "request": REQUEST,
+        "sessions": list_of(SESSION),
+        "result": record({"stopped_by": text}),
+    },
+)
+COLUMN = record(
+    {
+        "name": either("a text or a whole number", text, whole(-LARGEST_WHOLE)),
+        "holds": one_of("boolean", "number", "text", "other"),
+        "dtype": text,
+    },
+    {
+        "categories": nullable(
+            list_of(either("a text, a number or a truth value", text, real, flag))
+        ),
+        "is_ordered": flag,
+        "texts": TEXTS,
+        "has_gaps": flag,
+    },
+)
+MODEL = record(
+    {
+        "sha256": text,
+        "columns": TEXTS,
+        "text_columns": TEXTS,
+        "classes": nullable(TEXTS),
+        "versions": mapping_of(text),
+    },
+    {
+        "threshold": nullable(
+            either("a number, 'never' or 'always'", real, one_of("never", "always"))
+        ),
+        "group_thresholds": mapping_of(anything),
+        "schema": nullable(list_of(COLUMN)),
+        "positive": nullable(text),
+    },
+)
+FINDING = record(
+    {
+        "limit": text,
+        "value": nullable(number),
+        "bound": nullable(number),
+        "verdict": one_of("certified", "not certified", "violated", "not estimable"),
+        "method": text,
+        "is_approximate": flag,
+        "counts": mapping_of(whole()),
+        "rows_needed": nullable(whole()),
+        "reason": text,
+    }
+)
+_CERTIFICATE = record(
+    {
+        "schema": one_of(FIRST_CERTIFICATE, CERTIFICATE_SCHEMA),
+        "model_sha256": text,
+        "rows_sha256": text,
+        "rows": whole(1),
+        "pipeline": text,
+        "findings": list_of(FINDING),
+        "risk": SHARE,
+        "risk_spent": SHARE,
+        "look": whole(1),
+        "order": TEXTS,
+        "position": whole(1),
+        "versions": mapping_of(text),
+        "time": text,
+    }
+)
+
+
+def certificate(value: Any, where: str) -> None:
+    """Demand a certificate; the first ones had neither the hash of all data nor a token."""
+    _CERTIFICATE(value, where)
+    if value["schema"] != FIRST_CERTIFICATE:
+        record({"data_sha256": text, "token": text})(value, where)
+
+
+_ROWS_SET_ASIDE = record(
+    {"rows": whole(1), "places": list_of(whole())},
+    {
+        "fraction": nullable(SHARE),
+        "groups": mapping_of(TEXTS),
+        "measured": mapping_of(
+            nullable(either("a number or a list of numbers", real, list_of(real)))
+        ),
+    },
+)
+
+
+def rows_set_aside(value: Any, where: str) -> None:
+    """Demand the places of rows among so many rows, each of them once."""
+    _ROWS_SET_ASIDE(value, where)
+    places, rows = value["places"], value["rows"]
+    if len(set(places)) < len(places) or max(places, default=0) >= rows:
+        raise MismatchError(f"'places' are not places of different rows among {rows}")
+
+
+HOLDER = record(
+    {"host": text, "pid": whole(1, LARGEST_PID), "start": number},
+    {"run": text, "rows": whole(), "session": whole(), "seconds": within(0.0, 1e12)},
+)
+STORE = record({"run": text, "version": whole(), "rows": whole()})
+
+# The files that `RunFolder.read` reads; a certificate and the manifest of a store have readers of
+# their own, which make records of them.
+SCHEMAS: Mapping[str, Schema] = MappingProxyType(
+    {"run.json": RUN, "model.json": MODEL, "certification-rows.json": rows_set_aside}
+)

@@ -1,0 +1,225 @@
+"""The content of JSON files that others may have changed, held to a schema before it is used.
+
+A schema is a function that is given a value and where it stands, and raises where the value is not
+what it should be. What a schema does not name is let through: a later version may have written it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+
+Schema = Callable[[Any, str], None]
+
+LARGEST_WHOLE = 2**63 - 1
+RESTORE = "It was changed after the run wrote it: restore it, or fit again."
+NO_KEYS: Mapping[str, Schema] = MappingProxyType({})
+
+
+class MismatchError(Exception):
+    """A value that is not what the schema says, in words: where it is, and what was expected."""
+
+
+def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, Any]:
+    """Return the content of a JSON file; raise a StoreError where it is not what was written.
+
+    A missing file is a FileNotFoundError: what that means, the caller knows.
+    """
+    try:
+        content = json.loads(read_file(path).decode())
+        schema(content, "")
+    except MismatchError as problem:
+        raise StoreError(f"'{path}' is damaged: {problem}.", hint=hint) from problem
+    except (ValueError, RecursionError) as problem:
+        reason = _in_a_line(problem)
+        raise StoreError(f"'{path}' cannot be read: {reason}.", hint=hint) from problem
+    return dict(content)
+
+
+def read_file(path: Path) -> bytes:
+    """Return what a file holds; raise a StoreError where it cannot be read, or is no plain file."""
+    try:
+        if path.exists() and not path.is_file():
+            raise StoreError(f"'{path}' is no file.", hint=RESTORE)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as problem:
+        raise StoreError(f"'{path}' cannot be read: {problem.strerror}.") from problem
+
+
+def _in_a_line(problem: Exception) -> str:
+    if isinstance(problem, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(problem, UnicodeDecodeError):
+        return "it is no text in UTF-8"
+    return str(problem).splitlines()[0].rstrip(".")
+
+
+def anything(value: Any, where: str) -> None:
+    """Let any value through."""
+    del value, where
+
+
+def text(value: Any, where: str) -> None:
+    """Demand a text that can be written and printed, without halves of characters."""
+    _demand(isinstance(value, str), value, where, "a text")
+    is_whole = not any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in value)
+    _demand(is_whole, value, where, "a text of whole characters")
+
+
+def moment(value: Any, where: str) -> None:
+    """Demand a moment in ISO 8601, with its offset from UTC."""
+    text(value, where)
+    try:
+        is_moment = datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        is_moment = False
+    _demand(is_moment, value, where, "a moment such as 2026-11-22T09:30:00+00:00")
+
+
+def flag(value: Any, where: str) -> None:
+    """Demand true or false."""
+    _demand(isinstance(value, bool), value, where, "true or false")
+
+
+def whole(least: int = 0, most: int = LARGEST_WHOLE) -> Schema:
+    """Return the schema of whole numbers from `least` to `most`."""
+
+    def check(value: Any, where: str) -> None:
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        upwards = f"to {most}" if most < LARGEST_WHOLE else "upwards"
+        expected = f"a whole number from {least} {upwards}"
+        _demand(is_whole and least <= value <= most, value, where, expected)
+
+    return check
+
+
+def real(value: Any, where: str) -> None:
+    """Demand a number that a float can be; what could not be measured may be NaN or infinite."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _demand(is_number and _is_float(value), value, where, "a number")
+
+
+def number(value: Any, where: str) -> None:
+    """Demand a finite number."""
+    real(value, where)
+    _demand(math.isfinite(value), value, where, "a finite number")
+
+
+def within(low: float, high: float) -> Schema:
+    """Return the schema of numbers between two bounds."""
+
+    def check(value: Any, where: str) -> None:
+        number(value, where)
+        _demand(low <= value <= high, value, where, f"a number from {low:g} to {high:g}")
+
+    return check
+
+
+def nullable(schema: Schema) -> Schema:
+    """Return the schema of what may also be null."""
+
+    def check(value: Any, where: str) -> None:
+        if value is not None:
+            schema(value, where)
+
+    return check
+
+
+def either(expected: str, *schemas: Schema) -> Schema:
+    """Return the schema of what one of several lets through; `expected` says it in words."""
+
+    def check(value: Any, where: str) -> None:
+        _demand(any(_is_let_through(one, value) for one in schemas), value, where, expected)
+
+    return check
+
+
+def one_of(*values: object) -> Schema:
+    """Return the schema of a value that is one of these."""
+    listed = " or ".join(repr(value) for value in values)
+
+    def check(value: Any, where: str) -> None:
+        is_known = any(type(value) is type(known) and value == known for known in values)
+        _demand(is_known, value, where, listed)
+
+    return check
+
+
+def list_of(schema: Schema) -> Schema:
+    """Return the schema of lists, all of whose items it lets through."""
+
+    def check(value: Any, where: str) -> None:
+        _demand(isinstance(value, list), value, where, "a list")
+        for place, item in enumerate(value):
+            schema(item, f"{where}[{place}]")
+
+    return check
+
+
+def mapping_of(schema: Schema) -> Schema:
+    """Return the schema of objects with any keys, all of whose values it lets through."""
+
+    def check(value: Any, where: str) -> None:
+        _demand(isinstance(value, dict), value, where, "an object")
+        for key, item in value.items():
+            text(key, f"{where}: a key")
+            schema(item, _below(where, key))
+
+    return check
+
+
+def record(required: Mapping[str, Schema], optional: Mapping[str, Schema] = NO_KEYS) -> Schema:
+    """Return the schema of objects with these keys; the optional ones may be missing."""
+
+    def check(value: Any, where: str) -> None:
+        _demand(isinstance(value, dict), value, where, "an object")
+        for key, schema in {**required, **optional}.items():
+            if key in value:
+                schema(value[key], _below(where, key))
+            elif key in required:
+                raise MismatchError(f"'{_below(where, key)}' is missing")
+
+    return check
+
+
+def _below(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _is_float(value: float) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _is_let_through(schema: Schema, value: Any) -> bool:
+    try:
+        schema(value, "")
+    except MismatchError:
+        return False
+    return True
+
+
+def _demand(is_met: bool, value: object, where: str, expected: str) -> None:  # noqa: FBT001
+    if not is_met:
+        named = f"'{where}' is" if where else "it is"
+        raise MismatchError(f"{named} {_shown(value)}, and {expected} was expected")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        return "a number that is too large"
+    shown = " ".join(reprlib.repr(value).split())
+    return shown.encode("ascii", "backslashreplace").decode()

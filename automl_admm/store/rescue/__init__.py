@@ -1,0 +1,1 @@
+"""Back up, check, repair and salvage a store."""

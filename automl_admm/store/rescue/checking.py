@@ -1,0 +1,121 @@
+"""Looking at a store from all sides: everything that is wrong with it, and what is under way.
+
+Nothing is changed by looking, and nothing that is found keeps the rest from being looked at.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.store.files import StoreFiles
+from automl_admm.store.network_fs import network_notice
+from automl_admm.store.rescue.backup import verify
+from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading, explain
+from automl_admm.store.sqlite.lock import Holder, read_holder
+from automl_admm.store.sqlite.log import SqliteStore
+from automl_admm.store.sqlite.opening import Expected, compare, expect, refuse_absent
+from automl_admm.store.sqlite.rows import digest
+from automl_admm.store.sqlite.schema import FIRST_VERSION, SELECT, Facts, count_rows, inspect
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found: `facts` in order, and `problems`, of which a store in order has none."""
+
+    facts: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def check(path: Path) -> Report:
+    """Look at a store, its manifest, its backup and who writes it."""
+    files = StoreFiles(path)
+    problems = list(_problems(files))
+    return Report(tuple(_facts(files, in_order=not problems)), tuple(problems))
+
+
+def _problems(files: StoreFiles) -> Iterator[str]:
+    try:
+        expected = expect(files)
+    except AutomlAdmmError as problem:
+        yield problem.message
+        # What the manifest says is lost; the store itself may be whole.
+        expected = Expected(None, read_holder(files.lock))
+    try:
+        refuse_absent(files, expected)
+        yield from _problems_inside(files, expected)
+    except AutomlAdmmError as problem:
+        yield problem.message
+    except READING_ERRORS as problem:
+        yield explain(problem, files.store).message
+    yield from _problems_of_backup(files)
+
+
+def _problems_inside(files: StoreFiles, expected: Expected) -> Iterator[str]:
+    with closing(connect_reading(files.store)) as database:
+        facts = inspect(database, files.store)
+        try:
+            compare(files, facts, expected)
+        except AutomlAdmmError as problem:
+            yield problem.message
+        for (verdict,) in database.execute("PRAGMA integrity_check(10)"):
+            if verdict != "ok":
+                yield f"'{files.store}': {verdict}"
+        yield from _altered_rows(database, files.store, facts)
+
+
+def _altered_rows(database: sqlite3.Connection, path: Path, facts: Facts) -> Iterator[str]:
+    if facts.version == FIRST_VERSION:
+        return
+    rows = database.execute(SELECT)
+    altered = [values[0] for *values, sha256 in rows if digest(values) != sha256]
+    if altered:
+        named = ", ".join(map(str, altered[:MOST_NAMED]))
+        more = ", …" if len(altered) > MOST_NAMED else ""
+        yield f"'{path}': {counted(len(altered))} not as written, number {named}{more}"
+
+
+def _problems_of_backup(files: StoreFiles) -> Iterator[str]:
+    if files.backup.exists():
+        try:
+            verify(files.backup)
+        except AutomlAdmmError as problem:
+            yield problem.message
+
+
+def _facts(files: StoreFiles, *, in_order: bool) -> Iterator[str]:
+    if in_order:
+        yield from _contents(files)
+    holder = read_holder(files.lock)
+    if holder is not None and holder.is_alive:
+        yield f"{holder} has written it, and runs"
+    if files.backup.exists():
+        yield from _contents_of_backup(files)
+    notice = network_notice(files.store.parent)
+    if notice is not None:
+        yield notice
+
+
+def _contents(files: StoreFiles) -> Iterator[str]:
+    with closing(SqliteStore(files.store)) as store:
+        rows = len(store.read())
+        yield f"{files.store.name}: version {store.version}, {counted(rows)}"
+        for begun in store.interrupted():
+            by = Holder(begun.host, begun.pid, 0.0)
+            yield f"evaluation {begun.number} was begun by {by} and never ended: {begun.text}"
+
+
+def _contents_of_backup(files: StoreFiles) -> Iterator[str]:
+    with suppress(*READING_ERRORS), closing(connect_reading(files.backup)) as database:
+        yield f"{files.backup.name}: {counted(count_rows(database))}"
+
+
+def counted(rows: int) -> str:
+    """A number of evaluations in words."""
+    return f"{rows} evaluation{'' if rows == 1 else 's'}"

@@ -1,0 +1,165 @@
+"""A new store from what can be believed of a damaged one and its backup.
+
+The damaged files are kept under another name, as they are. Nothing is guessed: an evaluation whose
+row is not what was written is lost, and counted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+
+from automl_admm.core.errors import AutomlAdmmError, StoreError
+from automl_admm.store.files import Manifest, StoreFiles, beside, write_manifest
+from automl_admm.store.rescue.backup import back_up, verify
+from automl_admm.store.rescue.checking import check
+from automl_admm.store.rescue.salvage import Row, begun_of, choose, copies_of, rows_of, run_of
+from automl_admm.store.sqlite.connection import explaining, transaction
+from automl_admm.store.sqlite.lock import RunLock, read_holder
+from automl_admm.store.sqlite.opening import (
+    Expected,
+    build,
+    expect,
+    new_run,
+    partial_name,
+    publish,
+    remove_logs,
+)
+from automl_admm.store.sqlite.schema import BEGIN, INSERT, VERSION, count_rows
+
+# Numbers may have gaps, so the highest may lie above the count.
+MORE_NUMBERS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What came of a repair; `lost` is None where nothing says how many there were."""
+
+    saved: int
+    lost: int | None
+    kept: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Salvaged:
+    run: str
+    rows: tuple[Row, ...]
+    begun: tuple[Row, ...]
+
+
+def repair(path: Path) -> Repaired | None:
+    """Make a new store from what is left of one; None if it is in order, and was left alone."""
+    files = StoreFiles(path)
+    if not any(_sources(files)):
+        raise StoreError(f"there is no store '{path}'.", hint="Name the folder of a run.")
+    lock = RunLock(files.lock)
+    try:
+        with explaining(path):
+            return _repair(files, lock) if check(path).problems else None
+    finally:
+        lock.release()
+
+
+def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
+    expected = _expected(files)
+    with tempfile.TemporaryDirectory(prefix=".repair-", dir=files.store.parent) as scratch:
+        salvaged = _salvage(files, expected, Path(scratch))
+    if not salvaged.rows and (expected.rows or not expected.run):
+        hint = "Nothing was changed."
+        raise StoreError(f"not one evaluation of '{files.store}' can be saved.", hint=hint)
+    saved = _write(files.store, salvaged)
+    kept = tuple(_set_aside(files))
+    write_manifest(files.manifest, Manifest(salvaged.run, VERSION, saved))
+    publish(files.store)
+    lock.note(salvaged.run, saved)
+    # Without a backup the new store is as good; the next run makes one.
+    with suppress(AutomlAdmmError, OSError, sqlite3.Error):
+        back_up(files)
+    return Repaired(saved, _count_lost(expected, salvaged.run, saved), kept)
+
+
+def _count_lost(expected: Expected, run: str, saved: int) -> int | None:
+    """How many of the evaluations that were written are not there any more."""
+    holder = expected.holder
+    if expected.manifest is None and (holder is None or holder.run != run):
+        return None
+    manifest = expected.manifest or Manifest(run, VERSION, 0)
+    return max(Expected(manifest, holder).rows - saved, 0)
+
+
+def _expected(files: StoreFiles) -> Expected:
+    try:
+        return expect(files)
+    except StoreError:
+        return Expected(None, read_holder(files.lock))
+
+
+def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
+    """All that can be believed, of the run that the manifest names."""
+    template = scratch / "template"
+    build(template, "")
+    highest = expected.rows + MORE_NUMBERS
+    run, rows, begun = expected.run, dict[str, Row](), dict[str, Row]()
+    for source in _sources(files):
+        for copy in copies_of(source, scratch, partial_name(template)):
+            named = run_of(copy)
+            if run and named and named != run:
+                continue
+            run = run or named
+            rows = choose(chain(rows.values(), rows_of(copy, highest)))
+            begun = {row[0]: row for row in begun_of(copy)} | begun
+            remove_logs(copy)
+    unended = tuple(row for key, row in begun.items() if key not in rows)
+    return _Salvaged(run or new_run(), tuple(rows.values()), unended)
+
+
+def _sources(files: StoreFiles) -> Iterator[Path]:
+    """The store, or what an earlier repair that did not end set aside of it; and the backup."""
+    if files.store.is_file():
+        yield files.store
+    else:
+        yield from sorted(files.store.parent.glob(f"{files.store.stem}.damaged-*.sqlite"))
+    if files.backup.is_file():
+        yield files.backup
+
+
+def _write(store: Path, salvaged: _Salvaged) -> int:
+    """Build the new store; two rows of one number cannot both be true, and the first is kept."""
+    build(store, salvaged.run)
+    connection = sqlite3.connect(partial_name(store), isolation_level=None)
+    with closing(connection) as database, transaction(database):
+        database.executemany(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), salvaged.rows)
+        database.executemany(BEGIN, salvaged.begun)
+        saved = count_rows(database)
+    verify(partial_name(store))
+    return saved
+
+
+def _set_aside(files: StoreFiles) -> Iterator[Path]:
+    """Give the damaged files names that nothing has yet."""
+    store = files.store
+    names = (store.with_name(f"{store.stem}.damaged-{number}.sqlite") for number in count(1))
+    free = next(name for name in names if not name.exists())
+    for source, target in (
+        (store, free),
+        (beside(store, "-wal"), beside(free, "-wal")),
+        (beside(store, "-journal"), beside(free, "-journal")),
+        (files.backup, free.with_suffix(".bak")),
+    ):
+        if source.exists() and not (source == files.backup and _is_in_order(source)):
+            source.rename(target)
+            yield target
+    remove_logs(store)
+
+
+def _is_in_order(path: Path) -> bool:
+    try:
+        verify(path)
+    except AutomlAdmmError:
+        return False
+    return True

@@ -1,0 +1,152 @@
+"""The folder of a run: its files by name, and writing that never leaves half a file."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, DiskFullError, Remedy, StoreError
+from automl_admm.store.file_schemas import SCHEMAS
+from automl_admm.store.json_content import read_content
+
+# The disk is full, the quota is, or the file is as large as this process may make it.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where everything of one run lies."""
+
+    path: Path
+
+    @property
+    def settings(self) -> Path:
+        """Resolved settings, versions and the fingerprint of the data."""
+        return self.path / "run.json"
+
+    @property
+    def grammar(self) -> Path:
+        """A copy of the grammar."""
+        return self.path / "grammar.lark"
+
+    @property
+    def store(self) -> Path:
+        """The log of evaluations."""
+        return self.path / "store.sqlite"
+
+    @property
+    def model(self) -> Path:
+        """The winning pipeline, fitted."""
+        return self.path / "model.skops"
+
+    @property
+    def model_manifest(self) -> Path:
+        """What the model is, and the hash of its file."""
+        return self.path / "model.json"
+
+    @property
+    def certificate(self) -> Path:
+        """What was found on the rows set aside for a certificate."""
+        return self.path / "certificate.json"
+
+    @property
+    def rows_set_aside(self) -> Path:
+        """Where these rows stand in the data."""
+        return self.path / "certification-rows.json"
+
+    @property
+    def row_hashes(self) -> Path:
+        """A number for every row of the data of a run that certifies, to know it again."""
+        return self.path / "row-hashes.npy"
+
+    @property
+    def predictions(self) -> Path:
+        """Out-of-fold predictions, one file an evaluation."""
+        return self.path / "predictions"
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Read one of the JSON files, and hold it to its schema."""
+        try:
+            return read_content(path, SCHEMAS[path.name])
+        except FileNotFoundError:
+            hint = "Name the folder that `automl-admm fit` printed."
+            raise StoreError(f"'{self.path}' holds no {path.name}.", hint=hint) from None
+
+
+def create_folder(path: Path, written: Path | None = None) -> RunFolder:
+    """Make a new run folder, or raise naming it as it was written; a full one is never touched."""
+    name = written or path
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        taken = any(path.iterdir())
+    except OSError as problem:
+        reason = problem.strerror or problem
+        hint = Remedy("Give another {work_dir}.")
+        raise ConfigurationError(
+            f"the run folder '{name}' cannot be made: {reason}.", hint=hint
+        ) from problem
+    if taken:
+        raise ConfigurationError(
+            f"the run folder '{name}' is not empty.", hint=Remedy("Give a new {work_dir}.")
+        )
+    return RunFolder(path)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file under its final name only when all of it is on the disk, name and all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        # Exclusively: what somebody may have put there, such as a link, is not written through.
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        sync_folder(path.parent)
+    except OSError as problem:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if problem.errno in NO_ROOM:
+            raise DiskFullError(
+                f"no room left for '{path}'.", hint="Free some and go on."
+            ) from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write what a user asked for: whole or not at all, or into a device or pipe of that name.
+
+    A link stays one: the file that it leads to is written.
+    """
+    target = path.resolve()
+    if not target.exists() or target.is_file():
+        write_atomically(target, content)
+        return
+    try:
+        with target.open("wb") as stream:
+            stream.write(content)
+    except OSError as problem:
+        if problem.errno in NO_ROOM:
+            raise DiskFullError(f"no room left in '{path}'.", hint="Write elsewhere.") from problem
+        raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+
+
+def sync_folder(path: Path) -> None:
+    """Put the names in a folder on the disk: a new name is lost in a power cut otherwise."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file atomically."""
+    write_atomically(path, (json.dumps(content, indent=2, default=str) + "\n").encode())

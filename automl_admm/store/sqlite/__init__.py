@@ -1,0 +1,4 @@
+"""The SQLite store: its schema, its lock, its rows.
+
+Begin with `log`.
+"""

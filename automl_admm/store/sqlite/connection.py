@@ -1,0 +1,96 @@
+"""Connections to SQLite: one that reads, one that writes, and what their errors mean."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.store.files import beside, damaged
+from automl_admm.store.run_folder import NO_ROOM
+from automl_admm.store.sqlite.rows import RowError
+
+BUSY_SECONDS = 5.0
+# A quota, or a limit on the size of files, is told by SQLite as a failed write.
+TOLD_AS_FULL = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+)
+DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+PRIMARY_CODE = 0xFF
+# What reading a damaged file may raise: text may have become what no text is,
+# and whoever forged a row may have given it the right hash.
+READING_ERRORS = (sqlite3.Error, UnicodeDecodeError, RowError)
+
+
+def connect_reading(path: Path) -> sqlite3.Connection:
+    """A connection that never changes the file.
+
+    The exception is a file whose last writer died within a change that SQLite has to take back
+    before anybody can read: its journal says so.
+    """
+    mode = "rw" if beside(path, "-journal").exists() else "ro"
+    return _connect(path, mode)
+
+
+def connect_writing(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    """A connection whose commits are on the disk when they return."""
+    database = _connect(path, "rwc" if create else "rw")
+    try:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=FULL")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All that is done within it, or nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        # A full disk has rolled it back already.
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def not_waiting(database: sqlite3.Connection) -> Iterator[None]:
+    """Commits within it do not wait for the disk: a power cut may take them, a kill does not."""
+    database.execute("PRAGMA synchronous=NORMAL")
+    try:
+        yield
+    finally:
+        database.execute("PRAGMA synchronous=FULL")
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the disk say into an error of ours."""
+    try:
+        yield
+    except (*READING_ERRORS, OSError) as problem:
+        raise explain(problem, path) from problem
+
+
+def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
+    """What it means that a store cannot be used."""
+    code = getattr(problem, "sqlite_errorcode", 0)
+    is_full = isinstance(problem, OSError) and problem.errno in NO_ROOM
+    if code in TOLD_AS_FULL or is_full:
+        hint = "Free some, or raise the quota, and go on: what is written is kept."
+        return DiskFullError(f"no room left for '{path}'.", hint=hint)
+    if code & PRIMARY_CODE in DAMAGE or isinstance(problem, UnicodeDecodeError | RowError):
+        return damaged(path, str(problem))
+    return StoreError(f"the store '{path}' cannot be used: {problem}.")

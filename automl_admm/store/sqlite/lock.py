@@ -1,0 +1,141 @@
+"""One process a run: a lock that the kernel lets go of when its holder dies, however it dies.
+
+The lock file names its holder. It also says how many evaluations were written: that is noted after
+each one, without waiting for the disk, so a write-ahead log that vanished is found out after any
+kill. The same holds for the seconds that its session has lasted, by the session's own clock: the
+times of files are changed by copies, backups and clocks that are set.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+import psutil
+
+from automl_admm.core.errors import StoreError
+from automl_admm.store.file_schemas import HOLDER
+from automl_admm.store.json_content import read_content
+
+# All records have this length, so that one is written over another in one go.
+RECORD_BYTES = 512
+# Two programs compute the moment at which a process started to within a second.
+SAME_START_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that holds a lock, or held it last, how much it had written, and in what time."""
+
+    host: str
+    pid: int
+    start: float
+    run: str = ""
+    rows: int = 0
+    # Which session of the run it is, counted from 1, and how long that had lasted at the last note.
+    session: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether this very process runs on this host."""
+        return self.host == socket.gethostname() and is_running(self.pid, self.start)
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on host {self.host}"
+
+
+def this_process() -> Holder:
+    """This process as a holder."""
+    return Holder(socket.gethostname(), os.getpid(), psutil.Process().create_time())
+
+
+def is_running(pid: int, start: float) -> bool:
+    """Whether the process that started then runs; its pid may have been given to another since."""
+    try:
+        return bool(abs(psutil.Process(pid).create_time() - start) < SAME_START_SECONDS)
+    except psutil.Error:
+        return False
+
+
+def read_holder(path: Path) -> Holder | None:
+    """What a lock file says; nothing, where it is missing or makes no sense."""
+    try:
+        content = read_content(path, HOLDER)
+    except (OSError, StoreError):
+        return None
+    return Holder(
+        **{item.name: content[item.name] for item in fields(Holder) if item.name in content}
+    )
+
+
+class RunLock:
+    """Held from its making to its release; a second one is refused with the name of the first."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            # Python's descriptors are closed in whatever is executed: no child keeps the lock.
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as problem:
+            raise StoreError(f"'{path}' cannot be written: {problem.strerror}.") from problem
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            os.close(self._descriptor)
+            raise _refusal(path, problem) from problem
+        me, last = this_process(), read_holder(path)
+        # What the last session took is kept until this one, which has read it, counts its own time.
+        self._holder = replace(last or me, host=me.host, pid=me.pid, start=me.start)
+        self._begun: float | None = None
+        self._noting = threading.Lock()
+        self.note(self._holder.run, self._holder.rows)
+
+    def note(self, run: str, rows: int) -> None:
+        """Say how many evaluations of the run are written for good."""
+        with self._noting:
+            self._holder = replace(self._holder, run=run, rows=rows)
+            self._write()
+
+    def count_time(self, session: int, begun: float) -> None:
+        """Say from now on how long this session has lasted since then, by the monotonic clock."""
+        with self._noting:
+            self._begun = begun
+            self._holder = replace(self._holder, session=session)
+            self._write()
+
+    def note_time(self) -> None:
+        """Say how long the session has lasted, if it counts."""
+        with self._noting:
+            if self._begun is not None:
+                self._write()
+
+    def _write(self) -> None:
+        if self._begun is not None:
+            seconds = max(time.monotonic() - self._begun, 0.0)
+            self._holder = replace(self._holder, seconds=round(seconds, 3))
+        record = json.dumps(asdict(self._holder)).ljust(RECORD_BYTES - 1) + "\n"
+        # What was to be kept is kept already; a note that cannot be made is only missed.
+        with suppress(OSError):
+            os.pwrite(self._descriptor, record.encode(), 0)
+
+    def release(self) -> None:
+        """Let the next one in; the file stays, since removing it would let in two."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _refusal(path: Path, problem: OSError) -> StoreError:
+    if not isinstance(problem, BlockingIOError):
+        hint = "Put the run on a local disk."
+        return StoreError(f"'{path}' cannot be locked: {problem.strerror}.", hint=hint)
+    holder = read_holder(path) or "another process"
+    hint = "Wait until it has ended, or end it."
+    return StoreError(f"the run '{path.parent}' is being written by {holder}.", hint=hint)

@@ -1,0 +1,183 @@
+"""The log of a run in SQLite: write-ahead log, synchronous=FULL, one row an evaluation.
+
+A row is on the disk before `append` returns: neither kill -9 nor a power cut loses it. Each carries
+the hash of its values; a row that is not what was written is an error, never another value.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.problem import Evaluation
+from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
+from automl_admm.store.rescue.backup import copy_pages
+from automl_admm.store.sqlite.connection import explaining, not_waiting, transaction
+from automl_admm.store.sqlite.keeper import Keeper, Progress
+from automl_admm.store.sqlite.lock import Holder, RunLock, this_process
+from automl_admm.store.sqlite.opening import create as create_store
+from automl_admm.store.sqlite.opening import open_reading, open_writing, partial_name, publish
+from automl_admm.store.sqlite.rows import UNFINISHED, Begun, digest, from_rows, storable, to_row
+from automl_admm.store.sqlite.schema import (
+    BEGIN,
+    BEGUN,
+    FIRST_VERSION,
+    INSERT,
+    SELECT,
+    SELECT_FIRST,
+    VERSION,
+)
+
+LAST_PATIENCE_MS = 200
+# A process on another host that has given no sign of life for so long is taken for dead.
+SILENT_SECONDS = 300.0
+
+
+class SqliteStore:
+    """The evaluations of one run in one file.
+
+    With `create` it is made, with `write` it is gone on with: either takes the lock of the run,
+    which one process can hold. Without, it can be read, at any time and beside the one that writes.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, write: bool = False) -> None:
+        self._files = StoreFiles(path)
+        self._lock = RunLock(self._files.lock) if create or write else None
+        self._keeper: Keeper | None = None
+        self._me = this_process()
+        try:
+            with explaining(path):
+                opening = create_store if create else open_writing if write else open_reading
+                self._database, facts = opening(self._files)
+        except BaseException:
+            self._release()
+            raise
+        self.version, self._run = facts.version, facts.run
+        self._progress = Progress(facts.rows, 0)
+        self._begun: set[str] = set()
+        if self._lock is not None:
+            self._lock.note(self._run, facts.rows)
+            note_time = self._lock.note_time
+            self._keeper = Keeper(self._files, self._run, lambda: self._progress, note_time)
+
+    def count_time(self, session: int, begun: float) -> None:
+        """Note from now on how long this session of the run, counted from 1, has lasted."""
+        if self._lock is not None:
+            self._lock.count_time(session, begun)
+
+    def begin(self, number: int, key: str, text: str) -> None:
+        """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+        me = self._me
+        row = (key, number, storable(text), me.host, me.pid, me.start)
+        database = self._database
+        with explaining(self._files.store), not_waiting(database), transaction(database):
+            database.execute("DELETE FROM running WHERE key = ?", (key,))
+            database.execute(BEGIN, (*row, digest(row), time.time()))
+        self._begun.add(key)
+
+    def append(self, evaluation: Evaluation) -> None:
+        """Keep an evaluation for good before returning.
+
+        A key that is known is ignored, unless the search did not let that evaluation end
+        (`cancelled`, `lost`): then the later result takes its place.
+        """
+        with explaining(self._files.store), transaction(self._database):
+            added = self._put(evaluation)
+        self._begun.discard(evaluation.key)
+        self._progress = Progress(self._progress.rows + added, self._progress.changes + 1)
+        if self._lock is not None:
+            self._lock.note(self._run, self._progress.rows)
+
+    def _put(self, evaluation: Evaluation) -> int:
+        """How many more rows there are than before."""
+        key = (evaluation.key,)
+        self._database.execute("DELETE FROM running WHERE key = ?", key)
+        query = "SELECT status FROM evaluations WHERE key = ?"
+        known = self._database.execute(query, key).fetchone()
+        if known is not None and known[0] not in UNFINISHED:
+            return 0
+        # One that was cut short has neither key nor number for ever: a later session, to which it
+        # never happened, gives both anew.
+        cut_short = "DELETE FROM evaluations WHERE key = ? OR (number = ? AND status IN (?, ?))"
+        values = (evaluation.key, evaluation.number, *sorted(UNFINISHED))
+        replaced = self._database.execute(cut_short, values).rowcount
+        row = to_row(evaluation)
+        added = self._database.execute(INSERT, (*row, digest(row))).rowcount
+        return added - replaced
+
+    def read(self) -> Sequence[Evaluation]:
+        """All evaluations in the order of their numbers."""
+        is_first = self.version == FIRST_VERSION
+        select = f"{SELECT_FIRST if is_first else SELECT} ORDER BY number"
+        with explaining(self._files.store):
+            rows = self._database.execute(select)
+            return from_rows(rows if is_first else map(self._checked, rows))
+
+    def interrupted(self) -> Sequence[Begun]:
+        """What was begun and has no result, because the process that began it died."""
+        if self.version == FIRST_VERSION:
+            return ()
+        found = []
+        with explaining(self._files.store):
+            for *row, heartbeat in self._database.execute(f"{BEGUN} ORDER BY number"):
+                key, number, text, host, pid, start = self._checked(row)
+                if not self._is_under_way(key, Holder(host, pid, start), heartbeat):
+                    found.append(Begun(number, key, text, host, pid))
+        return found
+
+    def _is_under_way(self, key: str, by: Holder, heartbeat: float) -> bool:
+        """Who holds the lock knows what it began itself; others look if the process lives."""
+        if self._lock is not None:
+            return key in self._begun
+        if by.host == self._me.host:
+            return by.is_alive
+        return time.time() - heartbeat < SILENT_SECONDS
+
+    def _checked(self, row: Sequence[Any]) -> Sequence[Any]:
+        """The values of a row without the hash at its end, which must be theirs."""
+        *values, sha256 = row
+        if digest(values) != sha256:
+            raise damaged(self._files.store, f"the row of '{row[0]}' is not what was written")
+        return values
+
+    def begin_anew(self, evaluations: Sequence[Evaluation]) -> Path:
+        """Go on with these evaluations alone; says where a copy of all there was is kept."""
+        kept = free_name(self._files.store)
+        with explaining(self._files.store):
+            copy_pages(self._files.store, partial_name(kept))
+            publish(kept)
+        # The manifest first: it may name fewer than there are, never more. And no repair is to
+        # bring back from the backup what counts no more.
+        write_manifest(self._files.manifest, Manifest(self._run, VERSION, 0))
+        self._files.backup.unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.note(self._run, 0)
+        with explaining(self._files.store), transaction(self._database):
+            self._database.execute("DELETE FROM evaluations")
+            self._database.execute("DELETE FROM running")
+            rows = sum(map(self._put, evaluations))
+        self._progress = Progress(rows, self._progress.changes + 1)
+        if self._lock is not None:
+            self._lock.note(self._run, rows)
+        return kept
+
+    def close(self) -> None:
+        """Let go of the file, after a last backup."""
+        if self._keeper is not None:
+            self._keeper.stop()
+            self._keeper = None
+            with suppress(sqlite3.Error):
+                # So the file is all there is, for whoever copies it or reads it from a CD.
+                self._database.execute(f"PRAGMA busy_timeout={LAST_PATIENCE_MS}")
+                self._database.execute("PRAGMA journal_mode=DELETE")
+        with suppress(sqlite3.Error):
+            self._database.close()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()

@@ -1,0 +1,173 @@
+"""Opening a store: made anew, to be read, or to be gone on with; whatever is wrong is refused.
+
+What is refused is never changed: it is looked at through a connection that only reads.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import StoreError
+from automl_admm.store.files import (
+    Manifest,
+    StoreFiles,
+    beside,
+    damaged,
+    read_manifest,
+    write_manifest,
+)
+from automl_admm.store.rescue.backup import copy_pages
+from automl_admm.store.run_folder import sync_folder
+from automl_admm.store.sqlite.connection import connect_reading, connect_writing, transaction
+from automl_admm.store.sqlite.lock import Holder, read_holder
+from automl_admm.store.sqlite.schema import (
+    FIRST_VERSION,
+    VERSION,
+    Facts,
+    create_tables,
+    inspect,
+    migrate,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a store must hold, as its manifest and the notes of its last writer say."""
+
+    manifest: Manifest | None
+    holder: Holder | None
+
+    @property
+    def run(self) -> str:
+        """Which run it is, if the manifest says so."""
+        return "" if self.manifest is None else self.manifest.run
+
+    @property
+    def rows(self) -> int:
+        """How many evaluations there are at least."""
+        at_checkpoint = 0 if self.manifest is None else self.manifest.rows
+        is_of_run = self.holder is not None and self.holder.run == self.run
+        return max(at_checkpoint, self.holder.rows if self.holder and is_of_run else 0)
+
+
+def expect(files: StoreFiles) -> Expected:
+    """Read what a store must hold: before the store itself, which may grow at the same time."""
+    return Expected(read_manifest(files.manifest), read_holder(files.lock))
+
+
+def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
+    """Refuse a store that holds less than was written, or belongs to another run."""
+    if facts.version != FIRST_VERSION:
+        if expected.manifest is None:
+            raise damaged(files.store, f"its manifest {files.manifest.name} is missing")
+        if expected.manifest.version != facts.version:
+            raise damaged(files.store, f"its manifest is of version {expected.manifest.version}")
+        if facts.run != expected.run:
+            raise damaged(files.store, f"it is not of the run that {files.manifest.name} names")
+    if facts.rows < expected.rows:
+        raise damaged(files.store, f"it holds {facts.rows} evaluations of {expected.rows}")
+
+
+def new_run() -> str:
+    """A name for a run that no other has."""
+    return secrets.token_hex(8)
+
+
+def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
+    """Make a new store; it appears under its name when it is complete."""
+    expected = expect(files)
+    if files.store.exists() or expected.rows:
+        hint = "A new run needs a folder of its own."
+        raise StoreError(f"there is or was a store '{files.store}' already.", hint=hint)
+    run = new_run()
+    build(files.store, run)
+    write_manifest(files.manifest, Manifest(run, VERSION, 0))
+    publish(files.store)
+    return connect_writing(files.store), Facts(VERSION, run, 0)
+
+
+def build(store: Path, run: str) -> None:
+    """Make an empty store under the name that is its own until it is published."""
+    partial = partial_name(store)
+    partial.unlink(missing_ok=True)
+    connection = sqlite3.connect(partial, isolation_level=None)
+    with closing(connection) as database, transaction(database):
+        create_tables(database, run)
+
+
+def publish(store: Path) -> None:
+    """Give what was built its name, for good."""
+    partial_name(store).replace(store)
+    sync_folder(store.parent)
+
+
+def partial_name(path: Path) -> Path:
+    """The name of a file that is not complete yet."""
+    return path.with_name(f".{path.name}.partial")
+
+
+def open_reading(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
+    """A store that is in order, so far as this is seen without reading all of it."""
+    expected = expect(files)
+    refuse_absent(files, expected)
+    database = connect_reading(files.store)
+    try:
+        facts = inspect(database, files.store)
+        compare(files, facts, expected)
+    except BaseException:
+        database.close()
+        raise
+    return database, facts
+
+
+def open_writing(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
+    """A store to go on with: all of its structure is checked, and an old one brought up to date."""
+    database, facts = open_reading(files)
+    with closing(database):
+        (verdict,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(files.store, str(verdict))
+    database = connect_writing(files.store)
+    try:
+        return database, _up_to_date(database, files, facts)
+    except BaseException:
+        database.close()
+        raise
+
+
+def refuse_absent(files: StoreFiles, expected: Expected) -> None:
+    """Refuse a store that is not there, or is there and empty."""
+    if not files.store.is_file():
+        if expected.rows:
+            raise damaged(files.store, f"it is gone, and held {expected.rows} evaluations")
+        raise StoreError(f"there is no store '{files.store}'.", hint="Name the folder of a run.")
+    if files.store.stat().st_size == 0:
+        raise damaged(files.store, "it is empty")
+
+
+def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -> Facts:
+    """Migrate a store of version 1, of which a copy is kept; nothing is done to a newer one."""
+    if facts.version == VERSION:
+        return facts
+    if not files.first_version.exists():
+        partial = partial_name(files.first_version)
+        copy_pages(files.store, partial)
+        partial.replace(files.first_version)
+        sync_folder(files.first_version.parent)
+    run = new_run()
+    # The manifest comes first: a store of version 1 may have one, a later one must.
+    write_manifest(files.manifest, Manifest(run, VERSION, facts.rows))
+    with transaction(database):
+        migrate(database, run)
+    return Facts(VERSION, run, facts.rows)
+
+
+def remove_logs(path: Path) -> None:
+    """Remove what SQLite keeps beside a database that is not there any more."""
+    for ending in ("-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            beside(path, ending).unlink()

@@ -1,0 +1,135 @@
+"""Evaluations as rows of a table, and the hash that each row carries of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.space import Candidate, Selection
+
+COLUMNS = (
+    "number",
+    "key",
+    "text",
+    "selection",
+    "theta",
+    "status",
+    "loss",
+    "constraints",
+    "seconds",
+    "fidelity",
+    "message",
+    "details",
+)
+NUMBERS = frozenset({int, float})
+# How an evaluation ends that the search did not let end: a later result takes its place.
+UNFINISHED = frozenset({Status.CANCELLED, Status.LOST})
+
+
+class RowError(Exception):
+    """A row whose hash may be right, and whose values are those of no evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An evaluation that was begun by the process `pid` of `host`, and has no result."""
+
+    number: int
+    key: str
+    text: str
+    host: str
+    pid: int
+
+
+def to_row(evaluation: Evaluation) -> tuple[Any, ...]:
+    """The values of an evaluation in the order of the columns."""
+    return (
+        evaluation.number,
+        evaluation.key,
+        storable(evaluation.text),
+        json.dumps(dict(evaluation.candidate.selection.picks)),
+        json.dumps(evaluation.candidate.theta),
+        evaluation.status.value,
+        float(evaluation.loss) if evaluation.ok else None,
+        json.dumps(evaluation.constraints),
+        float(evaluation.seconds),
+        float(evaluation.candidate.fidelity),
+        storable(evaluation.message),
+        json.dumps(dict(evaluation.details)),
+    )
+
+
+def from_rows(rows: Iterable[Sequence[Any]]) -> list[Evaluation]:
+    """The evaluations that rows stand for; equal selections are parsed once, and are one object."""
+    selections: dict[str, Selection] = {}
+    evaluations = []
+    for row in rows:
+        picks = row[COLUMNS.index("selection")]
+        try:
+            if picks not in selections:
+                selections[picks] = _selection(json.loads(picks))
+            evaluations.append(_evaluation(row, selections[picks]))
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as problem:
+            raise RowError(f"evaluation {row[0]} holds what no evaluation can") from problem
+    return evaluations
+
+
+def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
+    number, key, text, _, theta, status, loss, constraints, *others = row
+    seconds, fidelity, message, details = others
+    # One call for the three: reading 100 000 rows is mostly this.
+    parsed = json.loads(f"[{theta},{constraints},{details}]")
+    ended = Status(status)
+    is_sound = (
+        len(parsed) == 3
+        and number >= 0
+        and seconds >= 0.0
+        and 0.0 < fidelity <= 1.0
+        and (loss is not None or ended is not Status.SUCCESS)
+        and NUMBERS.issuperset(map(type, parsed[0]))
+        and NUMBERS.issuperset(map(type, parsed[1]))
+        and type(parsed[2]) is dict
+        and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
+    )
+    if not is_sound:
+        raise ValueError
+    return Evaluation(
+        number=number,
+        key=key,
+        text=text,
+        candidate=Candidate(selection, tuple(parsed[0]), fidelity),
+        status=ended,
+        loss=math.nan if loss is None else loss,
+        constraints=tuple(parsed[1]),
+        seconds=seconds,
+        message=message,
+        details=parsed[2],
+    )
+
+
+def digest(row: Sequence[Any]) -> bytes:
+    """The sha256 of all values of a row; floats are written with all their digits.
+
+    In a damaged file text may have become bytes, which never have the hash of the text.
+    """
+    return hashlib.sha256(json.dumps(list(row), default=repr).encode()).digest()
+
+
+def storable(text: str) -> str:
+    """What a component says may hold halves of characters, which no file can."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _selection(picks: Mapping[str, Any]) -> Selection:
+    found = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in picks.items())
+    for _, pick in found:
+        if not all(
+            isinstance(part, str) for part in (pick if isinstance(pick, tuple) else (pick,))
+        ):
+            raise ValueError
+    return Selection(found)

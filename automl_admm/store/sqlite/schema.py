@@ -1,0 +1,118 @@
+"""The tables of a store in every version there was, and the way from an older one to this."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from automl_admm.core.errors import StoreError
+from automl_admm.store.files import damaged
+from automl_admm.store.sqlite.rows import COLUMNS, digest
+
+APPLICATION_ID = 0x41444D4D  # "ADMM"
+VERSION = 2
+FIRST_VERSION = 1
+EVALUATION = """number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    selection TEXT NOT NULL,
+    theta TEXT NOT NULL,
+    status TEXT NOT NULL,
+    loss REAL,
+    constraints TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    fidelity REAL NOT NULL,
+    message TEXT NOT NULL,
+    details TEXT NOT NULL"""
+RUNNING_COLUMNS = ("key", "number", "text", "host", "pid", "start")
+TABLES: Mapping[int, Mapping[str, str]] = MappingProxyType(
+    {
+        FIRST_VERSION: {"evaluations": f"CREATE TABLE evaluations (\n    {EVALUATION}\n) STRICT"},
+        VERSION: {
+            "evaluations": f"CREATE TABLE evaluations (\n    {EVALUATION},\n"
+            "    sha256 BLOB NOT NULL\n) STRICT",
+            "running": """CREATE TABLE running (
+    key TEXT PRIMARY KEY NOT NULL,
+    number INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    start REAL NOT NULL,
+    sha256 BLOB NOT NULL,
+    heartbeat REAL NOT NULL
+) STRICT""",
+            "run": "CREATE TABLE run (id TEXT NOT NULL) STRICT",
+        },
+    }
+)
+
+
+def insert_into(table: str, columns: tuple[str, ...]) -> str:
+    """The statement that adds a row to a table; both are our own names."""
+    places = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608 - ours
+
+
+INSERT = insert_into("evaluations", (*COLUMNS, "sha256"))
+BEGIN = insert_into("running", (*RUNNING_COLUMNS, "sha256", "heartbeat"))
+BEGUN = f"SELECT {', '.join(RUNNING_COLUMNS)}, sha256, heartbeat FROM running"  # noqa: S608 - ours
+SELECT = f"SELECT {', '.join(COLUMNS)}, sha256 FROM evaluations"  # noqa: S608 - our own names
+SELECT_FIRST = f"SELECT {', '.join(COLUMNS)} FROM evaluations"  # noqa: S608 - our own names
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a store says of itself; one of version 1 names no run."""
+
+    version: int
+    run: str
+    rows: int
+
+
+def create_tables(database: sqlite3.Connection, run: str) -> None:
+    """Make the tables of a new store; to be called within a transaction."""
+    for statement in TABLES[VERSION].values():
+        database.execute(statement)
+    database.execute("INSERT INTO run (id) VALUES (?)", (run,))
+    database.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    database.execute(f"PRAGMA user_version={VERSION}")
+
+
+def inspect(database: sqlite3.Connection, path: Path) -> Facts:
+    """What a store says of itself; one that is not ours, newer or has other tables is refused."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        hint = f"If it was one, `automl-admm store repair {path.parent}` saves what is left."
+        raise StoreError(f"'{path}' is no store of automl-admm.", hint=hint)
+    if version not in TABLES:
+        raise StoreError(
+            f"'{path}' has version {version}, this program reads {FIRST_VERSION} to {VERSION}.",
+            hint="Use the version of automl-admm that wrote it.",
+        )
+    query = "SELECT name, trim(sql, char(10)) FROM sqlite_master WHERE sql IS NOT NULL"
+    tables = dict(database.execute(query))
+    if tables != TABLES[version]:
+        raise damaged(path, f"its tables are not those of version {version}")
+    return Facts(version, _run(database, version), count_rows(database))
+
+
+def count_rows(database: sqlite3.Connection) -> int:
+    """How many evaluations there are."""
+    return int(database.execute("SELECT count(*) FROM evaluations").fetchone()[0])
+
+
+def _run(database: sqlite3.Connection, version: int) -> str:
+    row = None if version == FIRST_VERSION else database.execute("SELECT id FROM run").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def migrate(database: sqlite3.Connection, run: str) -> None:
+    """Bring a store of version 1 up to date; to be called within a transaction."""
+    rows = database.execute(SELECT_FIRST).fetchall()
+    database.execute("DROP TABLE evaluations")
+    create_tables(database, run)
+    database.executemany(INSERT, [(*row, digest(row)) for row in rows])

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
+
+from automl_admm.builtin.constraints import resources
+from automl_admm.builtin.constraints.columns_used import columns
+from automl_admm.core.evidence import Fact, Timing
+from automl_admm.execution.skops_import import save_pipeline
+from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.plugins.records import EvaluatedPipeline
+
+ROWS = 60
+
+
+def evaluated(pipeline: Any, X: Any, y: Any) -> EvaluatedPipeline:
+    return EvaluatedPipeline(pipeline, X, y, y, fit_seconds=2.0, predict_seconds=0.5, peak_mb=99.0)
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, ROWS)
+    X = pd.DataFrame(rng.normal(size=(ROWS, 4)), columns=list("abcd"))
+    X["c"] += 5 * y
+    X["city"] = rng.choice(["Bonn", "Kiel", "Ulm"], ROWS)
+    return X, y
+
+
+def to_numbers(**options: Any) -> ColumnTransformer:
+    numeric = SimpleImputer(keep_empty_features=True)
+    encoder = OneHotEncoder(sparse_output=False, **options)
+    routes = [("n", numeric, list("abcd")), ("c", encoder, ["city"])]
+    return ColumnTransformer(routes, sparse_threshold=0)
+
+
+def best(count: int) -> SelectKBest:
+    return SelectKBest(f_classif, k=count)
+
+
+@pytest.mark.parametrize(
+    ("steps", "count"),
+    [
+        ([], 5),
+        ([StandardScaler()], 5),
+        ([best(1)], 1),
+        ([StandardScaler(), best(2)], 2),
+        ([best(2), PCA(1)], 2),
+        ([PCA(2)], 5),
+        ([Normalizer(), best(1)], 5),
+        ([PCA(2), best(1)], 5),
+        ([FeatureUnion([("one", best(1)), ("two", Pipeline([("s", best(1))]))])], 1),
+        ([FeatureUnion([("one", best(1)), ("all", "passthrough")])], 5),
+        ([FeatureUnion([("one", best(1)), ("none", "drop")])], 1),
+    ],
+)
+def test_columns_are_counted_that_reach_the_model(
+    steps: list[Any], count: int, rows: tuple[Any, Any]
+) -> None:
+    X, y = rows
+    named = [(str(i), step) for i, step in enumerate([to_numbers(), *steps, LogisticRegression()])]
+    pipeline = Pipeline(named).fit(X, y)
+    assert columns(evaluated(pipeline, X, y)) == Fact(count)
+
+
+def test_rare_categories_share_a_feature_of_their_column(rows: tuple[Any, Any]) -> None:
+    X, y = rows
+    encode = to_numbers(max_categories=2, handle_unknown="infrequent_if_exist")
+    pipeline = Pipeline([("e", encode), ("s", best(3)), ("m", LogisticRegression())]).fit(X, y)
+    kept = pipeline["s"].get_support()
+    assert len(kept) == 6
+    expected = len({min(int(place), 4) for place in np.flatnonzero(kept)})
+    assert columns(evaluated(pipeline, X, y)) == Fact(expected)
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_costs(as_array: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(ROWS, 3)))
+    y = rng.integers(0, 2, ROWS)
+    table = X.to_numpy() if as_array else X
+    model = Pipeline([("m", LogisticRegression())]).fit(table, y)
+    seen = evaluated(model, table, y)
+    batch, single = resources.latency_us(seen), resources.latency_ms(seen)
+    for timing in (batch, single):
+        assert isinstance(timing, Timing)
+        assert timing.value > 0
+    assert np.shape(batch.values) == (9,)
+    assert 9 <= len(np.asarray(single.values)) <= 30
+    assert 0 < resources.size_mb(seen).value < 1
+    assert resources.fit_seconds(seen) == 2.0
+    assert resources.memory_mb(seen) == 99.0
+
+
+def test_a_size_is_that_of_the_file_that_ships(rows: tuple[Any, Any], tmp_path: Path) -> None:
+    table, y = rows[0][list("abcd")], rows[1]
+    labels = np.array(["no", "yes"])
+    model = Pipeline([("m", LogisticRegression())]).fit(table, labels[y])
+    seen = evaluated(Numbered(model, labels), table, y)
+    save_pipeline(model, tmp_path / "model.skops")
+    size = (tmp_path / "model.skops").stat().st_size
+    assert resources.size_mb(seen).value == pytest.approx(size / 1e6, rel=0.02)
+    assert resources.size_mb(replace(seen, saved_bytes=123_000)) == Fact(0.123)
+
+
+def test_a_slow_pipeline_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+
+    class Slow:
+        def predict(self, X: Any) -> None:
+            assert len(X) == 1
+            now[0] += 1.0
+
+    monkeypatch.setattr(resources.time, "perf_counter", lambda: now[0])
+    timing = resources.latency_ms(evaluated(Slow(), np.zeros((4, 1)), np.zeros(4)))
+    assert np.array_equal(np.asarray(timing.values), np.full(9, 1000.0))

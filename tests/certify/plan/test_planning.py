@@ -1,0 +1,77 @@
+"""How many rows to set aside, and what is said before the search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from automl_admm.certify.plan.planning import Demand, plan
+from automl_admm.core.evidence import Estimate, Fact, Gap, Rate, Timing
+from automl_admm.core.problem import Limit
+
+FPR = Limit("fpr", 0.05, extreme=0.0)
+
+
+def test_the_fraction_is_the_smallest_that_certifies_at_half_the_limit() -> None:
+    found = plan([Demand(FPR, Rate(50, 1950, "negatives"))], 0.05)
+    assert found.fraction == pytest.approx(0.2)
+    assert found.shortfalls == ()
+
+
+def test_the_hardest_limit_decides() -> None:
+    demands = [
+        Demand(FPR, Rate(50, 3900, "negatives")),
+        Demand(Limit("fnr", 0.1, extreme=0.0), Rate(50, 600, "positives")),
+    ]
+    assert plan(demands, 0.05).fraction == pytest.approx(0.3)
+
+
+def test_it_is_capped_and_says_what_it_cannot_do() -> None:
+    strict = Demand(Limit("fpr", 0.01, extreme=0.0), Rate(3, 300, "negatives"))
+    found = plan([strict], 0.05)
+    assert found.fraction == 0.4
+    assert found.shortfalls == ("your 120 negatives cannot certify fpr <= 0.01 (needs about 300).",)
+
+
+def test_few_rows_that_could_do_are_told_from_those_that_cannot() -> None:
+    found = plan([Demand(FPR, Rate(30, 600, "negatives"))], 0.05)
+    assert found.shortfalls == (
+        "your 240 negatives are few to certify fpr <= 0.05 (needs about 390).",
+    )
+
+
+def test_a_small_group_is_named() -> None:
+    gap = Gap({"A": Rate(200, 4000, "negatives"), "B": Rate(15, 300, "negatives")})
+    found = plan([Demand(Limit("fpr_gap[g]", 0.02, extreme=0.0), gap)], 0.05)
+    assert found.fraction == 0.4
+    (sentence,) = found.shortfalls
+    assert sentence.startswith("your 120 negatives in group 'B' cannot certify fpr_gap[g] <= 0.02")
+
+
+def test_a_wish_for_the_fraction_is_kept_and_answered() -> None:
+    demand = Demand(FPR, Rate(50, 1950, "negatives"))
+    found = plan([demand], 0.05, fraction=0.1)
+    assert found.fraction == 0.1
+    assert len(found.shortfalls) == 1
+    assert plan([demand], 0.05, fraction=0.3).shortfalls == ()
+
+
+def test_facts_and_calls_take_no_rows_and_what_has_no_test_has_no_say() -> None:
+    size = Limit("size_mb", 10, extreme=0.0)
+    calls = Timing(np.ones(10), 0.95)
+    found = plan([Demand(size, Fact(9)), Demand(size, calls)], 0.05)
+    assert (found.fraction, found.shortfalls) == (0.0, ())
+    found = plan([Demand(size, Estimate(9)), Demand(FPR, Rate(0, 1950))], 0.05)
+    assert found.fraction == pytest.approx(0.2)
+    assert found.shortfalls == (
+        "nothing can certify size_mb <= 10: no exact test is known for it.",
+    )
+
+
+def test_without_limits_nothing_is_set_aside() -> None:
+    assert plan([], 0.05).fraction == 0.0
+
+
+def test_a_limit_at_its_extreme_is_certified_by_no_number_of_rows() -> None:
+    (sentence,) = plan([Demand(Limit("fpr", 0.0, extreme=0.0), Rate(0, 100))], 0.05).shortfalls
+    assert "no number of rows would do" in sentence

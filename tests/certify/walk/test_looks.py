@@ -1,0 +1,99 @@
+"""The ledger of looks: halving, idempotence, two processes, and files that cannot be trusted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from automl_admm.certify.walk.looks import Look, count_looks, question_of, risk_of_look, take_look
+from automl_admm.core.errors import StoreError
+
+
+def test_every_look_at_the_same_rows_has_half_of_the_last(tmp_path: Path) -> None:
+    ledger = tmp_path / "new" / "looks.json"
+    looks = [take_look(ledger, "rows", f"question {k}", 0.05) for k in range(3)]
+    assert looks == [Look(1, 0.025), Look(2, 0.0125), Look(3, 0.00625)]
+    assert take_look(ledger, "other rows", "question 0", 0.05) == Look(1, 0.025)
+    assert count_looks(ledger, "rows") == 3
+    assert count_looks(tmp_path / "none.json", "rows") == 0
+
+
+def test_all_looks_together_spend_no_more_than_the_risk() -> None:
+    assert sum(risk_of_look(number, 0.05) for number in range(1, 60)) <= 0.05
+
+
+def test_the_same_question_is_no_new_look(tmp_path: Path) -> None:
+    ledger = tmp_path / "looks.json"
+    take_look(ledger, "rows", "a", 0.05)
+    second = take_look(ledger, "rows", "b", 0.05)
+    before = ledger.read_bytes()
+    assert take_look(ledger, "rows", "b", 0.05) == second
+    assert ledger.read_bytes() == before
+
+
+def test_a_question_is_its_models_their_order_the_limits_and_the_risk() -> None:
+    asked = question_of(["m1", "m2"], ["fpr <= 0.05"], 0.05)
+    assert asked == question_of(["m1", "m2"], ["fpr <= 0.05"], 0.05)
+    others = [
+        question_of(["m2", "m1"], ["fpr <= 0.05"], 0.05),
+        question_of(["m1", "m2"], ["fpr <= 0.06"], 0.05),
+        question_of(["m1", "m2"], ["fpr <= 0.05"], 0.1),
+        question_of(["m1"], ["m2", "fpr <= 0.05"], 0.05),
+    ]
+    assert len({asked, *others}) == 5
+
+
+def test_two_processes_never_have_the_same_look(tmp_path: Path) -> None:
+    ledger = tmp_path / "looks.json"
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from automl_admm.certify.walk.looks import take_look\n"
+        "for k in range(25):\n"
+        "    print(take_look(Path(sys.argv[1]), 'rows', f'{sys.argv[2]} {k}', 0.05).number)"
+    )
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code, ledger, name], stdout=subprocess.PIPE)
+        for name in "ab"
+    ]
+    numbers = [int(line) for run in runs for line in run.communicate()[0].split()]
+    assert sorted(numbers) == list(range(1, 51))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"schema": 2, "looks": {}}',
+        '{"schema": 1, "looks": []}',
+        '{"schema": 1, "looks": {"rows": [1]}}',
+        '{"schema": 1, "looks": {"rows": [{}]}}',
+    ],
+)
+def test_a_ledger_that_cannot_be_trusted_is_an_error_and_stays(
+    tmp_path: Path, content: str
+) -> None:
+    ledger = tmp_path / "looks.json"
+    ledger.write_text(content)
+    with pytest.raises(StoreError, match=r"ledger of looks .* cannot be read: .*Restore it"):
+        take_look(ledger, "rows", "a", 0.05)
+    assert ledger.read_text() == content
+
+
+def test_a_place_where_nothing_can_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        take_look(tmp_path / "file" / "looks.json", "rows", "a", 0.05)
+
+
+def test_the_ledger_is_plain_json(tmp_path: Path) -> None:
+    ledger = tmp_path / "looks.json"
+    take_look(ledger, "rows", "a", 0.05)
+    content = json.loads(ledger.read_text())
+    assert content["schema"] == 1
+    assert content["looks"]["rows"][0]["question"] == "a"

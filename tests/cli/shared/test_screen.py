@@ -1,0 +1,167 @@
+"""What is printed is shown as it is, and never acts on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.cli.shared.screen import visible
+
+HOSTILE = "a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
+SHOWN = r"a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
+GRAMMAR = """\
+%import components (impute, decision_tree, gaussian_nb)
+start: impute estimator
+estimator: gaussian_nb | decision_tree
+"""
+Seen = Callable[[str], None]
+
+pytestmark = pytest.mark.timeout(400)
+
+
+def test_hidden_signs_are_written_out_and_all_others_stay() -> None:
+    assert visible(HOSTILE) == SHOWN
+    assert visible("Übergröße ≤ 5 %\n\tü") == "Übergröße ≤ 5 %\n\tü"
+    assert visible("\ud800\u2028\u200b\r\x00") == r"\ud800\u2028\u200b\r\x00"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table whose name, columns and labels are hostile, and a run on it."""
+    from automl_admm.cli.main import main
+
+    place = tmp_path_factory.mktemp("screen")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({HOSTILE: rng.choice(["x", "y"], 200), "n": rng.normal(size=200)})
+    frame["housing"] = rng.choice(["own", "rent"], 200)
+    frame["buys"] = np.where(frame["n"] > 0, f"yes{HOSTILE}", "no")
+    frame.to_csv(place / "data.csv", index=False)
+    (place / "g.lark").write_text(GRAMMAR)
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                *("fit", str(place / "data.csv"), "--target", "buys", "-q"),
+                *("--grammar", str(place / "g.lark"), "--out", str(place / "run")),
+                *("--executor", "inline", "--max-evaluations", "2", "--on-infeasible", "closest"),
+                *("--constraint", "fpr_gap[housing] <= 0.9"),
+                *("--constraint", f'fpr_gap["{HOSTILE}"] <= 0.9'),
+            ]
+        )
+    assert not ended.value.code
+    return place
+
+
+def on_a_terminal(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Run the program on a terminal of its own; its exit code, and what reached the terminal."""
+    command = [sys.executable, "-m", "automl_admm", *arguments]
+    main_end, other_end = pty.openpty()
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", "TERM": "dumb"}
+    process = subprocess.Popen(
+        command, cwd=folder, stdin=other_end, stdout=other_end, stderr=other_end, env=environment
+    )
+    os.close(other_end)
+    found = b""
+    while True:
+        try:
+            some = os.read(main_end, 65536)
+        except OSError:
+            break
+        if not some:
+            break
+        found += some
+    os.close(main_end)
+    return process.wait(), found.decode(errors="surrogateescape")
+
+
+def acts(text: str) -> list[str]:
+    return [sign for sign in text if sign in "\x1b\x07\x9b\u202e"]
+
+
+@pytest.mark.fault(
+    "F94",
+    injected="escape sequences and markup in names of columns, labels and files",
+    expected="shown on the terminal, never acted on",
+)
+def test_names_never_act_on_a_terminal(hostile: Path, seen: Seen) -> None:
+    told = [
+        on_a_terminal(hostile, "leaderboard", "run"),
+        on_a_terminal(hostile, "predict", "run", "data.csv"),
+        on_a_terminal(hostile, "fit", f"no{HOSTILE}"),
+    ]
+    assert [code for code, _ in told] == [0, 0, 3], told
+    for _, text in told:
+        assert acts(text) == [], text
+    assert SHOWN in told[2][1]
+    seen(f"as {SHOWN[:12]}…")
+
+
+def test_the_leaderboard_shows_brackets(
+    hostile: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    ended = run("leaderboard", hostile / "run")
+    assert ended.code == 0
+    assert "fpr_gap[housing] <= 0.9" in ended.out
+    assert SHOWN in ended.out
+    assert acts(ended.out) == []
+
+
+def test_data_for_another_program_are_exact(hostile: Path, run: Any) -> None:
+    ended = run("predict", hostile / "run", hostile / "data.csv")
+    assert f"yes{HOSTILE}" in ended.out
+    first = json.loads(
+        run("store", "export", hostile / "run", "--format", "jsonl").out.split("\n")[0]
+    )
+    assert any(HOSTILE in name for name in first["constraints"])
+
+
+@pytest.mark.fault(
+    "F95",
+    injected="stdout is full, closed, or a pipe that nobody reads",
+    expected="one line, exit 8, 129 or 141",
+)
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [(">/dev/full", 8), (">&-", 129), ("| :; exit ${PIPESTATUS[0]}", 141)],
+)
+def test_a_result_that_cannot_be_printed_is_one_line(
+    shell: str, code: int, hostile: Path, seen: Seen
+) -> None:
+    program = f"{sys.executable} -m automl_admm leaderboard run"
+    wait = "sleep 0.2; " if "PIPESTATUS" in shell else ""
+    done = subprocess.run(
+        ["bash", "-c", f"{wait}{program} {shell}"],
+        cwd=hostile,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done
+    assert done.stderr.startswith("error: the result cannot be printed"), done.stderr
+    assert done.stderr.count("\n") == 1
+    seen(f"exit {code}: {done.stderr.strip()}")
+
+
+@pytest.mark.fault(
+    "F95", injected="stderr is closed or full while a run goes on", expected="exit 0, model saved"
+)
+@pytest.mark.parametrize("shell", ["2>&-", "2>/dev/full"])
+def test_progress_that_cannot_be_printed_ends_no_run(
+    shell: str, hostile: Path, tmp_path: Path, seen: Seen
+) -> None:
+    options = "--target buys --grammar g.lark --executor inline --max-evaluations 1 -v"
+    command = f"{sys.executable} -m automl_admm fit data.csv {options} --out {tmp_path}/out {shell}"
+    done = subprocess.run(["bash", "-c", command], cwd=hostile, capture_output=True, check=False)
+    assert done.returncode == 0, done
+    assert (tmp_path / "out" / "model.json").exists()
+    seen("exit 0, model saved")

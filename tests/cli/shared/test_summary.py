@@ -1,0 +1,78 @@
+"""What is printed at the end of a run: where its time went."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.cli.shared.summary import _limit_line
+
+QUICK = (
+    *("--target", "buys", "--grammar", "tiny", "--max-evaluations", "4"),
+    *("--theta-solver", "random", "--executor", "inline", "--out", "out", "-q"),
+)
+ELBOW_ROOM = 1.0  # what a busy machine may take between two lines
+
+
+def test_the_accounts_add_up_to_the_time_on_the_clock(run: Any, table: Path) -> None:
+    begun = time.monotonic()
+    done = run("fit", table, *QUICK, "--json")
+    took = time.monotonic() - begun
+    spent = json.loads(done.out)["time"]
+    assert {"start", "search", "solver", "store", "wait", "saving"} <= set(spent)
+    assert min(spent.values()) >= 0.0
+    assert sum(spent.values()) <= took + 0.01
+    assert sum(spent.values()) >= 0.99 * took - 0.05 - ELBOW_ROOM
+    assert spent["wait"] > spent["store"]
+
+
+def test_the_time_is_printed_with_its_parts(run: Any, table: Path) -> None:
+    done = run("fit", table, *QUICK)
+    line = next(line for line in done.out.splitlines() if line.startswith("time "))
+    said = re.findall(r"(\w+) \(?(?=\d)([\d.]+)", line.replace(" s:", ""))
+    numbers = {name: float(number) for name, number in said}
+    inner = ("waiting", "solver", "store", "other")
+    assert sum(numbers[name] for name in inner) == pytest.approx(numbers["search"], abs=0.3)
+    outer = sum(number for name, number in numbers.items() if name not in (*inner, "time"))
+    total = float(line.split()[1])
+    assert outer == pytest.approx(total, abs=0.3)
+
+
+def test_final_fit_and_workers_are_accounted_for(run: Any, table: Path) -> None:
+    summary = json.loads(run("fit", table, *QUICK, "--json").out)
+    assert summary["time"]["final fit"] > 0.0
+    assert {"fit", "predict", "measure", "start", "idle"} <= set(summary["work"])
+    assert summary["work"]["fit"] > 0.0
+    kept = json.loads(Path("out/run.json").read_text())["result"]
+    assert set(kept["ledger"]) == set(summary["time"])
+    assert kept["work"] == summary["work"]
+
+
+def test_what_the_workers_did_is_printed_in_shares(run: Any, table: Path) -> None:
+    done = run("fit", table, *QUICK)
+    line = next(line for line in done.out.splitlines() if line.startswith("workers "))
+    shares = [int(share) for share in re.findall(r"(\d+) %", line)]
+    assert sum(shares) == pytest.approx(100, abs=len(shares))
+
+
+@pytest.mark.parametrize(
+    ("holds", "elsewhere", "verdict"),
+    [
+        (True, True, "holds"),
+        (True, None, "holds"),
+        (True, False, "BROKEN on rows that it was not chosen by"),
+        (False, False, "BROKEN"),
+        (False, True, "BROKEN"),
+    ],
+)
+def test_a_limit_that_held_out_rows_break_is_not_said_to_hold(
+    holds: bool, elsewhere: bool | None, verdict: str
+) -> None:
+    values = {"limit": "fpr <= 0.05", "validation": 0.04, "held_out": None}
+    line = _limit_line({**values, "holds": holds, "holds_held_out": elsewhere})
+    assert line.rpartition(": ")[2].partition(";")[0] == verdict

@@ -1,0 +1,125 @@
+"""Before the search: limits that the data cannot tell of are refused, by name and with the cure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.problem import Limit
+from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.preparation import Preparation, prepare
+
+ROWS = 120
+
+
+def frame() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=ROWS), "age": rng.integers(20, 60, ROWS)})
+    y = np.where(X["a"] + rng.normal(size=ROWS) > 0, "yes", "no")
+    X["sex"] = rng.choice(["f", "m"], ROWS)
+    return X, y
+
+
+def prepared(*limits: str | Constraint, X: Any = None, y: Any = None, **more: Any) -> Preparation:
+    table, target = frame()
+    config = RunConfig(grammar="tiny", constraints=limits, **more)
+    return prepare(config, table if X is None else X, target if y is None else y)
+
+
+@pytest.mark.parametrize(
+    ("changes", "limit", "says"),
+    [
+        ({}, "fpr_gap[sexx] <= 0.1", "names the column 'sexx'.*Did you mean 'sex'"),
+        ({"sex": "f"}, "fpr_gap[sex] <= 0.1", "all 120 rows are in the group 'f'"),
+        ({"sex": np.arange(ROWS)}, "fpr_gap[sex] <= 0.1", r"120 groups.*\[age:30,40,50\]"),
+        ({}, "fpr_gap[sex:3] <= 0.1", "'sex' holds no numbers that could be cut"),
+        ({}, "fpr_gap[age:10,90] <= 0.1", "all 120 rows are in the group '10 <= age < 90'"),
+    ],
+)
+def test_columns_that_are_no_groups(changes: dict[str, Any], limit: str, says: str) -> None:
+    X, y = frame()
+    with pytest.raises(DataError, match=says):
+        prepared(limit, X=X.assign(**changes), y=y)
+
+
+def test_a_group_without_rows_of_a_class_is_named_with_its_rows() -> None:
+    X, y = frame()
+    X.loc[:5, "sex"] = "x"
+    y[:6] = "no"
+    with pytest.raises(DataError) as caught:
+        prepared("auc_gap[sex] <= 0.1", X=X, y=y)
+    assert "limit 'auc_gap[sex]': group 'x' has no positive rows in fold 1 of 4" in str(
+        caught.value
+    )
+    assert "Group 'x' has 6 of the rows to measure on: merge groups" in str(caught.value)
+    prepared("fpr_gap[sex] <= 0.1", X=X, y=y)
+
+
+def test_a_group_that_is_in_too_few_folds_is_refused() -> None:
+    X, y = frame()
+    X.loc[:2, "sex"] = "x"
+    y[:3] = "no"
+    with pytest.raises(DataError, match=r"group 'x' has no rows in fold \d of 5"):
+        prepared("fpr_gap[sex] <= 0.1", X=X, y=y, cv=5)
+
+
+def test_folds_and_held_out_rows_have_some_of_every_group() -> None:
+    X, y = frame()
+    X.loc[np.flatnonzero(y == "no")[:5], "sex"] = "x"
+    found = prepared("fpr_gap[sex] <= 0.1", X=X, y=y, test_size=0.2)
+    assert found.work.held_out is not None
+    parts = [found.work.table.part(valid) for _, valid in found.work.splits]
+    for part in (*parts, found.work.held_out):
+        assert set(part.sensitive["sex"]) == {"f", "m", "x"}
+
+
+def test_a_group_may_be_missing_values() -> None:
+    X, y = frame()
+    X.loc[::4, "sex"] = None
+    found = prepared("fpr_gap[sex] <= 0.1", X=X, y=y)
+    assert found.constraints[0].groups is not None
+    assert "sex missing" in set(found.constraints[0].groups(found.work.table.sensitive))
+
+
+@pytest.mark.parametrize("limit", ["fpr <= 0.1", "auc >= 0.5", "precision >= 0.5"])
+def test_a_rate_of_a_positive_class_needs_two_classes(limit: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match=r"needs a target of two classes.*has 3 classes"):
+        prepared(limit, X=X, y=y)
+    with pytest.raises(ConfigurationError, match="this one has a quantity"):
+        prepared(limit, X=X, y=np.linspace(0, 1, len(y)), task="regression")
+    prepared("accuracy >= 0.5", "recall_macro >= 0.5", X=X, y=y)
+
+
+def test_a_metric_that_does_not_fit_the_target() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match="'roc_auc' cannot be measured here: multi"):
+        prepared("roc_auc >= 0.5", X=X, y=y)
+    with pytest.raises(ConfigurationError, match="needs classes to predict"):
+        prepared("accuracy >= 0.5", X=X, y=np.linspace(0, 1, len(y)), task="regression")
+    prepared("r2 >= 0.5", X=X, y=np.linspace(0, 1, len(y)), task="regression")
+
+
+def test_a_metric_that_has_no_value_on_a_group() -> None:
+    X, _ = frame()
+    X.loc[:3, "sex"] = "x"
+    with pytest.raises(DataError, match="group 'x' gives no number in fold 1 of 4"):
+        prepared("r2_gap[sex] <= 1", X=X, y=X["a"], task="regression")
+
+
+def test_a_statistical_constraint_of_ones_own_is_tried_and_its_error_told() -> None:
+    def broken(evaluated: EvaluatedPipeline) -> float:
+        raise KeyError("no such thing")
+
+    own = Constraint(Limit("own", 1.0), broken, kind="statistical")
+    with pytest.raises(
+        ConfigurationError, match=r"'own' cannot be measured here: 'no such thing'\. Choose"
+    ):
+        prepared(own)
+    prepared(Constraint(Limit("own", 1.0), broken))

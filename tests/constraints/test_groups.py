@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.constraints.groups import Grouping, check_columns, group_names
+from automl_admm.constraints.syntax import GroupColumn
+from automl_admm.core.errors import DataError
+
+FRAME = pd.DataFrame(
+    {
+        "sex": ["f", "m", None, "f"],
+        "age": [29.9, 30.0, 45.0, np.nan],
+        "race": pd.Categorical(["x", "y", "x", "x"]),
+        "level": [1, 2, 1, 2],
+        "share": [1.0, 2.0, 0.5, np.nan],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ([GroupColumn("sex")], ["f", "m", "sex missing", "f"]),
+        ([GroupColumn("level")], ["1", "2", "1", "2"]),
+        ([GroupColumn("share")], ["1", "2", "0.5", "share missing"]),
+        (
+            [GroupColumn("age", (30.0, 40.0))],
+            ["age < 30", "30 <= age < 40", "40 <= age", "age missing"],
+        ),
+        ([GroupColumn("age", (35.0,))], ["age < 35", "age < 35", "35 <= age", "age missing"]),
+        (
+            [GroupColumn("sex"), GroupColumn("race")],
+            ["f, x", "m, y", "sex missing, x", "f, x"],
+        ),
+    ],
+)
+def test_rows_are_named_by_their_group(columns: list[GroupColumn], names: list[str]) -> None:
+    assert list(Grouping(tuple(columns))(FRAME)) == names
+
+
+def test_text_is_not_cut() -> None:
+    with pytest.raises(DataError, match=r"column 'sex' holds no numbers.*Write \[sex\]"):
+        check_columns((GroupColumn("sex", (1.0,)),), FRAME, "fpr_gap[sex:1]")
+    check_columns((GroupColumn("age", (1.0,)), GroupColumn("sex")), FRAME, "fpr_gap")
+
+
+def test_one_group_and_very_many_are_refused() -> None:
+    with pytest.raises(DataError, match="all 3 rows are in the group 'f'"):
+        group_names(np.array(["f"] * 3, dtype=object), "fpr_gap[sex]")
+    with pytest.raises(DataError, match=r"500 groups.*\[age:30,40,50\]"):
+        group_names(np.array([str(i) for i in range(500)], dtype=object), "fpr_gap[sex]")
+    assert group_names(np.array(["m", "f", "m"], dtype=object), "") == ("f", "m")

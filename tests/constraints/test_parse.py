@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.syntax import GroupColumn, WrittenLimit
+from automl_admm.core.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("fpr <= 0.05", WrittenLimit("fpr", (), at_least=False, bound=0.05)),
+        ("  recall>=80% ", WrittenLimit("recall", (), at_least=True, bound=0.8)),
+        (
+            "latency_us <= 50 % * baseline",
+            WrittenLimit("latency_us", (), at_least=False, bound=0.5, of_baseline=True),
+        ),
+        ("x <= -1e-3", WrittenLimit("x", (), at_least=False, bound=-0.001)),
+        (
+            "auc_gap[age:20,30.5, sex] <= 5 %",
+            WrittenLimit(
+                "auc_gap",
+                (GroupColumn("age", (20.0, 30.5)), GroupColumn("sex")),
+                at_least=False,
+                bound=0.05,
+            ),
+        ),
+        (
+            'fpr_gap["marital status", \'say "a"\', pay-0.x] <= 1',
+            WrittenLimit(
+                "fpr_gap",
+                (GroupColumn("marital status"), GroupColumn('say "a"'), GroupColumn("pay-0.x")),
+                at_least=False,
+                bound=1.0,
+            ),
+        ),
+    ],
+)
+def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
+    assert read_text(text) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "code", "says"),
+    [
+        ("fpr < 0.05", 5, "L002", "help: Write '<='."),
+        ("fpr = 0.05", 5, "L002", "'<=' for at most"),
+        ("recall => 0.05", 8, "L002", "help: Write '>='."),
+        ("recall ≥ 0.05", 8, "L002", "help: Write '>='."),
+        ("latency_us", 11, "L001", "ends too early"),
+        ("<= 3", 1, "L001", "'<=' is not expected here"),
+        ("f <= soon", 6, "L001", "'soon' is not expected here"),
+        ("f <= 1 2", 8, "L001", "'2' is not expected here"),
+        ("f[a <= 1", 5, "L001", "'<=' is not expected here"),
+        ("f[] <= 1", 3, "L001", "']' is not expected here"),
+        ("f[a;b] <= 1", 4, "L001", "';' is not expected here"),
+        ("f(a) <= 1", 2, "L001", "'(' is not expected here"),
+        ("f[a:2,1] <= 1", 7, "L003", "1 does not come after 2"),
+        ("f <= 2 * base", 10, "L005", "0.5 * baseline"),
+        ("f <= baseline", 6, "L001", "'baseline' is not expected here"),
+        ("f[7,a] <= 1", 3, "L003", "quote a name like this"),
+        ("f[a,b,a] <= 1", 7, "L004", "'a' stands twice"),
+        ("x" * 1001 + " <= 1", 1, "L001", "more than 1000 characters"),
+    ],
+)
+def test_a_mistake_is_shown_where_it_is(text: str, place: int, code: str, says: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        read_text(text)
+    message = str(caught.value)
+    assert message.startswith(f"limit:1:{place}: error[{code}]: ")
+    assert says in message
+
+
+NAMES = st.text(min_size=1, max_size=12).filter(
+    lambda name: not ('"' in name and "'" in name)  # such a name cannot be quoted
+)
+CUTS = st.lists(st.integers(-99, 99), max_size=3, unique=True).map(lambda cuts: tuple(sorted(cuts)))
+
+
+@given(st.dictionaries(NAMES, CUTS, min_size=1, max_size=3), st.booleans())
+def test_the_canonical_text_reads_back(columns: dict[str, tuple[int, ...]], at_least: bool) -> None:
+    groups = tuple(GroupColumn(name, tuple(map(float, cuts))) for name, cuts in columns.items())
+    written = WrittenLimit("fpr_gap", groups, at_least, 0.25)
+    assert read_text(f"{written.name} {'>=' if at_least else '<='} 25%") == written
+
+
+@given(st.text(max_size=40))
+def test_no_text_brings_it_down(text: str) -> None:
+    try:
+        name = read_text(text).name
+    except ConfigurationError as problem:
+        name = str(problem)
+    assert name

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from automl_admm.constraints.groups import Grouping
+from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.resolve import bare_limit, constraint_of
+from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.problem import Limit
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import Constraint, ConstraintPlugin
+
+
+def constraint(text: str) -> Constraint:
+    return constraint_of(read_text(text), load_plugins().constraints)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("latency_us <= 1e2", Limit("latency_us", 100.0, extreme=0.0)),
+        ("recall >= 0.8", Limit("recall", 0.8, at_least=True, extreme=1.0)),
+        ("fpr_gap[ sex ] <= 5 %", Limit("fpr_gap[sex]", 0.05, extreme=0.0)),
+        ("fpr_ratio[sex] >= 0.8", Limit("fpr_ratio[sex]", 0.8, at_least=True, extreme=1.0)),
+        ("auc_gap[age:30,40] <= 0.1", Limit("auc_gap[age:30,40]", 0.1, extreme=0.0)),
+        ("neg_log_loss >= -1", Limit("neg_log_loss", -1.0, at_least=True, extreme=0.0)),
+        ("f1 >= 0.5", Limit("f1", 0.5, at_least=True, extreme=1.0)),
+        ("f1 <= 0.5", Limit("f1", 0.5)),
+        ("r2_gap[sex] <= 0.5", Limit("r2_gap[sex]", 0.5, extreme=0.0)),
+        (
+            "demographic_parity_ratio[sex,race] >= 0.8",
+            Limit("demographic_parity_ratio[sex,race]", 0.8, at_least=True, extreme=1.0),
+        ),
+    ],
+)
+def test_a_text_becomes_a_limit_with_the_range_of_its_values(text: str, limit: Limit) -> None:
+    found = constraint(text)
+    assert found.limit == limit
+    assert isinstance(found.groups, Grouping) == ("[" in limit.name)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        ("latncy_us <= 3", UnknownNameError, "Did you mean 'latency_us'"),
+        ("fpr_gpa[sex] <= 3", UnknownNameError, "Did you mean 'fpr_gap'"),
+        ("log_loss <= 3", UnknownNameError, "'neg_log_loss'"),
+        ("fpr_gap <= 0.1", ConfigurationError, r"'fpr_gap' compares groups.*'fpr_gap\[sex\]'"),
+        ("fpr[sex] <= 0.1", ConfigurationError, r"Did you mean 'fpr_gap\[sex\]'"),
+        ("size_mb[sex] <= 0.1", ConfigurationError, "'size_mb' is not measured by group"),
+        ("size_mb_gap[sex] <= 0.1", ConfigurationError, "no groups can be compared by it"),
+        (
+            "demographic_parity_ratio_gap[sex] <= 0.1",
+            ConfigurationError,
+            "no groups can be compared by it",
+        ),
+        ("neg_log_loss_ratio[sex] >= 0.8", ConfigurationError, "Use 'neg_log_loss_gap'"),
+        ("fpr <= -0.1", ConfigurationError, "can never hold"),
+        ("recall >= 1.5", ConfigurationError, "can never hold"),
+        ("fpr_ratio[sex] >= 120 %", ConfigurationError, "can never hold"),
+        ("size_mb <= 1e999", ConfigurationError, "finite"),
+    ],
+)
+def test_what_cannot_be_limited_is_told(text: str, kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=says):
+        constraint(text)
+
+
+def test_an_objective_returns_numbers_without_groups() -> None:
+    assert bare_limit(read_text("weight <= 3")) == Limit("weight", 3.0)
+    with pytest.raises(ConfigurationError, match="no groups in what an objective returns"):
+        bare_limit(read_text("weight[sex] <= 3"))
+    with pytest.raises(ConfigurationError, match="an objective has no baseline"):
+        bare_limit(read_text("weight <= 3 * baseline"))
+
+
+def test_a_relative_limit_can_hold_until_its_baseline_is_known() -> None:
+    found = constraint("recall >= 1.5 * baseline")
+    assert found.of_baseline == 1.5
+    assert found.limit.holds(1.0)
+
+
+def test_a_plugin_has_a_function_or_a_grouped_one() -> None:
+    for given in ({}, {"function": lambda e: 1.0, "grouped": lambda e, groups: 1.0}):
+        with pytest.raises(PluginError, match="either a function or a grouped one"):
+            ConstraintPlugin(name="one", summary="one", **given)

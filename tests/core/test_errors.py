@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import ast
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+from automl_admm import AutoMLClassifier
+from automl_admm.cli.commands.fit import command as fit_command
+from automl_admm.core import errors
+
+
+def test_suggestions_name_what_is_near_or_list_what_is_known() -> None:
+    assert errors.suggest("smaac", ["smac", "gp"]) == "Did you mean 'smac'?"
+    assert errors.suggest("zzz", ["gp", "cmab"]) == "Known: cmab, gp."
+    assert errors.suggest("zzz", ["gp", "cmab", "gp"]) == "Known: cmab, gp."
+    assert errors.suggest("zzz", []) == "None is known."
+    assert errors.suggest("zzz", [f"name{i:02}" for i in range(30)]).endswith("name11, …")
+
+
+def test_exit_codes_are_the_documented_ones() -> None:
+    codes = {
+        errors.ConfigurationError: 2,
+        errors.GrammarError: 2,
+        errors.PluginError: 2,
+        errors.DataError: 3,
+        errors.NoSuccessError: 4,
+        errors.InfeasibleError: 5,
+        errors.StoreError: 7,
+        errors.DiskFullError: 8,
+    }
+    assert {kind: kind("x").exit_code for kind in codes} == codes
+
+
+def test_a_reason_is_one_line_with_a_full_stop() -> None:
+    assert errors.reason_of(ValueError("boom\nand more")) == "boom."
+    assert errors.reason_of(ValueError("boom.")) == "boom."
+    assert errors.reason_of(ValueError()) == "ValueError."
+
+
+def test_an_unknown_name_reads_as_one_line() -> None:
+    error = errors.UnknownNameError("theta solver", "gpp", ["gp", "random"])
+    assert str(error) == "no theta solver named 'gpp'. Did you mean 'gp'?"
+    hinted = errors.UnknownNameError("theta solver", "gpp", ["gp"], hint="It is a z solver.")
+    assert str(hinted) == "no theta solver named 'gpp'. It is a z solver."
+    with pytest.raises(errors.AutomlAdmmError):
+        raise error
+
+
+def test_a_remedy_names_parameters_in_python_and_options_in_a_shell() -> None:
+    hint = errors.Remedy("Give {work_dir}, {certify=0.95} or {z_solver='bo'}.")
+    problem = errors.ConfigurationError("no {seed}.", hint=hint)
+    assert str(problem) == "no {seed}. Give work_dir, certify=0.95 or z_solver='bo'."
+    assert problem.on_command_line() == ("no {seed}. Give --out, --certify 0.95 or --z-solver bo.")
+
+
+def test_a_remedy_may_differ_in_python_and_a_plain_hint_does_not() -> None:
+    hint = errors.Remedy("Give --fresh.", python="Call it anew.")
+    assert str(errors.DataError("wrong.", hint=hint)) == "wrong. Call it anew."
+    assert errors.DataError("wrong.", hint=hint).on_command_line() == "wrong. Give --fresh."
+    assert errors.DataError("wrong.", hint="Stop.").on_command_line() == "wrong. Stop."
+    assert errors.DataError("wrong.").on_command_line() == "wrong."
+
+
+def test_what_remedies_name_is_there_in_both_worlds() -> None:
+    package = Path(errors.__file__).parents[1]
+    named = set(errors.OPTIONS)
+    for source in package.rglob("*.py"):
+        if source.name != "errors.py":
+            for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Remedy":
+                    texts = [
+                        part.value for part in ast.walk(node) if isinstance(part, ast.Constant)
+                    ]
+                    found = errors.SETTING.finditer(" ".join(map(str, texts)))
+                    named |= {setting["name"] for setting in found}
+    assert {"certify", "time_budget", "work_dir", "group_thresholds"} <= named
+    parameters = {*AutoMLClassifier().get_params(), *signature(AutoMLClassifier.fit).parameters}
+    options = {option for given in fit_command.params for option in given.opts}
+    assert named <= parameters
+    assert {errors.Remedy(f"{{{name}}}").on_command_line() for name in named} <= options

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from automl_admm.core.evidence import (
+    Estimate,
+    Evidence,
+    Fact,
+    Gap,
+    Largest,
+    Mean,
+    Ranking,
+    Rate,
+    Ratio,
+    Timing,
+    as_evidence,
+    explain_unknown,
+    why_unknown,
+)
+
+NOTHING = np.zeros(0)
+RATES = {"a": Rate(1, 4), "b": Rate(3, 4)}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "value"),
+    [
+        (Fact(3.0), 3.0),
+        (Rate(1, 4), 0.25),
+        (Mean(np.array([0.0, 1.0]), 0.0, 1.0), 0.5),
+        (Ranking(np.array([2.0, 1.0]), np.array([1.0, 0.0])), 0.875),
+        (Timing(np.arange(11.0), 0.9), 9.0),
+        (Gap(RATES), 0.5),
+        (Ratio(RATES), 1 / 3),
+        (Ratio({"a": Rate(0, 3), "b": Rate(0, 4)}), 1.0),
+        (Largest({"x": Gap(RATES), "y": Rate(9, 10)}), 0.9),
+    ],
+)
+def test_values(evidence: Evidence, value: float) -> None:
+    assert evidence.value == pytest.approx(value)
+    assert why_unknown(evidence) == ""
+
+
+@pytest.mark.parametrize(
+    ("evidence", "reason"),
+    [
+        (Rate(0, 0, "negative rows"), "has no negative rows"),
+        (Ranking(NOTHING, np.ones(2)), "has no positive rows"),
+        (Ranking(np.ones(2), NOTHING), "has no negative rows"),
+        (Mean(NOTHING, 0.0, 1.0), "has no rows"),
+        (Timing(NOTHING, 0.9), "has no rows"),
+        (Estimate(math.nan), "gives no number"),
+        (Gap(RATES | {"c": Rate(0, 0, "positive rows")}), "group 'c' has no positive rows"),
+        (Gap({}), "there is nothing to compare"),
+        (Largest({"x": Gap(RATES), "y": Ratio({"c": Rate(0, 0)})}), "group 'c' has no rows"),
+    ],
+)
+def test_what_is_unknown_says_why(evidence: Evidence, reason: str) -> None:
+    assert math.isnan(evidence.value)
+    assert why_unknown(evidence) == reason
+
+
+def test_the_reason_stands_alone() -> None:
+    assert explain_unknown(Rate(0, 0)) == "it has no rows"
+    assert explain_unknown(Gap({"c": Rate(0, 0)})) == "group 'c' has no rows"
+    assert explain_unknown(Rate(0, 1)) == ""
+
+
+def test_a_bare_number_is_an_estimate_and_evidence_stays_as_it_is() -> None:
+    assert as_evidence(np.float64(2)) == Estimate(2.0)
+    assert as_evidence(RATES["a"]) is RATES["a"]
+    for wrong in (None, "much", [1, 2]):
+        with pytest.raises(TypeError, match="where a number is due"):
+            as_evidence(wrong)

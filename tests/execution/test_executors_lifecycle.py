@@ -1,0 +1,237 @@
+"""The fork server's own life: starting, dying, being left alone, ending without a trace."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from automl_admm.builtin.executors import build_local
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Task
+from automl_admm.plugins.records import ExecutorSetting, NoOptions
+
+pytestmark = pytest.mark.faults
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
+        yield importlib.import_module("faulty")
+
+
+@pytest.fixture
+def start():
+    """Builds executors that are closed in the end."""
+    made = []
+
+    def build(work, workers=1):
+        made.append(build_local(work, ExecutorSetting(workers), NoOptions()))
+        return made[-1]
+
+    yield build
+    for executor in made:
+        executor.close()
+
+
+def finish(executor, method, number=1, **arguments):
+    executor.submit(Task(number, method, arguments, 20.0))
+    (finished,) = executor.wait(30.0)
+    return finished
+
+
+def all_gone(pids, within=8.0):
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        if not any(map(is_alive, pids)):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def is_alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def read_pids(path, count):
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        pids = path.read_text().split() if path.exists() else []
+        if len(pids) >= count:
+            return [int(pid) for pid in pids]
+        time.sleep(0.02)
+    raise AssertionError(f"fewer than {count} processes were started")
+
+
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [("BadPrepare", "RuntimeError: the moon is in"), ("Unloadable", "JSONDecodeError")],
+)
+def test_work_that_does_not_load_is_an_error_that_stays(faulty, start, work, reason):
+    executor = start(getattr(faulty, work)())
+    executor.submit(Task(1, "echo", {}))
+    with pytest.raises(ConfigurationError, match=reason):
+        executor.wait(30.0)
+    with pytest.raises(ConfigurationError, match=reason):
+        executor.submit(Task(2, "echo", {}))
+
+
+def test_work_that_only_the_parent_knows_is_an_error_with_a_hint(start, tmp_path, monkeypatch):
+    (tmp_path / "vanishing.py").write_text("class Work:\n    pass\n")
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(tmp_path)
+        work = importlib.import_module("vanishing").Work()
+    executor = start(work)
+    executor.submit(Task(1, "echo", {}))
+    with pytest.raises(ConfigurationError, match=r"vanishing.*importable module"):
+        executor.wait(30.0)
+
+
+def test_a_server_that_always_dies_is_given_up(faulty, start):
+    executor = start(faulty.CrashingPrepare())
+    for number in range(4):
+        assert finish(executor, "echo", number).status is Status.LOST
+    with pytest.raises(AutomlAdmmError, match="died 4 times in a row; the last time by exit 7"):
+        executor.submit(Task(9, "echo", {}))
+
+
+def test_a_server_that_dies_is_started_again(faulty, start, tmp_path):
+    executor = start(faulty.Faulty(), workers=2)
+    server = finish(executor, "echo").result["server"]
+    pids = tmp_path / "pids"
+    executor.submit(Task(2, "start_grandchildren", {"pids": str(pids), "hang": True}))
+    running = read_pids(pids, 3)
+    os.kill(server, signal.SIGKILL)
+    (finished,) = executor.wait(10.0)
+    assert finished.status is Status.LOST
+    assert "signal SIGKILL" in finished.message
+    assert all_gone([server, *running])
+    after = finish(executor, "echo", 3)
+    assert after.status is Status.SUCCESS
+    assert after.result["server"] != server
+
+
+def test_what_runs_is_killed_when_the_executor_is_closed(faulty, start, tmp_path):
+    executor = start(faulty.Faulty())
+    pids = tmp_path / "pids"
+    executor.submit(Task(1, "start_grandchildren", {"pids": str(pids), "hang": True}))
+    running = read_pids(pids, 3)
+    executor.close()
+    assert all_gone(running)
+
+
+def test_a_task_is_cancelled_while_the_work_still_loads(faulty, start, tmp_path):
+    loading = tmp_path / "loading"
+    executor = start(faulty.SlowPrepare(str(loading)))
+    executor.submit(Task(1, "echo", {}, 1.0))
+    (server,) = read_pids(loading, 1)
+    assert list(executor.wait(0.1)) == []
+    executor.kill(1)
+    (finished,) = executor.wait(0.0)
+    assert finished.status is Status.CANCELLED
+    executor.close()
+    assert all_gone([server])
+
+
+PARENT = """
+import sys
+import time
+sys.path.insert(0, {folder!r})
+import faulty
+from automl_admm.builtin.executors import build_local
+from automl_admm.plugins.records import ExecutorSetting, NoOptions
+from automl_admm.core.protocols import Task
+
+executor = build_local(faulty.{work}, ExecutorSetting(2), NoOptions())
+executor.submit(Task(1, "start_grandchildren", {{"pids": {pids!r}, "hang": True}}))
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("is_loading", [False, True])
+def test_no_orphans_when_the_parent_is_killed(tmp_path, is_loading):
+    pids = tmp_path / "pids"
+    work = f"SlowPrepare({str(pids)!r})" if is_loading else "Faulty()"
+    script = tmp_path / "parent.py"
+    folder = str(Path(__file__).parent)
+    script.write_text(PARENT.format(folder=folder, work=work, pids=str(pids)))
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], env=os.environ | {"TMPDIR": str(tmp_path)}
+    )
+    try:
+        started = read_pids(pids, 1 if is_loading else 3)
+        below = [child.pid for child in psutil.Process(parent.pid).children(recursive=True)]
+    finally:
+        parent.kill()
+        parent.wait()
+    assert set(started) <= set(below)
+    assert all_gone(below)
+    assert not list(tmp_path.glob("automl-admm-tmp-*"))
+
+
+def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        textwrap.dedent("""
+            from dataclasses import dataclass
+            from automl_admm.builtin.executors import build_local
+            from automl_admm.plugins.records import ExecutorSetting, NoOptions
+            from automl_admm.core.protocols import Task
+
+            print("once")
+            FACTOR = 3
+
+            def helper(x):
+                return FACTOR * x
+
+            @dataclass(frozen=True)
+            class Point:
+                x: float
+
+            class Work:
+                shift = staticmethod(lambda x: x + 1)
+                def go(self, folder, point):
+                    assert isinstance(point, Point)
+                    return {"y": self.shift(helper(point.x))}
+
+            executor = build_local(Work(), ExecutorSetting(), NoOptions())
+            executor.submit(Task(1, "go", {"point": Point(2.0)}, 20.0))
+            print(executor.wait(30.0)[0].result)
+            executor.close()
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("once\n{'y': 7.0}\n", "")
+
+
+def test_many_tasks_leave_nothing_behind(faulty, start):
+    executor = start(faulty.Faulty())
+    server = psutil.Process(finish(executor, "echo").result["server"])
+    own = psutil.Process()
+    before = own.num_fds(), server.num_fds()
+    for number in range(200):
+        assert finish(executor, "echo", number).status is Status.SUCCESS
+    assert (own.num_fds(), server.num_fds()) == before
+    assert server.children() == []
+
+
+def test_the_server_is_gone_after_closing(faulty, start):
+    executor = start(faulty.Faulty())
+    server = finish(executor, "echo").result["server"]
+    executor.close()
+    assert not is_alive(server)

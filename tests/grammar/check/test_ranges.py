@@ -1,0 +1,78 @@
+"""Parameters inside of rules: the ranges, defaults and values that a search then has."""
+
+from __future__ import annotations
+
+import pytest
+
+from automl_admm.grammar import compile_text
+from automl_admm.search.protocol import default_start
+
+
+def compiled(components, call, name="ridge"):
+    text = f"%import components ({name})\nstart: {call}\n"
+    return compile_text(text, "text", components).pipelines
+
+
+def parameter(components, call, name="ridge"):
+    (found,) = compiled(components, call, name).space.parameters
+    return found
+
+
+def test_a_range_has_its_scale_and_its_default(components):
+    found = parameter(components, '"ridge" "(" "alpha" "=" log_float{"0.01", "10", "2"} ")"')
+    assert (found.low, found.high, found.default) == (0.01, 10.0, 2.0)
+    assert (found.kind, found.log) == ("float", True)
+
+
+def test_without_a_default_the_components_own_is_kept_where_it_lies_in_the_range(components):
+    inside = '"forest" "(" "n_estimators" "=" int{"50", "200"} ")"'
+    outside = inside.replace('"50"', '"150"')
+    assert parameter(components, inside, "forest").default == 100
+    assert parameter(components, outside, "forest").default is None
+
+
+def test_numbers_to_choose_from_are_a_grid_that_starts_at_the_first(components):
+    pipelines = compiled(components, '"ridge" "(" "alpha" "=" choice{"5", "0.1"} ")"')
+    (found,) = pipelines.space.parameters
+    assert (found.kind, found.values) == ("int", (5.0, 0.1))
+    assert pipelines.text(default_start(pipelines.space)) == "ridge(alpha=5.0)"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ('"svm" "(" "kernel" "=" "linear" ")"', 'svm(kernel="linear")'),
+        ('"svm" "(" "kernel" "=" choice{"poly"} ")"', 'svm(kernel="poly", degree=4)'),
+        ('"svm" "(" "degree" "=" "3" ")"', 'svm(kernel="linear")'),
+        (
+            '"svm" "(" "degree" "=" "3" "," "kernel" "=" choice{"poly", "linear"} ")"',
+            'svm(kernel="poly", degree=3)',
+        ),
+    ],
+)
+def test_what_hangs_on_a_choice_goes_where_its_alternative_went(components, call, text):
+    pipelines = compiled(components, call, "svm")
+    assert pipelines.text(default_start(pipelines.space)) == text
+
+
+def test_an_override_holds_wherever_the_component_stands_but_not_against_a_call(components):
+    text = (
+        "%import components (ridge, pca)\n"
+        '%override ridge: "ridge" "(" "alpha" "=" "1" ")"\n'
+        '%override pca: "pca" "(" "whiten" "=" "true" ")"\n'
+        'start: pca first stack{guess} ridge\nguess: "ridge" "(" "alpha" "=" "2" ")"\n'
+        'first: "pca" "(" "n_components" "=" "0.75" ")"\n'
+    )
+    pipelines = compile_text(text, "text", components).pipelines
+    assert pipelines.text(default_start(pipelines.space)) == (
+        "pca(whiten=true, n_components=0.9) pca(n_components=0.75, whiten=true) "
+        "stack{ridge(alpha=2.0)} ridge(alpha=1.0)"
+    )
+
+
+def test_an_alias_is_the_label_of_its_alternative(components):
+    text = (
+        "%import components (pca, scale, ridge)\nstart: (scale pca -> both | scale)? ridge -> all\n"
+    )
+    (choice,) = compile_text(text, "text", components).pipelines.space.decisions
+    assert choice.alternatives == ("both", "scale", "none")

@@ -1,0 +1,181 @@
+"""What decides one class for all rows is known for it, and never passed off as a success."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from automl_admm import AutoMLClassifier, InfeasibleError
+from automl_admm.cli.main import main
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.saved.model_file import load_model
+from automl_admm.search.protocol import default_start
+from automl_admm.store.run_folder import RunFolder
+
+ROWS = 240
+
+
+def table(share: float = 0.5, labels: tuple[Any, ...] = ("bad", "good")) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    is_last = rng.random(ROWS) < share
+    X = pd.DataFrame({"a": rng.normal(size=ROWS) + 1.5 * is_last, "b": rng.normal(size=ROWS)})
+    return X, np.where(is_last, labels[-1], labels[0])
+
+
+def only(used: PipelineWork, model: Callable[[], Any]) -> PipelineWork:
+    """The same work with a model of the test's own in the place of every estimator."""
+    registry: Registry[ComponentPlugin] = Registry("component")
+    for record in used.load_components():
+        own = record.role == "estimator"
+        registry.add(replace(record, factory=lambda v, c: model()) if own else record, "tests")
+    return replace(used, load_components=lambda: registry)
+
+
+def work(*constraints: str, share: float = 0.5, **more: Any) -> PipelineWork:
+    settings = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline", "cv": 3} | more
+    return prepare(RunConfig(constraints=constraints, **settings), *table(share)).work
+
+
+def evaluated(used: PipelineWork, folder: Path) -> dict[str, Any]:
+    return dict(used.evaluate(default_start(used.space.space), 0, folder)["details"])
+
+
+def prior() -> Any:
+    return DummyClassifier(strategy="prior")
+
+
+@pytest.mark.fault(
+    "F67",
+    injected="a model of constant scores under a limit on false positives, fitted again",
+    expected="it says yes to no row in validation, and to none after it was fitted again",
+)
+@pytest.mark.parametrize("limit", ["fpr <= 0.05", "fnr <= 0.05"])
+def test_never_and_always_stay_so_when_the_model_is_fitted_again(
+    limit: str, tmp_path: Path, seen: Callable[[str], None]
+) -> None:
+    used = only(work(limit), prior)
+    found = evaluated(used, tmp_path)
+    never = limit.startswith("fpr")
+    assert found["threshold"] == (math.inf if never else -math.inf)
+    assert found["one_class"] == ("bad" if never else "good")
+    again = json.loads(json.dumps(found))  # as the store keeps it
+    shifted = replace(used, table=used.table.part(np.arange(ROWS - 40)))  # other class frequencies
+    result = shifted.refit(
+        default_start(used.space.space), 0, tmp_path, threshold=again["threshold"]
+    )
+    model = pickle.loads((tmp_path / "model.pickle").read_bytes())
+    called = set(model.predict(used.table.X))
+    assert called == {found["one_class"]}
+    assert result["one_class"] == found["one_class"]
+    seen(f"threshold {found['threshold']}, all rows called {called}, marked one_class")
+
+
+def test_a_ranking_that_the_default_makes_nothing_of_is_given_a_threshold(tmp_path: Path) -> None:
+    """Where the scores alone are measured, the decisions may as well be of use."""
+    found = evaluated(only(work(share=0.04), Ranking), tmp_path)
+    assert "one_class" not in found
+    assert found["decisions"]["recall"] > 0.5
+    by_decisions = evaluated(only(work(share=0.04, scoring="accuracy"), Ranking), tmp_path)
+    assert by_decisions["one_class"] == "bad"
+    assert "threshold" not in by_decisions
+
+
+class Ranking(DummyClassifier):
+    """Sure of nothing above 0.4, and right about the order."""
+
+    def predict_proba(self, X: Any) -> Any:
+        sure = 0.4 / (1.0 + np.exp(-np.asarray(X)[:, 0].astype(float)))
+        return np.column_stack([1.0 - sure, sure])
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_three_classes_are_marked_too(tmp_path: Path) -> None:
+    X, _ = table()
+    y = np.digitize(X["a"], [0.9, 1.8])  # most are x
+    settings = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline", "cv": 3}
+    three = prepare(RunConfig(**settings), X, np.array(list("xyz"))[y]).work
+    assert evaluated(only(three, prior), tmp_path)["one_class"] == "x"
+    assert "decisions" not in evaluated(three, tmp_path)
+    assert "one_class" not in evaluated(three, tmp_path)
+
+
+@pytest.mark.fault(
+    "F68",
+    injected="a table that tells nothing, so that every model decides one class for all rows",
+    expected="InfeasibleError with the closest in it, whatever is asked for; marked in every file",
+)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"scoring": "accuracy", "constraints": ["size_mb <= 9"]},
+        {"constraints": ["fpr <= 0.3"], "certify": 0.9},
+    ],
+)
+def test_a_constant_model_is_no_success(
+    settings: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seen: Callable[[str], None],
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    _, y = table(0.4)
+    X, folder = pd.DataFrame({"a": np.ones(ROWS)}), tmp_path / "run"
+    more = {"executor": "inline", "random_state": 0, "work_dir": folder, **settings}
+    search = AutoMLClassifier("tiny", max_evaluations=2, **more)
+    with pytest.raises(InfeasibleError, match="calls every row") as problem:
+        search.fit(X, y)
+    closest: Any = problem.value.closest
+    assert not closest.result.feasible
+    assert not closest.is_certified
+    manifest = json.loads((folder / "model.json").read_text())
+    assert manifest["one_class"] in ("bad", "good")
+    assert manifest["feasible"] is False
+    assert json.loads((folder / "run.json").read_text())["result"]["one_class"] is not None
+    assert set(load_model(RunFolder(folder)).predict(X)) == {manifest["one_class"]}
+    seen(f"{type(problem.value).__name__}: {problem.value}")
+
+
+def test_the_end_of_a_run_says_how_it_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    X, y = table(0.4)
+    X.assign(out=y).to_csv("people.csv", index=False)
+    words = ["--target", "out", "--positive", "bad", "--grammar", "tiny", "--executor", "inline"]
+    more = ["--max-evaluations", "1", "--constraint", "fpr <= 0.4", "--json", "--out", "run"]
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", "people.csv", *words, *more])
+    assert ended.value.code == 0
+    found = json.loads(capsys.readouterr().out)
+    shown = found["decisions"]
+    assert (shown["positive"], shown["measured_on"]) == ("bad", "held out")
+    assert 0.0 < shown["threshold"] < 1.0
+    assert found["one_class"] is None
+    assert shown["said"].startswith("'bad' at 0.")
+    X["constant"] = 1.0
+    with pytest.warns(UserWarning, match="calls every row"):
+        search = AutoMLClassifier(
+            "tiny", max_evaluations=1, executor="inline", on_infeasible="closest", random_state=0
+        ).fit(X[["constant"]], y)
+    assert search.one_class_ == "bad"
+    assert search.decisions_.positive == "good"
+    assert search.decisions_.recall == 0.0
+    assert search.decisions_.measured_on == "validation"
+    assert search.feasible_ is False

@@ -1,0 +1,159 @@
+"""What constraints are shown, and what becomes of those that have no value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
+from automl_admm.core.errors import NoSuccessError
+from automl_admm.core.evidence import Rate
+from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.plugins.records import ConstraintFunction
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.search.protocol import default_start
+
+ROWS = 90
+
+
+def table() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)})
+    return X, np.where(X["a"] + 0.5 * rng.normal(size=ROWS) > 0, "yes", "no")
+
+
+def search(*constraints: Any, **more: Any) -> AutoMLClassifier:
+    given = {"max_evaluations": 3, "executor": "inline", "random_state": 0, "cv": 3} | more
+    return AutoMLClassifier("tiny", constraints=constraints, **given)
+
+
+def test_a_constraint_sees_decisions_scores_and_sensitive_columns() -> None:
+    X, y = table()
+    seen: list[EvaluatedPipeline] = []
+
+    def look(evaluated: EvaluatedPipeline) -> float:
+        seen.append(evaluated)
+        return 0.0
+
+    sex = np.resize(["f", "m"], ROWS)
+    search(Constraint(Limit("look", 1.0), look)).fit(X, y, sensitive_features={"sex": sex})
+    for evaluated in seen:
+        assert (evaluated.decisions == evaluated.pipeline.predict(evaluated.X)).all()
+        assert set(evaluated.decisions) <= {0, 1}
+        assert (evaluated.scores == evaluated.predictions[:, 1]).all()
+        assert list(evaluated.sensitive["sex"]) == list(sex[evaluated.X.index])
+        assert list(evaluated.X.columns) == ["a", "b"]
+        assert evaluated.peak_mb > 10
+
+
+def test_values_are_averaged_over_folds() -> None:
+    X, y = table()
+    found: list[float] = []
+
+    def wrong(evaluated: EvaluatedPipeline) -> Rate:
+        rate = Rate(int((evaluated.decisions != evaluated.y).sum()), len(evaluated.y))
+        found.append(rate.value)
+        return rate
+
+    fitted = search(Constraint(Limit("wrong", 1.0), wrong), max_evaluations=1).fit(X, y)
+    assert fitted.cv_results_["wrong"][0] == pytest.approx(np.mean(found[:3]))
+
+
+def test_a_quantity_is_decided_as_it_is_predicted() -> None:
+    X, _ = table()
+    found = AutoMLRegressor(
+        "tiny", constraints=["r2 >= -9"], max_evaluations=1, executor="inline", cv=3
+    ).fit(X, X["a"])
+    assert found.cv_results_["r2"][0] == pytest.approx(found.best_score_)
+
+
+def broken(evaluated: EvaluatedPipeline) -> float:
+    raise ZeroDivisionError("no rows to divide by")
+
+
+def not_a_number(evaluated: EvaluatedPipeline) -> float:
+    return math.nan
+
+
+def endless(evaluated: EvaluatedPipeline) -> float:
+    return -math.inf
+
+
+def silent(evaluated: EvaluatedPipeline) -> Any:
+    return None
+
+
+def nobody(evaluated: EvaluatedPipeline) -> Rate:
+    return Rate(0, 0, "rows of group 'x'")
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (broken, "'own' failed in fold 1 of 3: ZeroDivisionError: no rows to divide by"),
+        (not_a_number, "'own' has no value: it gives no number in fold 1 of 3"),
+        (endless, "'own' has no value: it is -inf in fold 1 of 3"),
+        (silent, "'own' failed in fold 1 of 3: TypeError: it returned None where"),
+        (nobody, "'own' has no value: it has no rows of group 'x' in fold 1 of 3"),
+    ],
+)
+def test_what_has_no_value_is_never_within_the_limit(
+    function: ConstraintFunction, says: str
+) -> None:
+    X, y = table()
+    with pytest.raises(NoSuccessError, match=says):
+        search(Constraint(Limit("own", 1.0), function)).fit(X, y)
+
+
+def test_held_out_rows_that_lack_a_group_cost_the_limit_and_not_the_score() -> None:
+    X, y = table()
+    X["sex"] = np.where(np.arange(ROWS) < 6, "few", "many")
+    y[:6] = ["yes", "no"] * 3
+    config = RunConfig(
+        grammar="tiny",
+        constraints=("auc_gap[sex] <= 1",),
+        max_evaluations=1,
+        executor="inline",
+        test_size=0.05,
+        cv=2,
+    )
+    prepared = prepare(config, X, y)
+    held_out = prepared.work.held_out
+    assert held_out is not None
+    one_class = held_out.part(np.flatnonzero((held_out.X["sex"] == "many") | (held_out.y == 0)))
+    refit = run_pipelines(replace(prepared, work=replace(prepared.work, held_out=one_class))).refit
+    assert refit.held_out_score is not None
+    assert refit.held_out_constraints == ()
+    assert "group 'few' has no positive rows" in refit.held_out_problem
+
+
+def test_nothing_is_trained_that_a_cheap_limit_excludes() -> None:
+    X, y = table()
+    trained: list[int] = []
+
+    def steps(evaluated: EvaluatedPipeline) -> float:
+        trained.append(len(evaluated.pipeline.steps))
+        return float(trained[-1])
+
+    short = Constraint(Limit("steps", 2), steps, cheap=len)
+    fitted = search(short, max_evaluations=16, strategy="admm:first=2,step=0").fit(X, y)
+    assert set(trained) == {2}
+    assert set(fitted.cv_results_["status"]) == {"success"}
+
+
+def test_what_a_cheap_limit_excludes_is_refused_where_it_is_asked_for_all_the_same(
+    tmp_path: Path,
+) -> None:
+    X, y = table()
+    short = Constraint(Limit("steps", 1), lambda evaluated: 3.0, cheap=len)
+    work = prepare(RunConfig(grammar="tiny", constraints=(short,)), X, y).work
+    with pytest.raises(InvalidOutcome, match=r"not trained: the limit 'steps <= 1' excludes it"):
+        work.evaluate(default_start(work.space.space), 0, tmp_path)

@@ -1,0 +1,184 @@
+"""The positive class is the one that was named, whatever the labels are and wherever they go."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from automl_admm import AutoMLClassifier
+from automl_admm.cli.main import main
+from automl_admm.constraints.group_classifier import GroupThresholdClassifier
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.pipelines.labels import number_classes
+from automl_admm.runs.saved.model_file import load_model
+from automl_admm.store.run_folder import RunFolder
+
+ROWS = 600
+
+
+def people(labels: tuple[Any, Any]) -> pd.DataFrame:
+    """The first of the sorted labels is rare, and it is the one that is looked for."""
+    rng = np.random.default_rng(0)
+    is_first = rng.random(ROWS) < 0.35
+    frame = pd.DataFrame({"a": rng.normal(size=ROWS) + 2.0 * is_first, "b": rng.normal(size=ROWS)})
+    frame["sex"] = np.where(rng.random(ROWS) < 0.5, "m", "f")
+    first, last = sorted(labels)
+    return frame.assign(out=np.where(is_first, first, last))
+
+
+@pytest.mark.parametrize(
+    ("labels", "given"),
+    [
+        (("bad", "good"), "bad"),
+        ((1, 2), "1"),
+        ((1, 2), 1),
+        ((0, 1), False),
+        ((False, True), "false"),
+        ((1.0, 2.0), "1"),
+        ((-1, 1), np.int64(-1)),
+    ],
+)
+def test_the_named_label_is_last_and_one(labels: Any, given: Any) -> None:
+    y = np.resize(labels, 7)
+    classes, numbers = number_classes(y, given)
+    assert list(classes) == [labels[1], labels[0]]
+    assert (classes[numbers] == y).all()
+    assert (number_classes(y, labels[1])[0] == np.unique(y)).all()
+
+
+@pytest.mark.parametrize("given", ["worse", 3, True])
+def test_a_label_that_is_not_there_is_one_line_that_names_those_that_are(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match="Its classes are 'bad', 'good'") as problem:
+        number_classes(["bad", "good", "bad"], given)
+    assert "\n" not in str(problem.value)
+    with pytest.raises(ConfigurationError, match=r"has 3: 'x', 'y', 'z'\."):
+        number_classes(["x", "y", "z"], "x")
+
+
+def program(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "automl_admm", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.fault(
+    "F69",
+    injected="the first label named positive; trained, resumed, predicted and verified elsewhere",
+    expected="every process means the same class, by group and in the certificate, too",
+)
+def test_the_positive_class_is_the_same_in_every_process(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    seen: Callable[[str], None],
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    frame = people((1, 2))
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    limits = ["--constraint", "fpr <= 0.3", "--constraint", "fpr_gap[sex] <= 0.5"]
+    more = ["--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--json"]
+    words = ["--target", "out", "--positive", "1", "--certify", "0.8", "--group-thresholds"]
+    ran = program(tmp_path, "fit", "people.csv", *words, *limits, *more, "--out", "run")
+    assert ran.returncode == 0, ran.stderr
+    manifest = json.loads((tmp_path / "run" / "model.json").read_text())
+    assert manifest["positive"] == "1"
+    assert manifest["classes"] == ["1", "2"]
+    frame.drop(columns="out").to_parquet(tmp_path / "new.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert run("predict", "run", "new.parquet", "-o", "told.csv") == 0
+    called = pd.read_csv(tmp_path / "told.csv")
+    fpr = np.mean(called["prediction"][frame["out"] == 2] == 1)
+    recall = np.mean(called["prediction"][frame["out"] == 1] == 1)
+    assert fpr <= 0.3
+    assert recall > 0.6
+    sure = called["probability_1"]
+    assert sure[called["prediction"] == 1].min() > sure[called["prediction"] == 2].min()
+    assert run("verify", "run", "people.csv") == 0
+    capsys.readouterr()
+    assert run("fit", "people.csv", "--target", "out", "--positive", "3") == 2
+    assert "Its classes are '1', '2'" in capsys.readouterr().err
+    seen(f"fpr {fpr:.2f}, recall {recall:.2f} of class 1 in another process; verify agrees")
+
+
+@pytest.mark.parametrize("labels", [("bad", "good"), (0, 1), (False, True), (1.0, 2.0)])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_rates_thresholds_and_metrics_mean_the_label_that_was_named(
+    labels: Any, by_group: bool, tmp_path: Path
+) -> None:
+    frame = people(labels)
+    X, y = frame.drop(columns="out"), frame["out"].to_numpy()
+    first = min(labels)
+    limits = ["fpr <= 0.1", *(["fpr_gap[sex] <= 0.04"] if by_group else [])]
+    search = AutoMLClassifier(
+        "tiny",
+        max_evaluations=1,
+        constraints=limits,
+        positive=first,
+        scoring="recall",
+        executor="inline",
+        group_thresholds=by_group,
+        on_infeasible="closest",
+        random_state=0,
+        work_dir=tmp_path / "run",
+    ).fit(X, y)
+    called = search.predict(X) == first
+    assert np.mean(called[y != first]) <= 0.16
+    assert np.mean(called[y == first]) == pytest.approx(search.best_score_, abs=0.1)
+    assert np.mean(called[y == first]) > 0.4
+    shipped = load_model(RunFolder(tmp_path / "run"))
+    assert (shipped.predict(X) == search.predict(X)).all()
+    assert list(shipped.classes_) == sorted(labels)
+    sure = shipped.predict_proba(X)[:, 0]
+    if not by_group:
+        assert (called == (sure >= shipped.threshold)).all()
+
+
+def test_scores_without_probabilities_are_turned_for_groups_too() -> None:
+    frame = people(("bad", "good"))
+    X, y = frame[["a", "b", "sex"]], frame["out"].to_numpy()
+
+    class Margin(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array(["bad", "good"])
+
+        def decision_function(self, rows: Any) -> Any:
+            return -rows["a"].to_numpy()
+
+    known = {"columns": {"sex": ()}, "threshold": 1.5, "response_method": "decision_function"}
+    model = GroupThresholdClassifier(Margin(), thresholds={"m": 0.5}, pos_label="bad", **known)
+    model.estimator_, model.classes_ = Margin(), Margin.classes_
+    bar = np.where(X["sex"] == "m", 0.5, 1.5)
+    assert (model.predict(X) == np.where(X["a"] >= bar, "bad", "good")).all()
+    assert set(y) == {"bad", "good"}
+
+
+def test_a_resume_means_the_same_class_and_refuses_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    people((True, False)).to_csv("people.csv", index=False)
+    words = ["--grammar", "tiny", "--executor", "inline", "--out", "run", "-q"]
+    more = ["--positive", "false", "--max-evaluations", "1", "--constraint", "recall >= 0.2"]
+    assert run("fit", "people.csv", "--target", "out", *words, *more) == 0
+    before = json.loads(Path("run/run.json").read_text())
+    assert before["settings"]["positive"] == "False"
+    assert run("resume", "run", "--max-evaluations", "+1", "-q") == 0
+    assert json.loads(Path("run/model.json").read_text())["positive"] == "False"
+    other = dict(before, request=before["request"] | {"positive": None})
+    Path("run/run.json").write_text(json.dumps(other))
+    capsys.readouterr()
+    assert run("resume", "run", "--max-evaluations", "+1", "-q") == 7
+    assert "positive: 'False' → None" in capsys.readouterr().err
+
+
+def run(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return int(ended.value.code or 0)

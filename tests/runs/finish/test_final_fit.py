@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from automl_admm.core.errors import NoSuccessError
+from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.run import RunResult
+from automl_admm.core.space import Candidate, SearchSpace, Selection
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.final_fit import Effort, effort_of, expected_seconds, refit_best
+from automl_admm.runs.search_run import Subject
+
+SUBJECT = Subject(SearchSpace(), str, str, (Limit("size", 2.0),), "loss")
+
+
+def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) -> Evaluation:
+    return Evaluation(
+        number,
+        f"k{number}",
+        Candidate(Selection(()), (float(number),)),
+        Status.SUCCESS,
+        loss,
+        (size,),
+        details={"fit_seconds": fit_seconds},
+    )
+
+
+class Fitting:
+    """Fits what it is told to; the candidates in `failing` time out."""
+
+    workers = 1
+
+    def __init__(self, failing: set[float]) -> None:
+        self.failing = failing
+        self.tasks: list[Task] = []
+
+    def submit(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        task = self.tasks[-1]
+        if task.arguments["candidate"].theta[0] in self.failing:
+            return [Finished(task.number, Status.TIMEOUT, message="killed after 1 s")]
+        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1})]
+
+    def kill(self, number: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def result(*evaluations: Evaluation) -> RunResult:
+    return RunResult(evaluations[0], True, evaluations, "budget", 1.0)
+
+
+def expect(found: Evaluation | None) -> float:
+    return expected_seconds(Effort(), found)
+
+
+def test_the_best_within_the_limits_is_fitted() -> None:
+    executor = Fitting(set())
+    outside, worse, best = evaluation(1, 0.1, 9.0), evaluation(2, 0.4, 1.0), evaluation(3, 0.3, 1.0)
+    refit, _ = refit_best(
+        RunConfig(max_evaluations=3), SUBJECT, result(outside, worse, best), executor, expect
+    )
+    assert refit.evaluation is best
+    assert executor.tasks[0].seconds is None
+
+
+def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
+    executor = Fitting({1.0})
+    refit, _ = refit_best(
+        RunConfig(budget_seconds=30),
+        SUBJECT,
+        result(evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)),
+        executor,
+        expect,
+    )
+    assert refit.evaluation.number == 2
+
+
+def test_what_the_time_does_not_allow_is_not_tried() -> None:
+    executor = Fitting({1.0})
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
+    slow, quick = evaluation(2, 0.2, 1.0, fit_seconds=60.0), evaluation(3, 0.9, 1.0)
+    refit, _ = refit_best(
+        config, SUBJECT, result(evaluation(1, 0.1, 1.0), slow, quick), executor, expect
+    )
+    assert refit.evaluation is quick
+    assert len(executor.tasks) == 2
+
+
+def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
+    executor = Fitting(set())
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
+    slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0)
+    refit, _ = refit_best(config, SUBJECT, result(slow, quick), executor, expect)
+    assert refit.evaluation is quick
+    assert len(executor.tasks) == 1
+
+
+def test_with_no_time_for_any_the_quickest_is_tried() -> None:
+    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 5.0)
+    slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0, 30.0)
+    refit, _ = refit_best(config, SUBJECT, result(slow, quick), Fitting(set()), expect)
+    assert refit.evaluation is quick
+
+
+def test_if_nothing_can_be_fitted_it_says_why() -> None:
+    with pytest.raises(NoSuccessError, match="timeout killed after 1 s"):
+        refit_best(
+            RunConfig(budget_seconds=30),
+            SUBJECT,
+            result(evaluation(1, 0.1, 1.0)),
+            Fitting({1.0}),
+            expect,
+        )
+
+
+TIMED = evaluation(1, 0.1, 1.0)
+TIMED = replace(
+    TIMED,
+    details={
+        "scores": [0.5] * 4,
+        "fit_seconds": 2.0,
+        "predict_seconds": 0.25,
+        "work_seconds": 4 * (2.0 + 0.25 + 0.5),
+    },
+)
+NOTHING = expected_seconds(Effort(), None)
+
+
+def longer(effort: Effort) -> float:
+    return expected_seconds(effort, TIMED) - expected_seconds(Effort(), TIMED)
+
+
+def test_a_final_fit_is_expected_to_take_longer_on_more_rows() -> None:
+    assert expected_seconds(Effort(), TIMED) >= NOTHING + 2.0 + 0.25 + 0.5
+    assert longer(Effort(rows=2.0)) >= 2.0
+    assert longer(Effort(seen=3.0)) >= 2 * 0.25 + 2 * 0.5
+
+
+def test_limits_that_are_timed_more_often_are_reserved_for() -> None:
+    assert longer(Effort(calls=8.0)) >= 7 * 0.5
+
+
+def test_what_comes_with_a_fit_is_as_slow_as_the_machine() -> None:
+    slow = replace(TIMED, details={**TIMED.details, "slowdown": 3.0})
+    assert expected_seconds(Effort(), slow) == expected_seconds(Effort(), TIMED) + 2.0 * NOTHING
+
+
+@dataclass(frozen=True)
+class Limiting:
+    kind: str
+
+
+@dataclass(frozen=True)
+class Work:
+    table: Table
+    held_out: Table | None
+    splits: tuple[tuple[range, range], ...]
+    calls: int = 0
+    constraints: tuple[Limiting, ...] = ()
+
+
+ROWS = Table(None, np.zeros(400))
+SPLITS = ((range(300), range(300, 400)),)
+
+
+def test_the_effort_follows_from_the_rows() -> None:
+    assert effort_of(Work(ROWS, None, SPLITS)) == Effort(rows=4 / 3, seen=0.0)
+    work = Work(ROWS, Table(None, np.zeros(250)), SPLITS, calls=90)
+    assert effort_of(work) == Effort(rows=4 / 3, seen=2.5)
+
+
+def test_calls_count_where_limits_are_measured_by_calls() -> None:
+    work = Work(ROWS, ROWS, SPLITS, calls=90, constraints=(Limiting("measured"),))
+    assert effort_of(work).calls == 10.0
+    statistical = replace(work, constraints=(Limiting("statistical"),))
+    assert effort_of(statistical).calls == 1.0
+    assert effort_of(replace(work, calls=0)).calls == 1.0

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from automl_admm.core.errors import NoSuccessError
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.run import RunResult
+from automl_admm.core.space import Candidate, Selection
+from automl_admm.runs.finish.no_success import best_or_raise
+
+CANDIDATE = Candidate(Selection(()), ())
+
+
+def ended(stopped_by: str, *statuses: Status) -> RunResult:
+    evaluations = tuple(
+        Evaluation(number, str(number), CANDIDATE, status, message="why")
+        for number, status in enumerate(statuses)
+    )
+    return RunResult(
+        None, feasible=False, evaluations=evaluations, stopped_by=stopped_by, seconds=1
+    )
+
+
+def said(result: RunResult) -> str:
+    with pytest.raises(NoSuccessError) as raised:
+        best_or_raise(result)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("statuses", [(), (Status.CANCELLED,)])
+def test_a_budget_too_short_for_one_is_to_be_longer(statuses: tuple[Status, ...]) -> None:
+    assert said(ended("budget", *statuses)) == (
+        "the budget ended before a single evaluation did. Give a longer time_budget."
+    )
+
+
+def test_what_failed_is_to_be_looked_at_and_more_time_would_not_help() -> None:
+    for stopped_by in ("evaluations", "budget"):
+        assert said(ended(stopped_by, Status.ERROR, Status.ERROR, Status.CRASHED)) == (
+            "none of 3 evaluations succeeded (2 × error: why; 1 × crashed: why). "
+            "Look at one with executor='inline'."
+        )
+
+
+@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CANCELLED])
+def test_more_time_helps_what_was_cut_short(status: Status) -> None:
+    assert "Give a longer time_budget or eval_time_limit, or look at one" in said(
+        ended("budget", Status.ERROR, status)
+    )
+
+
+def test_who_ended_it_before_anything_is_named() -> None:
+    assert said(ended("a plugin")) == (
+        "the search (a plugin) ended before a single evaluation did."
+    )
+
+
+@pytest.mark.parametrize("stopped_by", ["interrupt", "termination"])
+def test_an_interrupt_is_an_interrupt(stopped_by: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        best_or_raise(ended(stopped_by))

@@ -1,0 +1,97 @@
+"""Limits that hang on what is measured where the search begins."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm.core.errors import ConfigurationError, NoSuccessError
+from automl_admm.core.problem import Limit
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.prepare.baseline import _limit
+from automl_admm.runs.prepare.preparation import prepare
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(100, 3))
+Y = (X[:, 0] + RNG.normal(size=100) > 0).astype(int)
+
+
+def run(*limits: Any, **more: Any) -> PipelineResult:
+    given = {
+        "grammar": "tiny",
+        "max_evaluations": 3,
+        "executor": "inline",
+        "theta_solver": "random",
+    }
+    return run_pipelines(prepare(RunConfig(constraints=limits, **given | more), X, Y))
+
+
+def test_the_bound_is_so_many_times_what_the_first_pipeline_has(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    outcome = run("fpr <= 0.9 * baseline", "recall >= 0.1", folder=folder)
+    relative, plain = outcome.result.limits
+    first = outcome.result.evaluations[0]
+    assert relative.bound == pytest.approx(0.9 * first.constraints[0])
+    assert plain.bound == 0.1
+    limits = json.loads((folder / "run.json").read_text())["settings"]["limits"]
+    assert limits[0]["bound"] == relative.bound
+    assert outcome.result.feasible == all(
+        limit.holds(value)
+        for limit, value in zip(outcome.result.limits, outcome.best.constraints, strict=True)
+    )
+
+
+def test_without_a_relative_limit_nothing_more_is_evaluated() -> None:
+    calls: list[int] = []
+
+    def count(evaluated: Any) -> float:
+        calls.append(1)
+        return 0.0
+
+    counted = Constraint(Limit("count", 1.0), count)
+    run(counted, max_evaluations=1)
+    plain = len(calls)
+    run(counted, "fpr <= 1 * baseline", max_evaluations=1)
+    folds = 4
+    assert len(calls) == 2 * plain + folds
+
+
+def test_a_baseline_that_fails_is_told() -> None:
+    def broken(evaluated: Any) -> float:
+        raise ValueError("not today")
+
+    with pytest.raises(NoSuccessError, match=r"no baseline: 'impute.*not today"):
+        run(Constraint(Limit("own", 1.0), broken), "fpr <= 0.5 * baseline")
+
+
+def test_a_baseline_that_leaves_no_room_is_told() -> None:
+    with pytest.raises(ConfigurationError, match="can never hold"):
+        run("recall >= 9 * baseline")
+
+
+@pytest.mark.fault(
+    "F65", injected="no time is left to measure a baseline", expected="one clear line, in time"
+)
+def test_a_baseline_without_the_time_for_it_is_told(seen: Any) -> None:
+    begun = time.monotonic() - 5.0
+    limit = "fpr <= 0.5 * baseline"
+    with pytest.raises(
+        NoSuccessError, match=r"there was no time to evaluate .*longer time_budget"
+    ) as it:
+        run(limit, budget_seconds=5.0, max_evaluations=None, begun=begun, executor="local")
+    assert time.monotonic() - begun < 5.0 + 20.0  # the machine may be busy; waiting was for ever
+    seen(it.value)
+
+
+def test_a_baseline_may_take_more_than_any_other_evaluation() -> None:
+    config = RunConfig(budget_seconds=100.0)
+    assert config.limit_of_one == 12.5
+    assert 40.0 < _limit(config) <= 50.0
+    assert _limit(RunConfig(budget_seconds=100.0, evaluation_seconds=3.0)) == 3.0

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from skops.io import dumps, get_untrusted_types
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.pipeline_space import Step
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.specs import hookimpl
+from automl_admm.runs.saved.model_file import load_model, trusted_types
+from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
+
+ROWS = 80
+COMPONENTS = load_plugins().components
+CASES = [(task, record.name) for task in TASKS for record in COMPONENTS[task]]
+
+
+def table(task: Task) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)})
+    frame["c"] = rng.choice(list("xyz"), ROWS)
+    target = frame["b"].to_numpy() + 0.3 * rng.normal(size=ROWS)
+    return frame, np.where(target > 0, "yes", "no") if task == "classification" else target
+
+
+def fitted(task: Task, name: str) -> tuple[object, pd.DataFrame]:
+    X, y = table(task)
+    steps = [Step("impute")] if name != "impute" else []
+    steps.append(Step(name))
+    if COMPONENTS[task].get(name).role == "transformer":
+        steps.append(Step("decision_tree"))
+    context = BuildContext(task, ("a", "b"), ("c",))
+    pipeline = build_pipeline(steps, COMPONENTS[task], context, seed=0)
+    return fit_pipeline(pipeline, steps, COMPONENTS[task], X, y), X
+
+
+def saved(folder: Path, content: bytes) -> RunFolder:
+    run = RunFolder(folder)
+    write_atomically(run.model, content)
+    digest = hashlib.sha256(content).hexdigest()
+    said = {"columns": ["a", "b", "c"], "text_columns": ["c"], "classes": None, "versions": {}}
+    write_json(run.model_manifest, {"sha256": digest, **said})
+    return run
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("task", "name"), CASES)
+def test_every_component_consists_of_trusted_types(task: Task, name: str) -> None:
+    model, _ = fitted(task, name)
+    assert set(get_untrusted_types(data=dumps(model))) <= TRUSTED
+
+
+def test_a_saved_pipeline_predicts_as_it_did(tmp_path: Path) -> None:
+    model, X = fitted("classification", "random_forest")
+    again = load_model(saved(tmp_path, dumps(model)))
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_a_changed_file_is_refused(tmp_path: Path) -> None:
+    model, _ = fitted("classification", "decision_tree")
+    run = saved(tmp_path, dumps(model))
+    run.model.write_bytes(run.model.read_bytes()[:-10])
+    with pytest.raises(StoreError, match="is not the file that the run wrote"):
+        load_model(run)
+
+
+def test_strange_types_are_refused_before_loading(tmp_path: Path) -> None:
+    from sklearn.preprocessing import FunctionTransformer
+
+    run = saved(tmp_path, dumps(FunctionTransformer(os.system)))
+    with pytest.raises(StoreError, match=r"not trusted: posix\.system"):
+        load_model(run)
+
+
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        load_model(saved(tmp_path, pickle.dumps({"a": 1})))
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"holds no model\.json"):
+        load_model(RunFolder(tmp_path))
+
+
+def test_a_component_of_a_plugin_says_what_is_to_be_trusted() -> None:
+    record = ComponentPlugin(
+        name="spline", summary="s", role="transformer", factory=dict, trusted_types=("a.B",)
+    )
+
+    class Provider:
+        @hookimpl
+        def components(self) -> list[ComponentPlugin]:
+            return [record]
+
+    found = trusted_types(load_plugins({"splines": Provider()}))
+    assert found == TRUSTED | {"a.B"}
+    assert trusted_types(load_plugins()) == TRUSTED

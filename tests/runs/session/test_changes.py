@@ -1,0 +1,121 @@
+"""What changed between the sessions of a run is told in a line each, and decides what is kept."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.space import Choice
+from automl_admm.grammar import load_grammar
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.session.changes import best_texts, find_changes, hash_space, read_anew, refuse
+
+BEFORE: dict[str, Any] = {
+    "data": {"rows": 100, "columns": 4, "sha256": "aa", "held_out_sha256": "bb"},
+    "settings": {
+        "task": "classification",
+        "metric": "roc_auc",
+        "target": "y",
+        "sensitive": [],
+        "folds": 1,
+        "test_size": 0.2,
+        "certify": None,
+        "limits": [{"name": "fpr", "bound": 0.05, "at_least": False}],
+        "space_sha256": "cc",
+        "grammar_text": "start: ridge\n",
+    },
+}
+
+
+def changed(part: str, **values: Any) -> dict[str, Any]:
+    now = copy.deepcopy(BEFORE)
+    now[part].update(values)
+    return now
+
+
+def test_nothing_changed() -> None:
+    changes = find_changes(BEFORE, copy.deepcopy(BEFORE))
+    assert changes.lines == ()
+    assert not changes.space
+    assert not changes.void
+
+
+def test_a_run_that_does_not_say_a_newer_setting_had_its_default() -> None:
+    assert find_changes(BEFORE, changed("settings", group_thresholds=False)).lines == ()
+
+
+@pytest.mark.parametrize(
+    ("now", "line", "space", "void"),
+    [
+        (changed("data", rows=101, sha256="zz"), "100 rows, 4 columns → 101 rows", False, True),
+        (changed("data", sha256="zz"), "but other values", False, True),
+        (changed("data", held_out_sha256="zz"), "but other values", False, True),
+        (changed("settings", metric="f1"), "metric: 'roc_auc' → 'f1'", False, True),
+        (changed("settings", group_thresholds=True), "thresholds: False → True", False, True),
+        (
+            changed("settings", limits=[{"name": "fpr", "bound": 0.1, "at_least": False}]),
+            "limits: fpr <= 0.05 → fpr <= 0.1",
+            False,
+            False,
+        ),
+        (changed("settings", limits=[]), "limits: fpr <= 0.05 → none", False, True),
+        (
+            changed("settings", space_sha256="zz", grammar_text="start: lasso\n"),
+            "grammar, line 1: 'start: ridge' → 'start: lasso'",
+            True,
+            False,
+        ),
+        (changed("settings", space_sha256="zz"), "its components are others", True, False),
+    ],
+)
+def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: bool) -> None:
+    changes = find_changes(BEFORE, now)
+    assert len(changes.lines) == 1
+    assert line in changes.lines[0]
+    assert (changes.space, changes.void) == (space, void)
+    assert line in str(refuse(changes, Path("run")))
+    told = refuse(changes, Path("run"))
+    assert "--allow-changed" in told.on_command_line()
+    assert "fit anew with another work_dir" in str(told)
+
+
+def space_of(tmp_path: Path, text: str) -> PipelineSpace:
+    path = tmp_path / "mine.lark"
+    path.write_text(text, encoding="utf-8")
+    plugins = load_plugins()
+    return load_grammar(path, plugins.components["classification"], plugins.grammars).pipelines
+
+
+TWO = """\
+%import components (impute, gaussian_nb, logistic_regression)
+start: impute estimator
+estimator: gaussian_nb | logistic_regression
+"""
+TURNED = TWO.replace("gaussian_nb | logistic_regression", "logistic_regression | gaussian_nb")
+ONE = TWO.replace(", logistic_regression", "").replace(" | logistic_regression", "")
+
+
+def test_evaluations_are_read_anew_where_their_pipelines_still_exist(tmp_path: Path) -> None:
+    old, turned, one = (space_of(tmp_path, text) for text in (TWO, TURNED, ONE))
+    assert len({hash_space(pipelines.space) for pipelines in (old, turned, one)}) == 3
+    evaluations = [evaluation(old, pick, loss) for pick, loss in ((0, 0.2), (1, 0.1))]
+    again = read_anew(evaluations, turned)
+    assert [turned.text(e.candidate) for e in again] == [e.text for e in evaluations]
+    (left,) = read_anew(evaluations, one)
+    assert left.text == evaluations[0].text
+    assert turned.text(best_texts(evaluations, turned)[0]) == evaluations[1].text
+
+
+def evaluation(pipelines: PipelineSpace, pick: int, loss: float) -> Evaluation:
+    space = pipelines.space
+    (decision,) = [d for d in space.decisions if d.name == "estimator"]
+    assert isinstance(decision, Choice)
+    selection = space.complete({"estimator": decision.alternatives[pick]})
+    candidate = space.candidate(selection, space.default_theta())
+    text = pipelines.text(candidate)
+    return Evaluation(1, pipelines.key(candidate), candidate, Status.SUCCESS, loss, text=text)

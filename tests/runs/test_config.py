@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.problem import Limit
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import RunConfig, count_workers
+from automl_admm.runs.prepare.assembly import plan_search, resolve_constraints
+
+
+def test_without_any_budget_it_is_a_minute() -> None:
+    assert RunConfig().seconds == 60.0
+    assert RunConfig(max_evaluations=5).seconds is None
+    assert RunConfig(max_evaluations=5, budget_seconds=9.0).seconds == 9.0
+
+
+def test_one_evaluation_may_take_an_eighth_of_the_budget() -> None:
+    assert RunConfig(budget_seconds=80).limit_of_one == 10.0
+    assert RunConfig(budget_seconds=2).limit_of_one == 1.0
+    assert RunConfig(budget_seconds=80, evaluation_seconds=3.0).limit_of_one == 3.0
+    assert RunConfig(max_evaluations=5).limit_of_one == 300.0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"budget_seconds": 0},
+        {"budget_seconds": float("nan")},
+        {"evaluation_seconds": -1.0},
+        {"memory_bytes": 0},
+        {"max_evaluations": 1.5},
+        {"workers": True},
+        {"seed": -1},
+        {"test_size": 1.0},
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict) -> None:
+    with pytest.raises(ConfigurationError):
+        RunConfig(**wrong)
+
+
+def test_n_jobs_means_what_it_means_in_scikit_learn() -> None:
+    assert count_workers(None) == 1
+    assert count_workers(3) == 3
+    assert count_workers(-1) >= count_workers(-2) >= 1
+    with pytest.raises(ConfigurationError):
+        count_workers(0)
+
+
+def test_constraints_are_texts_or_records() -> None:
+    plugins = load_plugins()
+    own = Constraint(Limit("steps", 3.0), lambda evaluated: 2.0)
+    config = RunConfig(constraints=("latency_us <= 1e2", own))
+    first, second = resolve_constraints(config, plugins)
+    assert first.limit == Limit("latency_us", 100.0, extreme=0.0)
+    assert second is own
+
+
+@pytest.mark.parametrize("text", ["latency_us", "latency_us < 3", "latency_us <= soon", "<= 3"])
+def test_texts_that_are_no_constraints_are_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no limit"):
+        resolve_constraints(RunConfig(constraints=(text,)), load_plugins())
+
+
+def test_a_plan_is_built_of_names() -> None:
+    plan = plan_search(RunConfig(strategy="admm:rho=0.5,last=64"), load_plugins())
+    assert plan.options.rho == 0.5
+    assert plan.options.last == 64
+    with pytest.raises(UnknownNameError):
+        plan_search(RunConfig(strategy="adm"), load_plugins())
+    with pytest.raises(ConfigurationError):
+        plan_search(RunConfig(strategy="admm:rho=0"), load_plugins())
+    with pytest.raises(ConfigurationError):
+        plan_search(RunConfig(strategy="admm:first=64,last=32"), load_plugins())

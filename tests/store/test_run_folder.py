@@ -1,0 +1,44 @@
+"""What a user asks to be written somewhere goes there, whatever kind of place it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from automl_admm.core.errors import DiskFullError
+from automl_admm.store.run_folder import write_output
+
+
+def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    write_output(tmp_path / "link.csv", b"new")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_bytes() == b"new"
+
+
+def test_a_pipe_stays_a_pipe_and_is_written_into(tmp_path: Path) -> None:
+    pipe, found = tmp_path / "pipe", list[bytes]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
+    write_output(pipe, b"rows" * 50_000)
+    reader.join(timeout=20)
+    assert found == [b"rows" * 50_000]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_device_stays_a_device_and_says_that_it_is_full(tmp_path: Path) -> None:
+    device = tmp_path / "full"  # one of our own: what replaces it would harm the machine
+    try:
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+        device.write_bytes(b"")
+    except OSError:
+        pytest.skip("only root may make a device here")
+    with pytest.raises(DiskFullError, match="no room left"):
+        write_output(device, b"rows")
+    assert stat.S_ISCHR(device.stat().st_mode)
