@@ -22,12 +22,11 @@ from automl_admm.cli.shared.screen import (
     say,
 )
 from automl_admm.cli.signals import INTERRUPTED, Interrupts
-from automl_admm.core.errors import AutomlAdmmError, StoreError, suggest
+from automl_admm.core.errors import NO_ROOM, AutomlAdmmError, StoreError, suggest
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins, tell_skipped
 from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
-from automl_admm.store.run_folder import NO_ROOM
 
 
 class PluginGroup(click.Group):

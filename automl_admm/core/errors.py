@@ -7,6 +7,7 @@ Wrong settings and wrong data are `ValueError`s as well, as users of scikit-lear
 from __future__ import annotations
 
 import difflib
+import errno
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 )
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
+# The disk is full, the quota is, or the file is as large as this process may make it.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
 
 

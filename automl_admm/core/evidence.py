@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
 
 
@@ -157,7 +158,7 @@ def as_evidence(found: object) -> Evidence:
     try:
         return Estimate(float(found))  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"it returned {found!r} where a number is due") from None
+        raise TypeError(f"it returned {say_value(found)} where a number is due") from None
 
 
 def why_unknown(evidence: Evidence) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.core.messages import say_value
 from automl_admm.plugins.records import Task
 
 MOST_CLASSES = 20
@@ -36,7 +37,7 @@ def infer_task(y: Any) -> Task:
 
 
 def check_target(y: Any, task: Task) -> None:
-    """Raise if nothing can be learned from a target: too few rows, one class, no numbers."""
+    """Raise if nothing can be learned from a target: too few rows, one value, no numbers."""
     values = _series(y)
     if len(values) < 2:
         raise DataError(f"the target has {len(values)} rows.", hint="At least 2 are needed.")
@@ -55,7 +56,10 @@ def check_target(y: Any, task: Task) -> None:
 def _check_classes(values: Any) -> None:
     classes = values.nunique()
     if classes == 1:
-        raise DataError(f"the target has one class only: {values.iloc[0]!r}.")
+        raise DataError(
+            f"the target has one class only: {say_value(values.iloc[0])}.",
+            hint="Is it the right column?",
+        )
     if classes == len(values) and len(values) > 2:
         raise DataError(
             f"the target has {len(values)} rows and no two in one class.",
@@ -73,7 +77,7 @@ def _check_classes(values: Any) -> None:
 def _check_quantities(values: Any) -> None:
     if not _is_number_column(values):
         raise DataError(
-            f"the target holds values such as {values.iloc[0]!r}, which are no numbers.",
+            f"the target holds values such as {say_value(values.iloc[0])}, which are no numbers.",
             hint="Use classification, or turn it into numbers.",
         )
     infinite = int((~np.isfinite(values.to_numpy(dtype=float))).sum())
@@ -81,6 +85,11 @@ def _check_quantities(values: Any) -> None:
         raise DataError(
             f"the target is infinite in {infinite} of {len(values)} rows.",
             hint="Remove those rows first.",
+        )
+    if values.nunique() == 1:
+        raise DataError(
+            f"the target has one value only: {say_value(values.iloc[0])}.",
+            hint="Is it the right column?",
         )
 
 
@@ -148,7 +157,7 @@ def check_labels(frame: Any) -> None:
     if 0 < texts < len(names):
         other = next(name for name in names if not isinstance(name, str))
         raise DataError(
-            f"some column names are text and others are not, such as {other!r}.",
+            f"some column names are text and others are not, such as {say_value(other)}.",
             hint="Rename: frame.columns = frame.columns.astype(str).",
         )
     if not frame.columns.is_unique:

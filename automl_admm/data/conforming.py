@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_value
 from automl_admm.data.columns import plain_column, with_columns
 from automl_admm.data.table_schema import Column, Schema
 
@@ -141,7 +142,7 @@ def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> Non
     if not len(bad):
         return
     value = column.iloc[int(bad[0])]
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
+    shown = say_value(value)
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
     more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
     raise DataError(

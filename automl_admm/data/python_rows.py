@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.core.messages import say_value
 from automl_admm.data.columns import column_kinds, plain_missing
 from automl_admm.data.conforming import conform
 from automl_admm.data.table_schema import Schema, content_of, schema_of
@@ -55,7 +56,7 @@ def _refuse_numbers_as_text(X: Any) -> None:
         except ValueError:
             continue
         raise DataError(
-            f"column {place} of X holds numbers written as text, such as {str(X[0, place])!r}.",
+            f"column {place} of X holds numbers written as text, such as {say_value(X[0, place])}.",
             hint="An array of text has no numbers: give a pandas DataFrame, or "
             "numpy.array(…, dtype=object).",
         )
@@ -80,7 +81,7 @@ def put_in_order(X: Any, schema: Schema) -> Any:
     if schema.is_named:
         absent = next((name for name in names if str(name) not in by_text), names[0])
         raise DataError(
-            f"the columns are not those of fit: there is no column {absent!r}.",
+            f"the columns are not those of fit: there is no column {say_value(absent)}.",
             hint="Give a frame with the names of fit, or an array in the order of fit.",
         )
     return X

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.core.messages import say_value
 from automl_admm.plugins.records import Task
 
 Rows = NDArray[np.intp]
@@ -166,6 +167,6 @@ def _checked(pair: Any, rows: int) -> Split:
 
 def _unusable(cv: Any) -> ConfigurationError:
     return ConfigurationError(
-        f"cv={cv!r} makes no splits.",
+        f"cv={say_value(cv)} makes no splits.",
         hint="Give a number of folds from 2, a share between 0 and 1, a splitter, or pairs.",
     )

@@ -215,11 +215,25 @@ def _lines(source: Path) -> Iterator[tuple[int, list[str]]]:
             yield from ((reader.line_num, fields) for fields in reader if fields)
         except UnicodeDecodeError as problem:
             raise DataError(
-                f"{source}, after line {reader.line_num}: this is no UTF-8 text.",
+                f"{source}, line {_first_foreign_line(source)}: this is no UTF-8 text.",
                 hint="Save the file as UTF-8.",
             ) from problem
         except csv.Error as problem:
             raise DataError(f"{source}, line {reader.line_num}: {problem}.") from problem
+
+
+def _first_foreign_line(source: Path) -> int:
+    """Find the line that is no UTF-8: text is decoded in chunks, so the reader is elsewhere."""
+    with source.open("rb") as file:
+        return next((number for number, line in enumerate(file, 1) if _is_foreign(line)), 1)
+
+
+def _is_foreign(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _check_header(source: Path, header: Sequence[str]) -> None:

@@ -6,9 +6,8 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from automl_admm.core.errors import SHELL_HINT, AutomlAdmmError, DiskFullError
+from automl_admm.core.errors import NO_ROOM, SHELL_HINT, AutomlAdmmError, DiskFullError
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
 SHELL_LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
@@ -18,7 +17,7 @@ def naming_obstacles(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in NO_ROOM:
             raise DiskFullError(f"no room left on the disk: {what}.", hint="Free some.") from error
         hint = SHELL_HINT if error.errno in SHELL_LIMITS else None
         raise AutomlAdmmError(f"{what}: {error.strerror or error}.", hint=hint) from error

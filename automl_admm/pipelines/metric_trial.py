@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_value
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 
@@ -98,7 +99,7 @@ def _wrong(rows: Table) -> list[Any]:
 def _reason(metric: Metric, right: float, wrong: float, rows: Table) -> str:
     labels = ""
     if rows.classes is not None:
-        labels = f", whose labels are {', '.join(repr(one) for one in rows.classes.tolist()[:8])}"
+        labels = f", whose labels are {', '.join(map(say_value, rows.classes[:8]))}"
     if right == wrong:
         return (
             f"metric '{metric.name}' is {right:g} for predictions that are all right and for wrong "

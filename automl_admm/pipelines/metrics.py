@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.messages import say_value
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.records import MetricPlugin, Task
 from automl_admm.plugins.registry import Registry
@@ -98,7 +99,7 @@ def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
 
     known = [*get_scorer_names(), *(record.name for record in registry)]
     if not isinstance(name, str):
-        raise ConfigurationError(f"scoring must be a name or a scorer, not {name!r}.")
+        raise ConfigurationError(f"scoring must be a name or a scorer, not {say_value(name)}.")
     if name not in known:
         raise UnknownNameError("metric", name, known)
     negated = name.startswith("neg_")

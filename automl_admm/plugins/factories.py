@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, PluginError
-from automl_admm.search.guard.proposal_checks import shortened
+from automl_admm.core.messages import say_value
 
 LONGEST = 500
 
@@ -27,7 +27,7 @@ def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
 def expect(title: str, wanted: str, made: object, *, is_one: bool) -> None:
     """Raise if a factory has made something else than what is wanted of it."""
     if not is_one:
-        reason = f"its factory returned {shortened(made)}, no {wanted}"
+        reason = f"its factory returned {say_value(made)}, no {wanted}"
         raise PluginError(f"{title} cannot be made: {reason}.")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pluggy
 
 from automl_admm.core.errors import PluginError, suggest
+from automl_admm.core.messages import say_value
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.factories import described
 from automl_admm.plugins.import_probe import Origin, find_faults
@@ -34,7 +35,6 @@ from automl_admm.plugins.records import (
     ZSolverPlugin,
 )
 from automl_admm.plugins.registry import DoubledNameError, Registry
-from automl_admm.search.guard.proposal_checks import shortened
 
 logger = logging.getLogger(__name__)
 
@@ -291,7 +291,7 @@ def _records(manager: pluggy.PluginManager, plugin: object) -> list[tuple[str, A
 
 def _checked(record: Any, wanted: type[Any]) -> Any:
     if not isinstance(record, wanted):
-        raise PluginError(f"a {wanted.__name__} was expected, not {shortened(record)}.")
+        raise PluginError(f"a {wanted.__name__} was expected, not {say_value(record)}.")
     if hasattr(record, "options"):
         check_options(record.name, record.options)
     return record

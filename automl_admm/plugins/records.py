@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from automl_admm.core.errors import PluginError
 from automl_admm.core.evidence import Evidence
+from automl_admm.core.messages import say_value
 from automl_admm.core.pipeline_space import Item
 from automl_admm.core.problem import Limit
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
@@ -52,7 +53,8 @@ class _Named:
             raise PluginError(f"plugin '{self.name}' needs a summary.")
         if hasattr(self, "factory") and not callable(self.factory):
             raise PluginError(
-                f"plugin '{self.name}': its factory must be callable, not {self.factory!r}."
+                f"plugin '{self.name}': its factory must be callable, "
+                f"not {say_value(self.factory)}."
             )
 
 
@@ -89,7 +91,7 @@ class ThetaSolverPlugin(_WithOptions):
         if self.joint not in get_args(View):
             raise PluginError(
                 f"plugin '{self.name}': joint must be 'one-hot' or 'conditional', "
-                f"not {self.joint!r}."
+                f"not {say_value(self.joint)}."
             )
 
 
@@ -220,7 +222,7 @@ class ConstraintPlugin(_Named):
             if value not in get_args(kinds):
                 named = ", ".join(map(repr, get_args(kinds)))
                 message = f"constraint '{self.name}': its {what} must be one of {named}"
-                raise PluginError(f"{message}, not {value!r}.")
+                raise PluginError(f"{message}, not {say_value(value)}.")
         for what in ("function", "grouped", "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
@@ -288,10 +290,10 @@ class ComponentPlugin(_Named):
     def _wrong_kind(self) -> str | None:
         """What is of no known kind, if anything is."""
         if self.role not in ROLES:
-            return f"its role must be 'transformer' or 'estimator', not {self.role!r}"
+            return f"its role must be 'transformer' or 'estimator', not {say_value(self.role)}"
         tasks: Any = self.tasks
         if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
-            return f"its tasks must be some of {TASKS}, not {tasks!r}"
+            return f"its tasks must be some of {TASKS}, not {say_value(tasks)}"
         return None
 
     def _wrong_names(self) -> str | None:
@@ -301,10 +303,11 @@ class ComponentPlugin(_Named):
             if name not in names:
                 return f"capped names '{name}', which is none of its parameters"
             if axis not in AXES:
-                return f"capped['{name}'] must be 'columns' or 'rows', not {axis!r}"
+                return f"capped['{name}'] must be 'columns' or 'rows', not {say_value(axis)}"
         types: Any = self.trusted_types
         if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
-            return f"its trusted_types must be full names such as 'package.Class', not {types!r}"
+            named = say_value(types)
+            return f"its trusted_types must be full names such as 'package.Class', not {named}"
         return None
 
 
@@ -313,7 +316,7 @@ def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
     known: dict[str, Parameter | Choice] = {}
     for one in parameters:
         if not isinstance(one, Parameter | Choice):
-            return f"its parameters must be Parameter or Choice, not {one!r}"
+            return f"its parameters must be Parameter or Choice, not {say_value(one)}"
         if one.name in known:
             return f"it has two parameters named '{one.name}'"
         known[one.name] = one
@@ -331,7 +334,7 @@ def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -
         return f"hangs on '{when.decision}', which is none of its choices ({names})"
     strange = [label for label in when.alternatives if label not in decision.alternatives]
     if strange:
-        return f"hangs on '{when.decision}' being {strange[0]!r}, which it never is"
+        return f"hangs on '{when.decision}' being {say_value(strange[0])}, which it never is"
     return None
 
 
@@ -354,7 +357,7 @@ class GrammarPlugin(_Named):
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
         if not isinstance(self.path, Path) or not self.path.is_file():
-            raise PluginError(f"grammar '{self.name}': there is no file {str(self.path)!r}.")
+            raise PluginError(f"grammar '{self.name}': there is no file '{self.path}'.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.messages import say_value
 from automl_admm.core.pipeline_space import content_hash, keyed
 from automl_admm.core.problem import Limit
 from automl_admm.core.run import RunResult
@@ -31,7 +32,6 @@ from automl_admm.runs.prepare.assembly import (
 )
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.search_run import Subject, Tools, run_search, teller
-from automl_admm.runs.validation import shown
 from automl_admm.store.memory import MemoryStore
 
 LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
@@ -114,13 +114,15 @@ def check_kinds(function: object, space: object, cheap: object) -> None:
     """Raise if one of them is not what it must be."""
     if not callable(function):
         hint = "It is given a dict of values by name."
-        raise ConfigurationError(f"objective must be a function, not {shown(function)}.", hint=hint)
+        raise ConfigurationError(
+            f"objective must be a function, not {say_value(function)}.", hint=hint
+        )
     if not isinstance(space, SearchSpace):
         hint = "Write SearchSpace(decisions=(…), parameters=(…))."
-        raise ConfigurationError(f"space must be a SearchSpace, not {shown(space)}.", hint=hint)
+        raise ConfigurationError(f"space must be a SearchSpace, not {say_value(space)}.", hint=hint)
     if not isinstance(cheap, Mapping):
         hint = "It has a function for the name of a limit."
-        raise ConfigurationError(f"cheap must be a dict, not {shown(cheap)}.", hint=hint)
+        raise ConfigurationError(f"cheap must be a dict, not {say_value(cheap)}.", hint=hint)
 
 
 def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:
@@ -144,4 +146,6 @@ def _number(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise InvalidOutcome(f"the objective returned {value!r} where a number is due") from None
+        raise InvalidOutcome(
+            f"the objective returned {say_value(value)} where a number is due"
+        ) from None

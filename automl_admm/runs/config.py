@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.messages import say_value
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.plugins.records import Constraint, Task
@@ -26,7 +27,6 @@ from automl_admm.runs.validation import (
     check_positive,
     check_text,
     check_whole,
-    shown,
 )
 
 DEFAULT_SECONDS = 60.0
@@ -137,7 +137,7 @@ class RunConfig:
         check_path("grammar", self.grammar)
         if self.positive is not None and not isinstance(self.positive, str | int | float):
             raise ConfigurationError(
-                f"the positive class must be a label of the target, not {shown(self.positive)}."
+                f"the positive class must be a label of the target, not {say_value(self.positive)}."
             )
         for start in self.starts:
             check_path("a start", start)

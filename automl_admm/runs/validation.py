@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import reprlib
 from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.messages import say_value
 from automl_admm.plugins.observers import HOOKS
 
 ADDRESSABLE_BYTES = 2**60
@@ -24,27 +24,29 @@ OWN_SOLVER = "Register your own solver as a plugin, see README."
 def check_text(name: str, value: object, example: str, hint: str | None = None) -> None:
     """Raise if it is no text, such as the example."""
     if not isinstance(value, str):
-        message = f"{name} must be a text such as '{example}', not {shown(value)}."
+        message = f"{name} must be a text such as '{example}', not {say_value(value)}."
         raise ConfigurationError(message, hint=hint)
 
 
 def check_path(name: str, value: object) -> None:
     """Raise if it is neither a text nor a path."""
     if not isinstance(value, str | os.PathLike):
-        raise ConfigurationError(f"{name} must be a text or a path, not {shown(value)}.")
+        raise ConfigurationError(f"{name} must be a text or a path, not {say_value(value)}.")
 
 
 def check_on_infeasible(given: object) -> None:
     """Raise if it is neither of the two things that can be done."""
     if given not in ON_INFEASIBLE:
-        raise ConfigurationError(f"on_infeasible must be 'raise' or 'closest', not {shown(given)}.")
+        raise ConfigurationError(
+            f"on_infeasible must be 'raise' or 'closest', not {say_value(given)}."
+        )
 
 
 def check_number(what: str, value: object, unit: str = "") -> None:
     """Raise if it is no number; True and False are none."""
     if isinstance(value, bool) or not isinstance(value, Real):
         of_unit = f" of {unit}" if unit else ""
-        raise ConfigurationError(f"{what} must be a number{of_unit}, not {shown(value)}.")
+        raise ConfigurationError(f"{what} must be a number{of_unit}, not {say_value(value)}.")
 
 
 def check_positive(what: str, value: float | None, unit: str) -> None:
@@ -79,10 +81,12 @@ def check_whole(what: str, value: Any, least: int | None = 1) -> None:
     is_int = is_number and isinstance(value, Integral)
     is_whole = is_int or (is_number and math.isfinite(value) and int(value) == value)
     if is_whole and value > LARGEST_WHOLE:
-        raise ConfigurationError(f"{what} must be at most {LARGEST_WHOLE}, not {shown(value)}.")
+        raise ConfigurationError(f"{what} must be at most {LARGEST_WHOLE}, not {say_value(value)}.")
     if not is_whole or (least is not None and value < least):
         least_one = "" if least is None else f" of at least {least}"
-        raise ConfigurationError(f"{what} must be a whole number{least_one}, not {shown(value)}.")
+        raise ConfigurationError(
+            f"{what} must be a whole number{least_one}, not {say_value(value)}."
+        )
 
 
 def several(name: str, given: Any) -> tuple[Any, ...]:
@@ -90,7 +94,7 @@ def several(name: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str | Path):
         return (given,)
     if not isinstance(given, Iterable):
-        raise ConfigurationError(f"{name} must be a list, not {shown(given)}.")
+        raise ConfigurationError(f"{name} must be a list, not {say_value(given)}.")
     return tuple(given)
 
 
@@ -105,7 +109,7 @@ def observers_of(callbacks: Any) -> tuple[object, ...]:
             )
         if not any(hasattr(callback, hook) for hook in HOOKS):
             raise ConfigurationError(
-                f"the callback {shown(callback)} has no method of an observer.",
+                f"the callback {say_value(callback)} has no method of an observer.",
                 hint=f"Known: {', '.join(HOOKS)}.",
             )
     return found
@@ -135,10 +139,5 @@ def seed_of(random_state: Any) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
         kinds = "a whole number, a RandomState or None"
-        message = f"random_state must be {kinds}, not {shown(random_state)}."
+        message = f"random_state must be {kinds}, not {say_value(random_state)}."
         raise ConfigurationError(message) from None
-
-
-def shown(value: object) -> str:
-    """A value on one line, and not a long one."""
-    return " ".join(reprlib.repr(value).split())

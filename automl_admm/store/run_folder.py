@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
@@ -11,12 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError, DiskFullError, Remedy, StoreError
+from automl_admm.core.errors import NO_ROOM, ConfigurationError, DiskFullError, Remedy, StoreError
 from automl_admm.store.file_schemas import SCHEMAS
 from automl_admm.store.json_content import read_content
-
-# The disk is full, the quota is, or the file is as large as this process may make it.
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,9 @@ def test_the_task_is_told_by_the_target(y, task):
         ([], "classification", "has 0 rows"),
         ([1], "regression", "has 1 rows"),
         (["a", "a"], "classification", "one class only: 'a'"),
+        ([1, 1], "classification", "one class only: 1[.] Is it the right column"),
+        ([True, True], "classification", "one class only: True[.]"),
+        ([2.5, 2.5, 2.5], "regression", "one value only: 2.5[.] Is it the right column"),
         (["a", "b", "c"], "classification", "no two in one class"),
         (["a", None, "b"], "classification", "missing in 1 of 3 rows"),
         ([0.5, 0.5, 1.5], "classification", "fractions"),
@@ -69,7 +72,6 @@ def test_a_target_without_anything_to_learn_is_refused(y, task, message):
         (["a", "b"], "classification"),
         ([1.0, 2.0, 2.0], "classification"),
         ([1, 2], "regression"),
-        ([1.0, 1.0, 1.0], "regression"),
     ],
 )
 def test_a_sound_target_passes(y, task):

@@ -8,7 +8,7 @@ import pytest
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.config import RunConfig, count_workers
-from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, shown
+from automl_admm.runs.validation import folder_of, observers_of, seed_of, several
 
 
 class Watching:
@@ -88,8 +88,3 @@ def test_seeds_are_what_they_are_in_scikit_learn() -> None:
     assert seed_of(np.random.RandomState(3)) == seed_of(np.random.RandomState(3))
     with pytest.raises(ConfigurationError, match=r"random_state must be .*, not 'abc'"):
         seed_of("abc")
-
-
-def test_what_is_shown_is_short_and_on_one_line() -> None:
-    assert "\n" not in shown(np.zeros((90, 90)))
-    assert len(shown("x" * 1000)) < 100

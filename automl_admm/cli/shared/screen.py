@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from automl_admm.store.run_folder import NO_ROOM
+from automl_admm.core.errors import NO_ROOM
 
 DISK_FULL = 8
 HUNG_UP = 129

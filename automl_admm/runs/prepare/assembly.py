@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.messages import say_value
 from automl_admm.core.problem import Limit
 from automl_admm.core.protocols import Executor
 from automl_admm.plugins.factories import expect, make
@@ -198,7 +199,7 @@ def _constraint(given: object, plugins: Plugins) -> Constraint:
         return given
     if not isinstance(given, str):
         hint = 'Give text such as "latency_us <= 50", or Constraint(Limit(name, bound), function).'
-        raise ConfigurationError(f"{given!r} is no limit.", hint=hint)
+        raise ConfigurationError(f"{say_value(given)} is no limit.", hint=hint)
     return constraint_of(read_text(given), plugins.constraints)
 
 

@@ -23,6 +23,7 @@ from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from automl_admm.core.errors import SHELL_HINT, AutomlAdmmError, ConfigurationError
+from automl_admm.core.messages import say_value
 from automl_admm.core.problem import AtFidelity, Observation
 from automl_admm.core.protocols import ThetaSolver, ZSolver
 from automl_admm.core.space import Array, Selection
@@ -32,7 +33,6 @@ from automl_admm.search.guard.proposal_checks import (
     Ground,
     TableGround,
     Trail,
-    shortened,
 )
 
 logger = logging.getLogger(__name__)
@@ -276,7 +276,7 @@ class Guard(Generic[PointT]):
         lowest = self._subproblem.lowest_fidelity
         if not isinstance(fidelity, Real) or not lowest <= fidelity <= 1.0:
             allowed = f"{lowest:g} to 1 are" if lowest < 1.0 else "only whole evaluations are"
-            raise Fault(f"asked for the fidelity {shortened(fidelity)}, where {allowed} allowed")
+            raise Fault(f"asked for the fidelity {say_value(fidelity)}, where {allowed} allowed")
         self._trail.note((self._ground.key(point), float(fidelity)))
         return AtFidelity(point, float(fidelity))
 
@@ -293,7 +293,7 @@ class Guard(Generic[PointT]):
             reason = f"did not come back from {method} within {patience:.3g} s"
             raise Fault(reason, is_final=True, is_silent=is_over) from None
         if problem is not None:
-            reason = f"raised {shortened(problem)} in {method}"
+            reason = f"raised {say_value(problem)} in {method}"
             raise Fault(reason, is_final=method == "begin") from problem
         return result
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from automl_admm.core.messages import say_value
 from automl_admm.core.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.core.space import Array, Choice, Decision, Pick, SearchSpace, Selection
 
@@ -19,7 +20,6 @@ TOLERANCE = 1e-9
 SMALLEST_ROOM = 8
 SAME_FROM_THE_START = 14
 SAME_IN_A_ROW = 64
-SHOWN_CHARACTERS = 160
 
 
 class Fault(Exception):  # noqa: N818 - what a solver did, not what went wrong here
@@ -68,7 +68,7 @@ class BoxGround:
         try:
             place = np.array(point, dtype=float)
         except Exception:  # noqa: BLE001 - of an object that is no array anything may come
-            raise Fault(f"proposed {shortened(point)}, which is no point") from None
+            raise Fault(f"proposed {say_value(point)}, which is no point") from None
         if place.shape != (self.dimension,):
             raise Fault(f"proposed a point of shape {place.shape}, not ({self.dimension},)")
         finite = np.isfinite(place)
@@ -104,7 +104,7 @@ class TableGround:
         except Exception:  # noqa: BLE001 - its picks may be anything
             is_ours = False
         if not is_ours:
-            raise Fault(f"proposed {shortened(point)}, which is no selection of the space")
+            raise Fault(f"proposed {say_value(point)}, which is no selection of the space")
         selection: Selection = point
         return selection
 
@@ -133,15 +133,6 @@ def _first(place: Array, is_wrong: NDArray[np.bool_]) -> str:
     """The first coordinate that is wrong, with all its digits: it may be so by very little."""
     index = int(np.argmax(is_wrong))
     return f"{float(place[index])!r} at index {index} of {len(place)} numbers"
-
-
-def shortened(item: object) -> str:
-    """One line of an object's text, whatever its class makes of it."""
-    try:
-        line = " ".join(repr(item).split())
-    except Exception:  # noqa: BLE001 - a text that cannot be had is no reason to stop
-        line = f"a {type(item).__name__}"
-    return line if len(line) <= SHOWN_CHARACTERS else line[:SHOWN_CHARACTERS] + "…"
 
 
 @dataclass

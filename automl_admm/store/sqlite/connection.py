@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
 from automl_admm.store.files import beside, damaged
-from automl_admm.store.run_folder import NO_ROOM
 from automl_admm.store.sqlite.rows import RowError
 
 BUSY_SECONDS = 5.0
