@@ -21,13 +21,13 @@ import numpy as np
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
+from automl_admm.data.feeding import CODE
 from automl_admm.data.formats import PARQUET, format_of
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CODE = r"0\d+"
 CODE_IN_FILE = re.compile(rb"(?:^|[,\"\s])0\d+(?=[,\"\s]|\Z)")
 FOREIGN_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -58,7 +58,7 @@ def read_table(
         raise DataError(f"{source} holds a header and no rows.")
     if schema is not None:
         frame = conform(frame, schema, place)
-    cleaned: pd.DataFrame = _without_infinities(frame)
+    cleaned: pd.DataFrame = without_infinities(frame)
     return cleaned
 
 
@@ -111,29 +111,39 @@ def _with_gaps(column: Any, expected: Column | None) -> Any:
 
 
 def _read_csv(source: Path, text: Sequence[str], schema: Schema | None) -> Any:
-    import pandas as pd
-
     header = _check_lines(source)
     columns = () if schema is None else schema.columns
     # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
     written = [str(column.name) for column in columns if _is_read_as_written(column)]
     try:
-        frame = pd.read_csv(
-            source,
-            na_values=_markers(header, columns),
-            keep_default_na=False,
-            skipinitialspace=True,
-            encoding="utf-8-sig",
-            index_col=False,
-            low_memory=False,
-            dtype=dict.fromkeys([*text, *written], str),
-        )
+        frame = parse(source, [*text, *written], _markers(header, columns))
     except (ValueError, OverflowError) as problem:
         raise DataError(f"{source} cannot be read: {problem}.") from problem
     for column in columns:
         if "" in column.texts and column.has_gaps and str(column.name) in frame:
             _check_empty(frame[str(column.name)], source)
     return frame
+
+
+def parse(source: Any, text: Sequence[str], markers: Any = None, only: Any = None) -> Any:
+    """Parse a CSV file whose lines were checked; the columns named in `text` stay as written.
+
+    `markers` say what means a missing value, all together or by column, and `only` which columns
+    to take.
+    """
+    import pandas as pd
+
+    return pd.read_csv(
+        source,
+        na_values=sorted(MISSING_TEXTS) if markers is None else markers,
+        keep_default_na=False,
+        skipinitialspace=True,
+        encoding="utf-8-sig",
+        index_col=False,
+        low_memory=False,
+        usecols=only,
+        dtype=dict.fromkeys(text, str),
+    )
 
 
 def _codes(source: Path, frame: Any) -> list[str]:
@@ -197,7 +207,7 @@ def _check_lines(source: Path) -> list[str]:
     for line, fields in _lines(source):
         if not header:
             header = fields
-            _check_header(source, header)
+            check_header(source, header)
         elif len(fields) != len(header):
             raise DataError(
                 f"{source}, line {line}: {len(fields)} fields, but the header has {len(header)}.",
@@ -236,7 +246,8 @@ def _is_foreign(line: bytes) -> bool:
     return False
 
 
-def _check_header(source: Path, header: Sequence[str]) -> None:
+def check_header(source: Path, header: Sequence[str]) -> None:
+    """Raise on two columns of one name, and on columns that no commas part."""
     counts = Counter(header)  # `header.count` for each name is quadratic: minutes for wide tables
     if len(counts) < len(header):
         twice = next(name for name in header if counts[name] > 1)
@@ -248,7 +259,8 @@ def _check_header(source: Path, header: Sequence[str]) -> None:
             )
 
 
-def _without_infinities(frame: Any) -> Any:
+def without_infinities(frame: Any) -> Any:
+    """Count infinite numbers as missing."""
     floats = frame.select_dtypes("floating").columns
     infinite = [name for name in floats if np.isinf(frame[name].to_numpy(float)).any()]
     return frame.replace({name: [np.inf, -np.inf] for name in infinite}, np.nan)

@@ -15,7 +15,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.shared import run_command as conducting
 from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Evaluation
-from automl_admm.data import shares
+from automl_admm.data import feeding, pieces, timed_reading
 from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\
@@ -136,7 +136,9 @@ def test_a_run_on_a_share_of_a_file_goes_on_with_that_share(
     seen: Seen,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shares, "BLOCK", 500)
+    monkeypatch.setattr(timed_reading, "SHORT_BYTES", 0)
+    monkeypatch.setattr(pieces, "LEAST_BYTES", 100)
+    monkeypatch.setattr(feeding, "FEWEST", 8)
     monkeypatch.setattr(conducting, "READING", 1e-9)
     began = run(
         *("fit", table, "--target", "buys", "--grammar", grammar, "--out", "part"),

@@ -15,6 +15,7 @@ import pytest
 
 from automl_admm.builtin.constraints import resources
 from automl_admm.cli.shared.run_command import load
+from automl_admm.data.tables import read_table
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
@@ -34,7 +35,7 @@ def credit(seed: int, rows: int) -> pd.DataFrame:
 def fit(place: Path, limits: tuple[str, ...], evaluations: int) -> Path:
     """A folder with a certified run, its data, and its ledger of looks."""
     credit(3, 1500).to_csv(place / "credit.csv", index=False)
-    loaded = load(place / "credit.csv", "bad", ())
+    loaded = load(place / "credit.csv", "bad", (), lambda path: (read_table(path), None))
     config = RunConfig(
         grammar="tiny",
         max_evaluations=evaluations,

@@ -17,7 +17,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.columns import check_columns
 from automl_admm.data.sample_table import shipped_table
 from automl_admm.data.table_schema import schema_of
-from automl_admm.data.tables import _check_header, read_table, split_target
+from automl_admm.data.tables import check_header, read_table, split_target
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ class Counted(str):
 def test_wide_tables_take_time_that_grows_with_their_columns_and_no_faster(monkeypatch):
     monkeypatch.setattr(Counted, "comparisons", 0)
     names = [Counted(f"c{i}") for i in range(5000)]
-    _check_header(Path("wide.csv"), names)
+    check_header(Path("wide.csv"), names)
     frame = pd.DataFrame(np.zeros((1, len(names))), columns=pd.Index(names, dtype=object))
     assert list(check_columns(frame, names[::-1])) == names[::-1]
     with pytest.raises(DataError, match="missing: 'absent'"):

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -212,11 +213,12 @@ def _fit(
 ) -> int:
     # What this imports takes seconds, in which the server can import as well.
     from automl_admm.cli.shared.progress import Progress
-    from automl_admm.cli.shared.run_command import conduct, load, ready, share_for
+    from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
 
     try:
-        share = share_for(data, _budget(options))
-        loaded = load(data, target, options["sensitive"], share=share, keep_codes=True)
+        begun = click.get_current_context().obj
+        read = partial(read_within, budget=_budget(options), begun=begun)
+        loaded = load(data, target, options["sensitive"], read)
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a column that is not there may be one of the data forgotten
         raise

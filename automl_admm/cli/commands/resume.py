@@ -16,6 +16,8 @@ from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.shares import share_of
 from automl_admm.data.table_schema import read_schema
+from automl_admm.data.tables import read_table
+from automl_admm.data.timed_reading import read_again
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
 from automl_admm.runs.driving.interrupts import Deferral
@@ -176,11 +178,11 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     if data is None and config.source != SHIPPED:
         data = Path(str(config.source))
     target, sensitive = settings["target"], tuple(settings["sensitive"])
+    schema, share = read_schema(written), share_of(config.share, data)
     try:
-        return load(
-            data, target, sensitive, read_schema(written), share=share_of(config.share, data)
-        )
+        return load(data, target, sensitive, lambda path: (read_again(path, schema, share), share))
     except DataError:
         if not config.changes_allowed:
             raise
-        return load(data, target, sensitive)  # other data may hold anything
+        # Other data may hold anything.
+        return load(data, target, sensitive, lambda path: (read_table(path), None))

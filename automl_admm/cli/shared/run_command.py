@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +18,9 @@ from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
-from automl_admm.data.shares import Share, share_in_time, written_out
-from automl_admm.data.table_schema import Schema
+from automl_admm.data.shares import Share
 from automl_admm.data.tables import read_table, split_target
+from automl_admm.data.timed_reading import read_in_time
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.demands import (
     LONGER,
@@ -35,6 +37,9 @@ from automl_admm.store.network_fs import network_notice
 
 # The share of a budget that reading may take: what follows on these rows takes some times as long.
 READING = 0.15
+# On a busy machine little may be left when reading begins: the imports come first.
+READING_OF_THE_REST = 0.25
+NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -49,25 +54,17 @@ class Loaded:
     share: Share | None = None
 
 
-def load(
-    data: Path | None,
-    target: str | None,
-    sensitive: tuple[str, ...],
-    schema: Schema | None = None,
-    share: Share | None = None,
-    *,
-    keep_codes: bool = False,
-) -> Loaded:
-    """Read DATA, by the `schema` of earlier, or the data set that ships with the package.
+Read = Callable[[Path], tuple[Any, Share | None]]
 
-    Of a file that is to be read in a `share` only that is read. Runs of older versions, which have
-    no schema, did not `keep_codes`.
-    """
+
+def load(data: Path | None, target: str | None, sensitive: tuple[str, ...], read: Read) -> Loaded:
+    """Read DATA, or the data set that ships with the package; part it into what a run takes."""
+    share = None
     if data is None:
         frame, shipped_target = shipped_table()
         name, source, target = SHIPPED, SHIPPED, target or shipped_target
     else:
-        frame = _read(data, schema, share, keep_codes=keep_codes)
+        frame, share = read(data)
         name, source = data.stem, str(data.resolve())
     if target is None:
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
@@ -78,18 +75,12 @@ def load(
     return Loaded(X, y, apart, name, source, share)
 
 
-def _read(data: Path, schema: Schema | None, share: Share | None, *, keep_codes: bool) -> Any:
-    if share is None:
-        return read_table(data, schema=schema, keep_codes=keep_codes)
-    with written_out(data, share) as part:
-        return read_table(part, schema=schema, keep_codes=keep_codes)
-
-
-def share_for(data: Path | None, budget: float | None) -> Share | None:
-    """The share of DATA that there is the time to read, in so long a budget; None for all."""
-    if data is None or budget is None or not data.is_file() or data.suffix.lower() != ".csv":
-        return None
-    return share_in_time(data, READING * budget, read_table)
+def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Share | None]:
+    """Read DATA for the first time, or rows from all over it where the budget is too short."""
+    if budget is None:
+        return read_table(data, keep_codes=True), None
+    left = max(begun + budget - time.monotonic(), 0.0)
+    return read_in_time(data, min(READING * budget, READING_OF_THE_REST * left))
 
 
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
@@ -135,8 +126,7 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
     if loaded.share is not None:
-        part = f"{100 * loaded.share.part:.3g} % of the file were read, from all over it"
-        lines.append(f"warning: {part}: the budget is too short to read and search all of it")
+        lines.append(f"warning: {_tell_share(loaded.share)}")
     lines += announce(prepared)
     notice = network_notice(prepared.config.place or Path())
     if notice is not None:
@@ -145,6 +135,14 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
         names = ", ".join(map(str, loaded.sensitive.columns))
         lines.append(f"set aside for limits, not given to pipelines: {names}")
     return lines
+
+
+def _tell_share(share: Share) -> str:
+    place = "from all over it"
+    if share.reach < NEARLY_ALL:  # there was not even the time to see where rows end
+        place = f"from the first {100 * share.reach:.3g} % of it"
+    part = f"{100 * share.part:.3g} % of the file were read, {place}"
+    return f"{part}: the budget is too short to read and search all of it"
 
 
 def _run(prepared: Preparation) -> PipelineResult:

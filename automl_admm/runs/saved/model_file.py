@@ -12,9 +12,10 @@ from zipfile import ZipFile
 
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError, reason_of
 from automl_admm.data.columns import check_columns
-from automl_admm.data.shares import Share, written_out
+from automl_admm.data.shares import Share
 from automl_admm.data.table_schema import read_schema
 from automl_admm.data.tables import read_table
+from automl_admm.data.timed_reading import read_again
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.saved.trusted_types import TRUSTED
@@ -119,13 +120,10 @@ def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = Non
 
     Where the run read only a share of this file, so does this.
     """
-    if share is not None:
-        with written_out(data, share) as part:
-            return read_rows(manifest, part)
     schema = read_schema(manifest)
     if schema is None:
         return read_table(data, manifest["text_columns"])
-    return read_table(data, schema=schema)
+    return read_again(data, schema, share)
 
 
 def trusted_types(plugins: Plugins) -> frozenset[str]:

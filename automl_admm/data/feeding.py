@@ -1,0 +1,128 @@
+"""Handing a CSV file to a parser piece by piece, each checked, until the time is up.
+
+The parser sees one table: what a column holds is decided by all pieces together, as it is where a
+file is read whole. The clock is looked at between pieces.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.pieces import FEWEST, QUOTE, Piece
+
+CODE = re.compile(r"0\d+")
+# A row as every program that writes CSV writes it. What else there may be counts its quotes
+# otherwise, and pieces may be cut in a text.
+REGULAR = re.compile(rb'(?:(?: *+"(?:[^"]++|"")*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
+COMMA, NEWLINE, RETURN, ZERO, NINE = b",\n\r09"
+BEFORE_CODES = np.zeros(256, dtype=bool)
+BEFORE_CODES[list(b', "\t\n\r\v\f')] = True
+
+
+class IrregularError(Exception):
+    """Raised on a piece that does not fit the header, or may have been cut in a text."""
+
+
+class Feed(io.RawIOBase):
+    """A stream of a file's header and its pieces.
+
+    `taken` are the pieces that were handed out, and `rows` how many rows each has. The columns in
+    `codes` have a number with a needless zero, such as 007.
+    """
+
+    def __init__(
+        self,
+        source: Path,
+        header: Piece,
+        pieces: Sequence[Piece],
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._file = source.open("rb")
+        self._pieces, self._is_late = pieces, is_late
+        self._left = memoryview(self._read(header))
+        self.names = _fields(bytes(self._left))[0]
+        self.taken: list[Piece] = []
+        self.rows: list[int] = []
+        self.codes: set[str] = set()
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Hand out as much as there is room for."""
+        if not self._left:
+            self._left = memoryview(self._next())
+        room = memoryview(buffer)
+        count = min(len(room), len(self._left))
+        room[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def _next(self) -> bytes:
+        number = len(self.taken)
+        if number == len(self._pieces) or (number >= FEWEST and self._is_late()):
+            return b""
+        content = self._read(self._pieces[number])
+        self.rows.append(self._check(content))
+        self.taken.append(self._pieces[number])
+        # Another piece may follow the last of the file, which need not end in a newline.
+        return content if content.endswith(b"\n") else content + b"\n"
+
+    def _read(self, piece: Piece) -> bytes:
+        self._file.seek(piece[0])
+        return self._file.read(piece[1] - piece[0])
+
+    def _check(self, content: bytes) -> int:
+        """Return the number of rows; raise if one has not as many fields as the header."""
+        found = np.frombuffer(content, np.uint8)
+        rows = _count_plain(found, len(self.names)) if QUOTE not in content else None
+        if rows is not None and not _may_hold_codes(found):
+            return rows
+        table = _fields(content)
+        if any(len(fields) != len(self.names) for fields in table):
+            raise IrregularError
+        coded = {place for row in table for place, cell in enumerate(row) if CODE.fullmatch(cell)}
+        self.codes.update(self.names[place] for place in coded)
+        return len(table)
+
+
+def _count_plain(found: Any, columns: int) -> int | None:
+    """Count the rows of text without quotes; None where its lines need a closer look."""
+    ends = np.flatnonzero(found == NEWLINE)
+    commas = np.flatnonzero(found == COMMA)
+    if columns < 2 or not len(ends) or ends[-1] + 1 < len(found) or (found == RETURN).any():
+        return None
+    in_each = np.diff(np.searchsorted(commas, ends), prepend=0)
+    return len(ends) if (in_each == columns - 1).all() else None
+
+
+def _may_hold_codes(found: Any) -> bool:
+    zeros = np.flatnonzero(found == ZERO)
+    zeros = zeros[zeros < len(found) - 1]
+    following = found[zeros + 1]
+    zeros = zeros[(following >= ZERO) & (following <= NINE)]
+    return bool(((zeros == 0) | BEFORE_CODES[found[zeros - 1]]).any())
+
+
+def _fields(content: bytes) -> list[list[str]]:
+    """Return the fields of rows that are not blank."""
+    if QUOTE in content and not REGULAR.fullmatch(content):
+        raise IrregularError
+    with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as text:
+        try:
+            return [row for row in csv.reader(text, skipinitialspace=True, strict=True) if row]
+        except (UnicodeDecodeError, csv.Error) as problem:
+            raise IrregularError from problem
