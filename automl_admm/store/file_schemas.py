@@ -15,6 +15,7 @@ from automl_admm.store.json_content import (
     MismatchError,
     Schema,
     anything,
+    demand_digest,
     either,
     flag,
     list_of,
@@ -119,7 +120,7 @@ COLUMN = record(
         "has_gaps": flag,
     },
 )
-MODEL = record(
+_MODEL = record(
     {
         "sha256": text,
         "columns": TEXTS,
@@ -136,6 +137,14 @@ MODEL = record(
         "positive": nullable(text),
     },
 )
+
+
+def model(value: Any, where: str) -> None:
+    """Demand the manifest of a model, as it was written; the first ones had no digest."""
+    _MODEL(value, where)
+    demand_digest(value)
+
+
 FINDING = record(
     {
         "limit": text,
@@ -204,5 +213,5 @@ STORE = record({"run": text, "version": whole(), "rows": whole()})
 # The files that `RunFolder.read` reads; a certificate and the manifest of a store have readers of
 # their own, which make records of them.
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
-    {"run.json": RUN, "model.json": MODEL, "certification-rows.json": rows_set_aside}
+    {"run.json": RUN, "model.json": model, "certification-rows.json": rows_set_aside}
 )

@@ -6,6 +6,7 @@ what it should be. What a schema does not name is let through: a later version m
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import reprlib
@@ -21,6 +22,8 @@ Schema = Callable[[Any, str], None]
 
 LARGEST_WHOLE = 2**63 - 1
 RESTORE = "It was changed after the run wrote it: restore it, or fit again."
+# The key of a file's own digest: the hash of all else that it says.
+DIGEST = "content_sha256"
 NO_KEYS: Mapping[str, Schema] = MappingProxyType({})
 
 
@@ -42,6 +45,26 @@ def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, A
         reason = _in_a_line(problem)
         raise StoreError(f"'{path}' cannot be read: {reason}.", hint=hint) from problem
     return dict(content)
+
+
+def with_digest(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a content with its digest, which finds damage and stray edits when it is read.
+
+    It keeps no forger away: who changes the content can compute the digest anew.
+    """
+    plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
+    return plain | {DIGEST: _digest(plain)}
+
+
+def demand_digest(content: Mapping[str, Any]) -> None:
+    """Raise where a content is not what its digest was made of; older versions wrote none."""
+    if DIGEST in content and content[DIGEST] != _digest(content):
+        raise MismatchError(f"its content is not what its {DIGEST} says")
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read_file(path: Path) -> bytes:

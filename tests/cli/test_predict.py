@@ -15,6 +15,7 @@ import pytest
 from automl_admm.cli.main import main
 from automl_admm.data.columns import plain_missing
 from automl_admm.runs.saved.model_file import load_model
+from automl_admm.store.json_content import DIGEST
 from automl_admm.store.run_folder import RunFolder
 
 Run = Callable[..., Any]
@@ -171,6 +172,7 @@ def test_an_older_run_without_a_schema_predicts_as_it_did(
     manifest = tmp_path / "out" / "model.json"
     content = json.loads(manifest.read_text())
     assert [column["name"] for column in content.pop("schema")][:2] == ["flag", "whole"]
+    del content[DIGEST]
     manifest.write_text(json.dumps(content))
     done = run("predict", "out", write(people().assign(flag=1, maybe=0), tmp_path / "new.csv"))
     assert done.code in (0, 3)
@@ -190,6 +192,28 @@ def test_a_schema_that_makes_no_sense_is_a_damaged_run(
     done = run("predict", "out", trained)
     assert done.code == 7
     assert "schema" in done.err
+
+
+@ON_CSV
+@pytest.mark.parametrize(
+    "key", ["schema", "classes", "positive", "constraints", "certified", "held_out_score"]
+)
+def test_a_manifest_that_was_edited_is_a_damaged_run(
+    run: Run, trained: Path, tmp_path: Path, key: str
+) -> None:
+    manifest = tmp_path / "out" / "model.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(content))  # laid out otherwise, it says the same
+    assert run("predict", "out", trained).code == 0
+    other = {"schema": content["schema"][::-1], "constraints": {"fpr <= 0.1": 0.0}}
+    labels = {"classes": content["classes"][::-1], "positive": content["classes"][0]}
+    edited = {**other, **labels, "certified": True, "held_out_score": 0.99}
+    manifest.write_text(json.dumps(content | {key: edited[key]}))
+    for command in (("predict", "out", trained), ("verify", "out", trained)):
+        done = run(*command)
+        assert done.code == 7
+        assert done.err.count("\n") == 1
+        assert "model.json' is damaged: its content is not what its content_sha256" in done.err
 
 
 @ON_CSV

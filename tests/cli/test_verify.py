@@ -19,6 +19,7 @@ from automl_admm.data.tables import read_table
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.store.json_content import DIGEST, with_digest
 
 LIMITS = ("fpr <= 0.3", "fpr_gap[sex] <= 0.3", "size_mb <= 20")
 
@@ -87,7 +88,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], object], *, signed: bo
     if signed:
         said = json.loads(manifest.read_text())
         said["certificate_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-        manifest.write_text(json.dumps(said))
+        manifest.write_text(json.dumps(with_digest(said)))
 
 
 def another(value: Any) -> Any:
@@ -275,6 +276,7 @@ def test_a_certificate_of_an_older_version_is_still_read(run: Any, folder: Path)
         said = json.loads((folder / name).read_text())
         for key in keys:
             del said[key]
+        said.pop(DIGEST, None)
         (folder / name).write_text(json.dumps(said))
     (folder / "row-hashes.npy").unlink()
     done = run("verify", "out", "credit.csv")
@@ -344,10 +346,35 @@ def test_rows_of_the_run_are_not_fresh(run: Any, folder: Path, seen: Any) -> Non
     seen("200 of 1000: exit code 3; 3 of 803: a warning")
 
 
+def test_rows_in_another_order_are_told_as_that(run: Any, folder: Path) -> None:
+    whole = pd.read_csv("credit.csv")
+    places = json.loads((folder / "certification-rows.json").read_text())["places"]
+    for rows, whose in ((whole, "of the run"), (whole.iloc[places], "that the run set aside")):
+        rows.sample(frac=1.0, random_state=0).to_csv("shuffled.csv", index=False)
+        done = run("verify", "out", "shuffled.csv")
+        assert done.code == 3
+        assert f"DATA has the rows {whose} in another order. Which rows" in done.err
+        assert "give them in the order that they had in the run" in done.err
+        assert "CERTIFIED" not in done.out
+    whole.assign(debt=whole["debt"] + 1).sample(frac=1.0).to_csv("others.csv", index=False)
+    done = run("verify", "out", "others.csv")
+    assert done.code == 6
+    assert "DIFFERS: These are other rows" in done.out
+
+
+def test_without_hashes_rows_in_another_order_are_other_rows(run: Any, folder: Path) -> None:
+    pd.read_csv("credit.csv").iloc[::-1].to_csv("turned.csv", index=False)
+    (folder / "row-hashes.npy").unlink()
+    done = run("verify", "out", "turned.csv")
+    assert done.code == 6
+    assert "DIFFERS: These are other rows" in done.out
+
+
 @pytest.mark.parametrize("content", [b"", b"nothing", b"\x93NUMPY\x01\x00"])
 def test_damaged_hashes_of_rows_are_one_line(run: Any, folder: Path, content: bytes) -> None:
     (folder / "row-hashes.npy").write_bytes(content)
     credit(4, 60).to_csv("fresh.csv", index=False)
-    done = run("verify", "out", "fresh.csv", "--fresh")
-    assert done.code == 7
-    assert "row-hashes.npy' cannot be read" in done.err
+    for command in (("fresh.csv", "--fresh"), ("credit.csv",)):
+        done = run("verify", "out", *command)
+        assert done.code == 7
+        assert "row-hashes.npy' cannot be read" in done.err

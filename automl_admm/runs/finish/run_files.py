@@ -25,6 +25,7 @@ from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.untrusted_types import tell_strangers
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.saved_request import describe_request
+from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
         "versions": versions(),
     }
-    write_json(folder.model_manifest, manifest)
+    write_json(folder.model_manifest, with_digest(manifest))
     tell_strangers(content, outcome)
 
 

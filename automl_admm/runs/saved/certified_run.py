@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from automl_admm.runs.finish.run_files import hash_table
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation, trial_rows
 from automl_admm.runs.saved.model_file import load_model, rows_for_the_model
+from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -137,6 +139,13 @@ class CertifiedRun:
             )
             return [as_evidence(constraint.function(evaluated)) for constraint in constraints]
 
+    def hashes(self) -> Hashes | None:
+        """Return a number for each row of its data, in their order; older runs wrote none."""
+        found = _read_hashes(self.folder.row_hashes)
+        if found is not None and len(found) != self.aside.rows:
+            raise _unreadable(self.folder.row_hashes, f"it has {len(found)} rows")
+        return found
+
     def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
         """What was timed or measured in the run itself; None if the run did not say."""
         found = self.aside.measured.get(str(constraint.limit))
@@ -230,3 +239,19 @@ def _hashes(prepared: Preparation) -> Hashes:
     if prepared.work.held_out is not None:
         found[aside] = hash_table(prepared.work.held_out)
     return found
+
+
+def _read_hashes(path: Path) -> Hashes | None:
+    try:
+        found = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError) as problem:
+        raise _unreadable(path, str(problem)) from problem
+    if found.ndim != 1 or found.dtype != np.uint64:
+        raise _unreadable(path, "it holds something else")
+    return np.asarray(found)
+
+
+def _unreadable(path: Path, reason: str) -> StoreError:
+    return StoreError(f"'{path}' cannot be read: {reason}.", hint="Fit again.")

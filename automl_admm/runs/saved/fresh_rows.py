@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,13 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
-from automl_admm.core.errors import DataError, StoreError
+from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
-from automl_admm.data.fingerprints import Hashes
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.config import count_workers
 from automl_admm.runs.finish.run_files import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
-from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
 
 # The risk of calling rows that repeat each other by nature rows of the run.
@@ -79,11 +75,9 @@ def _count_known(run: CertifiedRun, table: Table) -> int | None:
     Rows of few columns repeat each other. How often they do, the rows set aside tell, which are
     equal to rows of the search by chance alone.
     """
-    hashes = _read_hashes(run.folder.row_hashes)
+    hashes = run.hashes()
     if hashes is None:
         return None
-    if len(hashes) != run.aside.rows:
-        raise _unreadable(run.folder.row_hashes, f"it has {len(hashes)} rows")
     aside = np.zeros(len(hashes), dtype=bool)
     aside[list(run.aside.places)] = True
     by_chance = int(np.isin(hashes[aside], hashes[~aside]).sum())
@@ -95,19 +89,3 @@ def _count_known(run: CertifiedRun, table: Table) -> int | None:
             hint="Leave them out, or verify the run on its own data without --fresh.",
         )
     return found
-
-
-def _read_hashes(path: Path) -> Hashes | None:
-    try:
-        found = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, EOFError) as problem:
-        raise _unreadable(path, str(problem)) from problem
-    if found.ndim != 1 or found.dtype != np.uint64:
-        raise _unreadable(path, "it holds something else")
-    return np.asarray(found)
-
-
-def _unreadable(path: Path, reason: str) -> StoreError:
-    return StoreError(f"'{path}' cannot be read: {reason}.", hint="Fit again.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.certificate import Certificate, read_certificate
@@ -18,6 +19,7 @@ from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.core.problem import Evaluation
+from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import count_workers
@@ -28,7 +30,12 @@ from automl_admm.runs.finish.certification import (
     plan_aside,
     whole_text,
 )
-from automl_admm.runs.finish.run_files import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.finish.run_files import (
+    fingerprint,
+    fingerprint_data,
+    hash_table,
+    run_of,
+)
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.store.run_folder import RunFolder
@@ -115,6 +122,7 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
             "rows that the run never saw.",
         )
     rows = run.table(frame.reset_index(drop=True)) if whole is None else whole.part(places)
+    _refuse_other_order(run, rows if whole is None else whole)
     constraints = run.constraints(rows if whole is None else whole)
     store = SqliteStore(run.folder.store)
     try:
@@ -128,6 +136,23 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
             hint="It was changed after the run wrote it: restore it, or fit again.",
         )
     return _Again(run, certificate, rows, whole, constraints, evaluations)
+
+
+def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
+    """Raise where the rows are those of the run, and stand in another order than there."""
+    hashes = run.hashes()
+    if hashes is None:
+        return
+    is_whole = len(table.y) == len(hashes)
+    expected, given = hashes if is_whole else hashes[list(run.aside.places)], hash_table(table)
+    is_other = not np.array_equal(given, expected)
+    if is_other and fingerprint_rows(given) == fingerprint_rows(expected):
+        whose = "of the run" if is_whole else "that the run set aside"
+        raise DataError(
+            f"DATA has the rows {whose} in another order.",
+            hint="Which rows were set aside is known by their places: give them in the order that "
+            "they had in the run.",
+        )
 
 
 def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> dict[str, object]:
