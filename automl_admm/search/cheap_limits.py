@@ -1,4 +1,4 @@
-"""What a limit excludes before anything is trained, and so is never evaluated."""
+"""Limits checked before anything is trained; candidates they exclude are never evaluated."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ Cheap = Callable[[Candidate], float]
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The limits of a search, and the functions of those, by name, that need no evaluation."""
+    """The limits of a search, and by name their functions computed without an evaluation."""
 
     limits: tuple[Limit, ...] = ()
     cheap: Mapping[str, Cheap] = field(default_factory=dict)
 
     def excluding(self, candidate: Candidate) -> tuple[float, ...] | None:
-        """What is known of each limit, NaN if nothing is; None unless one of them is not kept."""
+        """Return the known value of each limit, NaN if unknown; None unless one limit is broken."""
         if not self.cheap:
             return None
         known = tuple(self._value(limit, candidate) for limit in self.limits)
         return known if self.broken(known) else None
 
     def broken(self, known: Sequence[float]) -> list[Limit]:
-        """The limits that are known not to be kept."""
+        """Return the limits known to be broken."""
         pairs = zip(self.limits, known, strict=True)
         return [limit for limit, value in pairs if not math.isnan(value) and not limit.holds(value)]
 
     def report(self, refused: Sequence[Evaluation]) -> NoSuccessError:
-        """Why nothing was evaluated, if all that was proposed is excluded."""
+        """Build the error for a search with every proposal excluded beforehand."""
+        # A dictionary, not a set: the message names the limits in their order.
         broken = {str(limit): None for e in refused for limit in self.broken(e.constraints)}
         named = ", ".join(f"'{limit}'" for limit in broken)
         return NoSuccessError(
@@ -48,7 +49,7 @@ class Screen:
 
 
 def value_or_nan(function: Cheap, candidate: Candidate) -> float:
-    """The value, NaN where the function fails: it is the user's, and no fault of a solver."""
+    """Return the function's value; NaN if it raises: it is the user's, no fault of a solver."""
     try:
         return float(function(candidate))
     except Exception:  # noqa: BLE001 - it may raise anything

@@ -1,12 +1,13 @@
-"""Searching without evaluating: a search is a generator that proposes and is sent results.
+"""The conversation between a search and its driver: a search proposes, the driver evaluates.
 
-Whoever drives it owns evaluation, budget, storage and parallelism. A search yields
+A search is a generator. It never evaluates anything; the driver owns evaluation, budget, storage
+and parallelism. A search yields
 
 - `Proposal`: evaluate this candidate when a worker is free;
 - `WAIT`: nothing to propose until a result comes in;
 - `AdmmState`: an outer iteration has ended (nothing to do).
 
-At every resumption it is sent the evaluations that ended meanwhile, perhaps none.
+At every resumption the driver sends the evaluations finished meanwhile, perhaps none.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.search.cheap_limits import Cheap, Screen, value_or_nan
 
 PointT = TypeVar("PointT")
+# After this many refusals in a row the search yields, so that the driver can look at its clock.
 BREATH = 16
+# A solver is asked this often before its proposals, all of them pending, count as none.
 TRIES = 4
 
 
@@ -48,7 +51,7 @@ WAIT = Wait.WAIT
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate to evaluate, and the sub-problem that wants it."""
+    """A candidate to evaluate, and the name of the sub-problem asking for it."""
 
     candidate: Candidate
     origin: str
@@ -60,15 +63,14 @@ Search = Generator[Event, Sequence[Evaluation], None]
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """What is searched: the space, the limits, where to begin, and the time there is.
+    """A search's task: the space, the limits, the starting points and the time available.
 
-    `starts` are evaluated first, and the search begins at the first of them that does not fail;
-    there is always one.
-    `key` is equal for two candidates that are one thing to evaluate. `deadline` is in the units of
-    `clock`, `evaluations` how many the whole search may make. `cheap` has the functions of those
-    limits, by name, that need no evaluation: what they exclude is never evaluated. Solvers may ask
-    for evaluations of as little as `lowest_fidelity`. `known` is what was evaluated before the
-    search began: it goes on from there.
+    `starts` holds at least one candidate. They are evaluated first, and the search begins at the
+    first one to succeed. `key` is equal for two candidates if evaluating either gives the same
+    result. `deadline` is in the units of `clock`; `evaluations` caps the number of evaluations of
+    the whole search. `cheap` maps names of limits to functions computed without an evaluation:
+    candidates excluded by them are never evaluated. Solvers may ask for evaluations of a fidelity
+    down to `lowest_fidelity`. `known` holds earlier evaluations: the search resumes from them.
     """
 
     space: SearchSpace
@@ -86,11 +88,11 @@ class SearchProblem:
 
 @dataclass
 class Book:
-    """What has been evaluated, and what has been asked for and not yet answered.
+    """The evaluations made so far, and the candidates proposed but not yet answered.
 
-    `evaluations` are the whole ones: of one with fewer rows only the solver hears that asked. Among
-    them are the records of what a limit `refused` beforehand, as of failures of which the cheap
-    values are known. `keys` are only of what was really evaluated.
+    `evaluations` holds whole ones only: results on fewer rows go to the solver that asked, and to
+    no other. It also holds the records in `refused`, candidates excluded beforehand by a limit:
+    failures with known cheap values. `keys` names only candidates really evaluated.
     """
 
     key: Callable[[Candidate], str]
@@ -102,13 +104,13 @@ class Book:
 
     @classmethod
     def of(cls, problem: SearchProblem) -> Book:
-        """One in which nothing stands but what is known already."""
+        """Return a book with nothing in it but the known evaluations."""
         book = cls(problem.key, Screen(problem.limits, problem.cheap))
         book.receive(problem.known)
         return book
 
     def refuse(self, key: str, candidate: Candidate) -> Evaluation | None:
-        """The record of a candidate that a limit excludes beforehand; None if none does."""
+        """Return the record of a candidate excluded beforehand by a limit, else None."""
         if key not in self.refused:
             known = self.screen.excluding(candidate)
             if known is None:
@@ -117,14 +119,15 @@ class Book:
             self.refused[key] = found
             if found.is_whole:
                 self.evaluations.append(found)
+        # One key may cover several candidates: answer with the one asked for.
         return replace(self.refused[key], candidate=candidate)
 
     def ask_for(self, key: str, candidate: Candidate) -> None:
-        """Note that a candidate was proposed."""
+        """Note a proposed candidate as pending."""
         self.pending[key] = candidate
 
     def receive(self, results: Sequence[Evaluation]) -> None:
-        """Enter results."""
+        """Enter results and take them off the pending list."""
         for evaluation in results:
             self.pending.pop(evaluation.key, None)
             if evaluation.is_whole:
@@ -136,28 +139,28 @@ class Subspace(Protocol[PointT]):
     """A part of a search space as a solver sees it."""
 
     def candidate(self, point: PointT) -> Candidate:
-        """The candidate that a solver's point stands for."""
+        """Return the candidate for a solver's point."""
 
     def locate(self, candidate: Candidate) -> PointT | None:
-        """The point of a candidate, None if it lies outside."""
+        """Return the point of a candidate; None if it lies outside."""
 
     def price(self, evaluation: Evaluation, point: PointT) -> float:
-        """The loss, as the solver is to see it, of an evaluation that succeeded."""
+        """Return the loss to show the solver for a successful evaluation."""
 
 
 class AskTell(Protocol[PointT]):
-    """The part that all solvers share."""
+    """The methods shared by all solvers."""
 
     def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
         """Propose up to `count` points."""
 
     def tell(self, observations: Sequence[Observation[PointT]]) -> None:
-        """Learn."""
+        """Learn from observations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How long a sub-problem may last: in evaluations, in seconds, or both."""
+    """The share of a sub-problem: in evaluations, in seconds, or both."""
 
     evaluations: int | None
     until: float | None
@@ -165,21 +168,22 @@ class Allowance:
 
     @property
     def seconds(self) -> float | None:
-        """The time that is left."""
+        """Seconds left; None without a deadline."""
         return None if self.until is None else max(self.until - self.clock(), 0.0)
 
     def is_spent(self, done: float) -> bool:
-        """Whether the sub-problem has had its share; one result is always waited for."""
+        """Return True once the share is used up; one result is always awaited."""
         if self.evaluations is not None and done >= self.evaluations:
             return True
+        # With no result at all the next sub-problem would begin exactly where this one did.
         return done > 0 and self.until is not None and self.clock() >= self.until
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a row of proposals may be that brings nothing.
+    """The longest run of fruitless proposals before a sub-problem ends.
 
-    `repeats` counts those that are in the book already, `refused` those that a limit excludes.
+    `repeats` counts proposals already in the book, `refused` those excluded by a limit.
     """
 
     repeats: int = 256
@@ -198,14 +202,14 @@ def solve(
     is_enough: Callable[[Sequence[Evaluation], Sequence[Observation[PointT]]], bool] | None = None,
     patience: Patience = PATIENT,
 ) -> Search:
-    """Let a solver work on a sub-problem that it has begun.
+    """Let a solver work on a sub-problem after its `begin`.
 
-    It ends when enough results are in, or when they are such that it `is_enough`, which is asked
-    of all that came in and of what the solver learned of it. What is pending then goes on, and its
-    results reach whichever sub-problem they lie in, so that no worker waits at the seam. It also
-    ends when its `patience` is: with a row of proposals that are in the book already, or that a
-    limit excludes beforehand. These are not proposed to the driver: the solver is told of a
-    failure at once, and it counts as nothing.
+    The sub-problem ends when enough results are in, or when `is_enough` says so; it is given all
+    new results and the observations made of them for the solver. Pending evaluations then go on,
+    and their results reach any later sub-problem containing them, so no worker waits between two
+    sub-problems. It also ends when `patience` runs out: after a run of proposals already in the
+    book or excluded beforehand by a limit. The driver never sees excluded ones: the solver is told
+    of a failure at once, and they do not count as evaluations.
     """
     done, stale, refused = 0.0, 0, 0
     asked: dict[str, PointT] = {}
@@ -217,6 +221,7 @@ def solve(
             if (excluded := book.refuse(key, candidate)) is not None:
                 refused += 1
                 solver.tell(observe([excluded], subspace, book, asked))
+                # No result is due here, but the driver must be able to stop the search.
                 if refused % BREATH:
                     continue
                 results = yield WAIT
@@ -228,6 +233,7 @@ def solve(
             results = yield WAIT
         else:
             return
+        # `keys` grows only by new candidates, so an answer without growth was a repetition.
         known = len(book.keys)
         book.receive(results)
         learned = observe(results, subspace, book, asked)
@@ -235,6 +241,7 @@ def solve(
             solver.tell(learned)
         if is_enough is not None and is_enough(results, learned):
             return
+        # Two evaluations on half of the rows cost as much as a whole one.
         done += sum(observation.fidelity for observation in learned)
         stale = 0 if len(book.keys) > known or not results else stale + 1
 
@@ -245,9 +252,9 @@ def _next_point(
     solver: AskTell[PointT],
     asked: Mapping[str, PointT],
 ) -> tuple[str, Candidate, PointT] | None:
-    """A proposal, and its key, that is not being evaluated; None if the solver has no other.
+    """Return a new proposal and its key, not pending yet; None if the solver has no other.
 
-    What is pending is shown where it was `asked` for, as in `observe`.
+    Show pending points at the coordinates at which they were `asked`, as in `observe`.
     """
     located = ((key, subspace.locate(candidate)) for key, candidate in book.pending.items())
     pending = [asked.get(key, point) for key, point in located if point is not None]
@@ -264,7 +271,7 @@ def _next_point(
 
 
 def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:
-    """A proposal's point, and the share of a whole evaluation that it asks for."""
+    """Return a proposal's point and its fidelity, the share of a whole evaluation."""
     if isinstance(proposed, AtFidelity):
         return proposed.point, proposed.fidelity
     return proposed, 1.0
@@ -273,7 +280,7 @@ def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:
 def cheap_at(
     problem: SearchProblem, subspace: Subspace[PointT]
 ) -> tuple[Callable[[PointT], float] | None, ...]:
-    """For each limit the function of a solver's point that needs no evaluation, if there is one."""
+    """Return for each limit its cheap function of a solver's point, None if it has none."""
     if not problem.cheap:
         return ()
 
@@ -285,7 +292,7 @@ def cheap_at(
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
-    """Have the starting points evaluated that no limit excludes; wait for the first success."""
+    """Evaluate the starting points not excluded by a limit; wait for the first success."""
     for candidate in problem.starts:
         key = problem.key(candidate)
         if key not in book.keys and book.refuse(key, candidate) is None:
@@ -296,9 +303,9 @@ def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
 
 
 def beginning(problem: SearchProblem, book: Book) -> Candidate:
-    """The best of what was known before; else the first starting point that has not failed.
+    """Return the best known candidate; else the first starting point not known to fail.
 
-    If all of them have, it is the first.
+    If all starting points failed, return the first.
     """
     best = best_of(problem.known, problem.limits)
     if best is not None:
@@ -309,7 +316,7 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
 
 
 def await_pending(book: Book) -> Search:
-    """Wait for all that is still being evaluated; raise if limits excluded whatever there was."""
+    """Wait for all pending evaluations; raise an error if limits excluded every candidate."""
     while book.pending:
         book.receive((yield WAIT))
     if book.refused and not book.keys:
@@ -322,17 +329,18 @@ def observe(
     book: Book,
     asked: Mapping[str, PointT] | None = None,
 ) -> list[Observation[PointT]]:
-    """Show evaluations that lie in a sub-problem's space as its solver is to see them.
+    """Translate evaluations inside a sub-problem's space into observations for its solver.
 
-    Where several points are one candidate, a solver is told of the point that it `asked` for: told
-    of another, it would ask for the same again. Of an evaluation that was not whole only the one
-    is told that asked for it. A failure costs more than the worst success by the spread of the
+    Several points may round to one candidate: a solver is told of the point it `asked` for, because
+    with any other it would ask for the same again. An evaluation on fewer rows reaches only the
+    solver that asked for it. A failure costs more than the worst success by the range of the
     successes.
     """
     asked = asked or {}
     heard = (e for e in evaluations if e.is_whole or e.key in asked)
     located = ((e, subspace.locate(e.candidate)) for e in heard)
     inside = [(e, asked.get(e.key, point)) for e, point in located if point is not None]
+    # Pricing failures reads the whole book, so do it only if there is one to price.
     failed = _price_of_failure(subspace, book) if any(not e.ok for e, _ in inside) else math.nan
     return [
         Observation(
@@ -356,17 +364,18 @@ def _price_of_failure(subspace: Subspace[PointT], book: Book) -> float:
 
 
 def default_start(space: SearchSpace) -> Candidate:
-    """The first alternative of every decision with every parameter at its default."""
+    """Return the first alternative of every decision with every parameter at its default."""
     return space.candidate(space.complete({}), space.default_theta())
 
 
 def draw_candidate(space: SearchSpace, rng: np.random.Generator) -> Candidate:
-    """A candidate drawn at random, its integers on their grids."""
+    """Draw a candidate at random, with its integers on their grids."""
     theta = rng.random(len(space.parameters))
     return space.projected(space.candidate(space.sample(rng), theta))
 
 
 def derive_seed(*parts: object) -> int:
-    """A seed that depends on nothing but its parts, the same in any process."""
+    """Derive a seed from its parts alone, equal in every process."""
+    # `hash` of a text differs from process to process.
     digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big")

@@ -1,4 +1,4 @@
-"""What has been tuned so far, and what to tune next where neither block improves."""
+"""A record of all tuning so far, and excursions: the next selection if neither block improves."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Excursion(NamedTuple):
 
 
 class _Standing(NamedTuple):
-    """How a selection stands among those that could be tuned next; the least is taken.
+    """The rank of a selection among those to tune next; the least goes first.
 
-    `round` is how often its least tuned parameter was tuned, `visits` how often an excursion was
-    for parameters of the same decision, `times` how often it was tuned itself: alternatives that
-    share their parameters differ in nothing else.
+    `round` counts tunings of its least tuned parameter, `visits` the excursions for parameters of
+    the same decision, `times` its own tunings: alternatives with shared parameters differ in
+    nothing else.
     """
 
     round: int
@@ -36,10 +36,10 @@ class _Standing(NamedTuple):
 
 @dataclass
 class Tunings:
-    """How closely each selection was tuned, and how often it and each parameter were.
+    """The closest tuning of each selection, and the number of tunings of it and of each parameter.
 
-    `_spent` are the evaluations that all θ-mins came to, `_last` those of a selection's last one
-    and what had been spent by its end; `_vain` are the selections whose last one came to nothing.
+    `_spent` counts the evaluations of all θ-mins, `_last` those of a selection's last θ-min with
+    the total by its end; `_vain` holds selections with a last θ-min that found nothing.
     """
 
     space: SearchSpace
@@ -53,11 +53,11 @@ class Tunings:
 
     @classmethod
     def of(cls, problem: SearchProblem, evaluations: int) -> Tunings:
-        """What a search that goes on begins with, when a first θ-min has so many evaluations.
+        """Rebuild the tunings of a resumed search; `evaluations` is the number of a first θ-min.
 
-        Which sub-problem an evaluation was for is not on record. But a z-min goes from selection
-        to selection, and drought ends no θ-min before half of its evaluations: so many in a row
-        with one selection were a θ-min, of so many at least.
+        The log does not name the sub-problem of an evaluation. But z-min goes from selection to
+        selection, and drought ends no θ-min before half of its evaluations. So a run of that length
+        with one selection was a θ-min, of at least so many evaluations.
         """
         tunings = cls(problem.space)
         whole = (evaluation for evaluation in problem.known if evaluation.is_whole)
@@ -67,7 +67,7 @@ class Tunings:
         return tunings
 
     def enter(self, selection: Selection, evaluations: int, spent: int) -> None:
-        """A θ-min on a selection has ended, which might have had so many and has spent so many."""
+        """Record the end of a θ-min: its allowance in `evaluations`, the number `spent`."""
         self._closest[selection] = max(self._closest.get(selection, 0), evaluations)
         self._spent += spent
         self._last[selection] = (spent, self._spent)
@@ -79,11 +79,11 @@ class Tunings:
         self._rounds.update(self.space.active(selection))
 
     def is_tuned(self, selection: Selection, evaluations: int) -> bool:
-        """Whether a θ-min of so many evaluations has less to gain here than elsewhere.
+        """Return True if a θ-min of so many evaluations has less to gain here than elsewhere.
 
-        It has where it would be no more than twice the closest one, until θ-mins elsewhere came to
-        as many evaluations as the last one here: so what is best is never left for good. And it has
-        where the last one found nothing new.
+        It has while it is at most twice as long as the closest one, until θ-mins elsewhere have
+        spent as many evaluations as the last one here: so the best selection is never left for
+        good. It also has if the last one found nothing new.
         """
         if selection in self._vain:
             return True
@@ -94,15 +94,15 @@ class Tunings:
     def depart(
         self, prices: Mapping[Selection, float], tried: Mapping[Selection, int]
     ) -> Excursion | None:
-        """Leave a point where neither block improves; None where nothing can be tuned.
+        """Leave a point if neither block improves; return None if no selection can be tuned.
 
-        Such a point need not be a minimum. An alternative that was only ever tried with its
-        parameters at their defaults may win once it is tuned, and z-min alone would never take it.
-        So θ-min goes to the parameters that were tuned least. Among those all decisions have their
-        turn: where one of them holds the whole back, its alternatives look worst of all until they
-        are tuned, while those of the others all come to the same. Then what was tuned least
-        itself, then the price decides. `tried` is how many points of each selection are known:
-        where these are all there are, nothing can be tuned, and no more where it was in vain.
+        Such a point need not be a minimum. An alternative tried only with its parameters at their
+        defaults may win once it is tuned, and z-min alone would never take it. So θ-min goes to the
+        least tuned parameters. Among those all decisions have their turn: if one decision holds the
+        whole back, its alternatives look worst of all until they are tuned, while those of the
+        others all cost the same. Next the least tuned selection goes first, then the cheapest.
+        `tried` counts the known points of each selection: if there are no more, it cannot be tuned;
+        nor can it after a θ-min in vain.
         """
         left = (s for s in prices if self.space.active(s) and s not in self._vain)
         unknown = (s for s in left if tried.get(s, 0) < self._size(s))
@@ -111,13 +111,14 @@ class Tunings:
         }
         if not standings:
             return None
+        # Ties go to the first in the log: equal seeds give equal searches.
         selection = min(standings, key=standings.__getitem__)
         self._visits.update(self._least_tuned(selection))
         standing = standings[selection]
         return Excursion(selection, min(standing.round, standing.times))
 
     def _size(self, selection: Selection) -> float:
-        """How many points there are."""
+        """Return the number of points of a selection, infinite with a continuous parameter."""
         return AxisTree([self.space.parameters[i] for i in self.space.active(selection)]).size
 
     def _standing(self, selection: Selection, price: float) -> _Standing:
@@ -128,7 +129,7 @@ class Tunings:
         return min(self._rounds[place] for place in self.space.active(selection))
 
     def _least_tuned(self, selection: Selection) -> set[str]:
-        """The decisions that the selection's least tuned parameters belong to, "" for none."""
+        """Return the decisions that own the selection's least tuned parameters, "" for none."""
         least = self._round(selection)
         places = (i for i in self.space.active(selection) if self._rounds[i] == least)
         conditions = (self.space.parameters[place].when for place in places)

@@ -1,4 +1,4 @@
-"""Where the outer loop begins."""
+"""The first state of the outer loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from automl_admm.search.protocol import SearchProblem
 
 
 def initial_state(problem: SearchProblem, start: Candidate, rho: float) -> AdmmState:
-    """A starting point, every other parameter at its latest value or default, λ = 0, μ = 0."""
+    """Return a starting point, other parameters at their latest value or default, λ = 0, μ = 0."""
     theta = latest_theta(problem)
     selection = start.selection
     theta[list(problem.space.active(selection))] = start.theta
@@ -21,6 +21,7 @@ def initial_state(problem: SearchProblem, start: Candidate, rho: float) -> AdmmS
         iteration=0,
         selection=selection,
         theta=theta,
+        # λ = 0, so ρ does not matter: δ is the nearest grid point of θ.
         delta=projection.nearest_integers(problem.space.parameters, theta, 0 * theta, 1.0),
         dual=np.zeros_like(theta),
         constraint_duals=none,
@@ -32,8 +33,9 @@ def initial_state(problem: SearchProblem, start: Candidate, rho: float) -> AdmmS
 
 
 def latest_theta(problem: SearchProblem) -> Array:
-    """θ with every component as it was in the best of the known evaluations that had it."""
+    """Return θ with every component as in the best known evaluation using it."""
     theta = problem.space.default_theta()
+    # From worst to best, so that the best is written last and stays.
     for evaluation in reversed(rank(problem.known, problem.limits)):
         candidate = evaluation.candidate
         theta[list(problem.space.active(candidate.selection))] = candidate.theta

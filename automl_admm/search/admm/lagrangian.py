@@ -1,7 +1,8 @@
 """The augmented Lagrangian, term by term, and the updates of its multipliers.
 
-Everything is in units of the constraints' scales, with g turned so that smaller is better; `room`
-is the width ε − lowest of the interval in which a constraint holds, so that u lies in [0, room].
+All quantities are in units of the constraints' scales, with g turned so that smaller is better.
+`room` is the width ε − lowest of the interval allowed by a constraint, so u lies in [0, room].
+Equation numbers are those of Ram et al. 2020.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ def slack(excess: Array, room: Array, constraint_duals: Array, rho: float) -> Ar
 
     `excess` is g − ε.
     """
+    # Equation (27) is a parabola in each u_m, so clipping its vertex to the interval is exact.
     return np.clip(-excess - constraint_duals / rho, 0.0, room)
 
 
 def constraint_residuals(excess: Array, room: Array, constraint_duals: Array, rho: float) -> Array:
-    """r_m = g_m − ε_m + u_m with u at its minimiser."""
+    """Return r_m = g_m − ε_m + u_m with u at its minimiser."""
     return np.asarray(excess + slack(excess, room, constraint_duals, rho), dtype=float)
 
 
@@ -30,25 +32,26 @@ def constraint_cost(excess: Array, room: Array, constraint_duals: Array, rho: fl
 
     The constant −μ²/(2ρ) makes a constraint with slack to spare cost nothing, whatever μ is.
     """
+    # The square of equation (27); its sign of μ makes a breach dearer as μ grows.
     shifted = constraint_residuals(excess, room, constraint_duals, rho) + constraint_duals / rho
     return float(np.sum(0.5 * rho * shifted**2 - constraint_duals**2 / (2.0 * rho)))
 
 
 def anchor(delta: Array, dual: Array, rho: float) -> Array:
-    """b = δ − λ/ρ, what θ̃ᵈ is drawn to."""
+    """Return b = δ − λ/ρ, the centre of the proximal term of θ-min (equation 16)."""
     return np.asarray(delta - dual / rho, dtype=float)
 
 
 def integer_cost(delta: Array, dual: Array, rho: float, is_integer: Array) -> Quadratic:
-    """ρ/2 ‖θ̃ᵈ − b‖² over the integer parameters."""
+    """Return ρ/2 ‖θ̃ᵈ − b‖² over the integer parameters."""
     return Quadratic(center=anchor(delta, dual, rho), weight=rho * is_integer)
 
 
 def update_dual(dual: Array, theta: Array, delta: Array, rho: float, cap: float) -> Array:
-    """λ ← clip(λ + ρ(θ̃ᵈ − δ)); clipped, because the problem is not convex."""
+    """Return λ ← clip(λ + ρ(θ̃ᵈ − δ)), equation (25); clipped, because the problem is not convex."""
     return np.clip(dual + rho * (theta - delta), -cap, cap)
 
 
 def update_constraint_duals(duals: Array, residuals: Array, rho: float, cap: float) -> Array:
-    """μ_m ← clip(μ_m + ρ r_m); a residual that could not be measured changes nothing."""
+    """Return μ_m ← clip(μ_m + ρ r_m), equation (26); an unmeasured residual changes nothing."""
     return np.clip(duals + rho * np.nan_to_num(residuals), -cap, cap)

@@ -57,10 +57,10 @@ from automl_admm.search.protocol import (
 
 @dataclass(frozen=True, slots=True)
 class AdmmSettings:
-    """ρ, the precision of the sub-problems, and when to stop.
+    """The penalty ρ, the precision of the sub-problems, and the rules for stopping.
 
-    `dual_cap` bounds the multipliers; `patience` is how many outer iterations, but for excursions,
-    may pass in a row without anything new to evaluate before the space counts as used up.
+    `dual_cap` bounds the multipliers. `patience` is a number of outer iterations in a row without a
+    new evaluation, excursions not counted: after so many the space counts as used up.
     """
 
     rho: float = 1.0
@@ -70,21 +70,21 @@ class AdmmSettings:
     dual_cap: float = 100.0
 
     def integer_rho(self, iteration: int) -> float:
-        """ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
+        """Return ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
 
-        f̃ is evaluated at the projection of θ̃ᵈ, so what is trained always has whole numbers, and the
-        term is no more than a proximal one: it holds integers near to where they were. Held with a
-        constant ρ they move the less the closer the search comes, as its gains shrink and ρ does
-        not; of a proximal point method the steps 1/ρ_t may grow (Rockafellar 1976).
+        f̃ is evaluated at the projection of θ̃ᵈ, so pipelines are always trained with whole numbers
+        and the term is merely proximal: it keeps integers near their last values. With a constant ρ
+        they move less and less as the search converges, because its gains shrink and ρ does not.
+        The steps 1/ρ_t of a proximal point method may grow (Rockafellar 1976).
         """
         return self.rho / (1.0 + iteration)
 
 
 @dataclass
 class _Iteration:
-    """What one outer iteration works with: the records that do not change, and the logs.
+    """The inputs of one outer iteration: records that do not change, and the logs.
 
-    `away` is the excursion that θ-min is on, if it is on one (see `Tunings`).
+    `away` is the present excursion of θ-min, if there is one (see `Tunings`).
     """
 
     problem: SearchProblem
@@ -99,11 +99,11 @@ class _Iteration:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """What z-min came to while some of its evaluations were still to come.
+    """The result of z-min while some of its evaluations are still pending.
 
-    With several workers these end during the next θ-min. Where one of them is better than what was
-    chosen, by more than counts as nothing, the choice is made again: tuning what has lost by now
-    would be in vain. `state` is that before the choice.
+    With several workers these end during the next θ-min. If one of them beats the choice by more
+    than the smallest gain that matters, choose again: tuning the loser would be in vain. `state` is
+    the state before the choice.
     """
 
     work: _Iteration
@@ -117,13 +117,13 @@ class _Choice:
     def of(
         cls, work: _Iteration, state: AdmmState, delta: Array, subspace: SelectionSubspace
     ) -> _Choice:
-        """The best evaluation in the space of z-min, with what is pending still to come."""
+        """Choose the best evaluation in the space of z-min; note the pending ones as late."""
         inside = _inside(work.book.evaluations, subspace)
         best = min(inside, key=subspace.prices.cost, default=None)
         return cls(work, state, delta, subspace, best, frozenset(work.book.pending))
 
     def is_overturned_by(self, results: Sequence[Evaluation]) -> bool:
-        """Whether one that came late is better."""
+        """Return True if a late result is better."""
         late = _inside([e for e in results if e.key in self.late], self.subspace)
         if self.best is None:
             return bool(late)
@@ -131,11 +131,11 @@ class _Choice:
         return any(self.subspace.prices.cost(evaluation) < enough for evaluation in late)
 
     def again(self) -> _Choice:
-        """The choice by what is known now."""
+        """Choose again with all results known now."""
         return _Choice.of(self.work, self.state, self.delta, self.subspace)
 
     def outcome(self) -> AdmmState:
-        """The state after it."""
+        """Return the state after the choice."""
         return _update_duals(self.work, self.state, self.delta, self.best)
 
 
@@ -151,6 +151,7 @@ def admm(
     yield from evaluate_starts(problem, book)
     state = initial_state(problem, beginning(problem, book), settings.rho)
     integers = projection.integer_mask(problem.space.parameters)
+    # z-min compares the projection of every logged candidate, in every iteration.
     project = cache(problem.space.projected)
     tunings = Tunings.of(problem, settings.precision.evaluations(0))
     away: Excursion | None = None
@@ -163,6 +164,7 @@ def admm(
             yield from await_pending(book)
             return
         known = len(book.keys)
+        # ρ, λ and μ are in units of the scales: once settled, these must never move again.
         if not scales.are_settled:
             scales = measure_scales(book.evaluations, problem.limits)
         work = _Iteration(problem, settings, book, tunings, scales, integers, project, away)
@@ -170,6 +172,7 @@ def admm(
         choice = yield from _iterate(work, state, theta_solver, z_solver, choice)
         state = choice.outcome()
         yield state
+        # Nothing new yet is not the same as nothing left: the pending results may be new.
         if len(book.keys) == known and book.pending:
             book.receive((yield WAIT))
         if len(book.keys) > known:
@@ -179,6 +182,7 @@ def admm(
         if idle >= settings.patience:
             yield from await_pending(book)
             return
+        # Leave for another selection only if neither block improves here.
         has_gained = progress.has_come(state.incumbent, scales.loss)
         away = None if has_gained else _leave(work, state)
         if away is not None:
@@ -192,10 +196,12 @@ def _iterate(
     z_solver: ZSolver,
     choice: _Choice | None,
 ) -> Generator[Event, Sequence[Evaluation], _Choice]:
-    """θ-min, δ-min and z-min; what z-min came to."""
+    """Run θ-min, δ-min and z-min; return the choice of z-min."""
     state, theta = yield from _tune(work, state, theta_solver, choice)
     parameters, integer_rho = work.problem.space.parameters, state.integer_rho
+    # δ-min, equation (19), with λ of the iteration before.
     delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
+    # The dual residual of ADMM: ρ_t ‖δ(t+1) − δ(t)‖.
     state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
     subspace = yield from _minimise_selection(work, state, z_solver)
     return _Choice.of(work, state, delta, subspace)
@@ -204,10 +210,12 @@ def _iterate(
 def _tune(
     work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
 ) -> Generator[Event, Sequence[Evaluation], tuple[AdmmState, Array]]:
-    """θ-min of what was chosen; of what is chosen instead, where late results overturn that."""
+    """Run θ-min on the chosen selection; run it again if late results overturn the choice."""
     known = len(work.book.keys)
     theta = yield from _minimise_theta(work, state, solver, choice)
+    # Each round lowers the best cost by a gain that matters, so the loop ends.
     while choice is not None and choice.is_overturned_by(work.book.evaluations):
+        # The new choice comes from z-min: it is no excursion.
         work, choice = replace(work, away=None), choice.again()
         state = replace(choice.outcome(), iteration=state.iteration, integer_rho=state.integer_rho)
         known = len(work.book.keys)
@@ -218,20 +226,22 @@ def _tune(
 
 
 def _depth(work: _Iteration, state: AdmmState) -> int:
-    """The iteration whose precision θ-min has: on an excursion that of its depth."""
+    """Return the iteration that sets the precision of θ-min: an excursion's own depth."""
     return state.iteration if work.away is None else work.away.depth
 
 
 def _minimise_theta(
     work: _Iteration, state: AdmmState, solver: ThetaSolver, choice: _Choice | None
 ) -> Generator[Event, Sequence[Evaluation], Array]:
-    """θ-min over the active parameters.
+    """Run θ-min over the active parameters and return the best θ.
 
-    It has n_t evaluations, fewer where they are in vain (see `Drought`), or where late results show
-    that another selection should have been chosen. On an excursion it has those of its depth, all.
+    It has n_t evaluations. It ends earlier if they are in vain (see `Drought`) or if late results
+    show another selection to be the better choice. An excursion always uses all evaluations of its
+    depth.
     """
     problem, precision, depth = work.problem, work.settings.precision, _depth(work, state)
     active = list(problem.space.active(state.selection))
+    # The term ρ/2 ‖θ̃ᵈ − b‖² of equation (16); it is known exactly, so solvers need not model it.
     cost = lagrangian.integer_cost(state.delta, state.dual, state.integer_rho, work.integers)
     subspace = ThetaSubspace(
         problem.space,
@@ -271,7 +281,7 @@ def _minimise_theta(
 def _best_theta(
     work: _Iteration, state: AdmmState, subspace: ThetaSubspace, center: Array
 ) -> Array:
-    """The active parameters of the best evaluation, where there is one; the others projected."""
+    """Return the best evaluation's active parameters, if there is one; project the others."""
     active = list(work.problem.space.active(state.selection))
     inactive = work.integers.copy()
     inactive[active] = 0.0
@@ -285,9 +295,9 @@ def _best_theta(
 def _minimise_selection(
     work: _Iteration, state: AdmmState, solver: ZSolver
 ) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
-    """z-min with the parameters of every component fixed; the space that it searched.
+    """Run z-min with all parameters fixed; return the space it searched.
 
-    It has n_t evaluations, fewer where they are in vain.
+    It has n_t evaluations, fewer if they are in vain.
     """
     problem, precision = work.problem, work.settings.precision
     subspace = _selections(work, state)
@@ -317,13 +327,13 @@ def _minimise_selection(
 
 
 def _selections(work: _Iteration, state: AdmmState) -> SelectionSubspace:
-    """The space of z-min: all selections at the present parameters and prices."""
+    """Return the space of z-min: all selections at the present parameters and prices."""
     prices = prices_of(state, work.problem.limits, work.scales)
     return SelectionSubspace(work.problem.space, state.theta, prices, work.project)
 
 
 def _elsewhere(book: Book, subspace: SelectionSubspace) -> list[Observation[Selection]]:
-    """The latest evaluation of each selection among those with other parameters, at this price."""
+    """Return the latest observation of each selection with other parameters, at today's prices."""
     others = OtherParameters(subspace)
     located = ((others.locate(evaluation.candidate), evaluation) for evaluation in book.evaluations)
     latest = {selection: evaluation for selection, evaluation in located if selection is not None}
@@ -341,17 +351,19 @@ def _is_inside(evaluation: Evaluation, subspace: SelectionSubspace) -> bool:
 def _update_duals(
     work: _Iteration, state: AdmmState, delta: Array, chosen: Evaluation | None
 ) -> AdmmState:
-    """u, λ and μ at the new point, and what the iteration leaves behind.
+    """Update u, λ and μ at the new point, and record the iteration's residuals and incumbent.
 
-    Multipliers are in the units of the scales; until these are settled they stay at 0.
+    Multipliers are in units of the scales; until these are settled the multipliers stay at 0.
     """
     settings, problem = work.settings, work.problem
     cap = settings.dual_cap if work.scales.are_settled else 0.0
+    # Equation (25).
     dual = lagrangian.update_dual(state.dual, state.theta, delta, state.integer_rho, cap)
     state = replace(state, delta=delta, dual=dual)
     if chosen is not None:
         prices = prices_of(state, problem.limits, work.scales)
         residuals = prices.residuals(chosen)
+        # Equation (26); u is at its minimiser for the new z, one half-step later than in the paper.
         duals = lagrangian.update_constraint_duals(
             state.constraint_duals, residuals, state.rho, cap
         )
@@ -373,13 +385,14 @@ def _update_duals(
 
 
 def _leave(work: _Iteration, state: AdmmState) -> Excursion | None:
-    """Where to tune next if what z-min chose was tuned before as closely as it would be now."""
+    """Choose an excursion if the choice of z-min is tuned as closely as it would be now."""
     evaluations = work.settings.precision.evaluations(state.iteration + 1)
     if not work.tunings.is_tuned(state.selection, evaluations):
         return None
     subspace, known = _selections(work, state), work.book.evaluations
     here = (evaluation for evaluation in known if _is_inside(evaluation, subspace))
     prices = {e.candidate.selection: subspace.prices.cost(e) if e.ok else math.inf for e in here}
+    # An excursion goes elsewhere by definition.
     prices.pop(state.selection, None)
     points = {(e.candidate.selection, e.key) for e in known}
     return work.tunings.depart(prices, Counter(selection for selection, _ in points))

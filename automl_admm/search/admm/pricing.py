@@ -1,4 +1,4 @@
-"""The log under today's multipliers: what a logged evaluation costs now is arithmetic."""
+"""Prices of logged evaluations under today's multipliers: arithmetic, no new evaluation."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from automl_admm.core.ranking import ENOUGH_TO_MEASURE, spread
 from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
 from automl_admm.search.admm import lagrangian
 
+# A clear breach: this share of a constraint's limit, or of its spread.
 TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scales:
-    """What losses and constraints are divided by, so that ρ means the same for all of them.
+    """Divisors of losses and constraints, so that one ρ means the same for all of them.
 
-    They are settled once there was enough to measure them on.
+    They are settled once enough evaluations were there to measure them.
     """
 
     loss: float
@@ -38,7 +39,7 @@ class Prices:
     rho: float
 
     def excess(self, evaluation: Evaluation) -> Array:
-        """g − ε in units of the scales."""
+        """Return g − ε in units of the scales."""
         gaps = [
             limit.turned(value) - limit.turned(limit.bound)
             for limit, value in zip(self.limits, evaluation.constraints, strict=True)
@@ -46,14 +47,14 @@ class Prices:
         return np.array(gaps, dtype=float) / self.scales.constraints
 
     def room(self) -> Array:
-        """The largest slack each constraint can have."""
+        """Return the largest slack of each constraint."""
         widths = [limit.room for limit in self.limits]
         return np.array(widths, dtype=float) / self.scales.constraints
 
     def cost(self, evaluation: Evaluation) -> float:
-        """f̃ + ρ/2 Σ (r + μ/ρ)² of an evaluation that succeeded, up to a constant.
+        """Return f̃ + ρ/2 Σ (r + μ/ρ)² of a successful evaluation, up to a constant.
 
-        Infinite where a constraint could not be measured: a NaN is neither more nor less.
+        It is infinite if a constraint was not measured, because NaN would compare with nothing.
         """
         loss = evaluation.loss / self.scales.loss
         if not self.limits:
@@ -64,13 +65,13 @@ class Prices:
         return math.inf if math.isnan(cost) else cost
 
     def residuals(self, evaluation: Evaluation) -> Array:
-        """r_m of an evaluation that succeeded."""
+        """Return r_m of a successful evaluation."""
         return lagrangian.constraint_residuals(
             self.excess(evaluation), self.room(), self.constraint_duals, self.rho
         )
 
     def slack(self, evaluation: Evaluation) -> Array:
-        """u_m of an evaluation that succeeded."""
+        """Return u_m of a successful evaluation."""
         return lagrangian.slack(
             self.excess(evaluation), self.room(), self.constraint_duals, self.rho
         )
@@ -79,12 +80,14 @@ class Prices:
 def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Scales:
     """Measure the units, so that a usual gain, a clear breach and a way across the box weigh alike.
 
-    Of the loss it is the spread of what was seen; of a constraint a tenth of its limit, or of the
-    spread of its values where the limit is not positive.
+    The unit of losses is the spread of those seen; of a constraint it is a tenth of its limit, or
+    of the spread of its values if the limit is not positive.
     """
     succeeded = [evaluation for evaluation in evaluations if evaluation.ok]
     constraints = [
         TOLERANCE
+        # A limit of 0 gives no unit, and a negative one may be anywhere: measure the values
+        # instead.
         * (limit.bound if limit.bound > 0 else spread(e.constraints[m] for e in succeeded))
         for m, limit in enumerate(limits)
     ]
@@ -97,7 +100,7 @@ def measure_scales(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -
 
 @dataclass(frozen=True, eq=False)
 class ThetaSubspace:
-    """The parameters that one selection makes active, as a box."""
+    """The parameters made active by one selection, as a box."""
 
     space: SearchSpace
     selection: Selection
@@ -105,15 +108,15 @@ class ThetaSubspace:
     known_cost: Quadratic
 
     def candidate(self, point: Array) -> Candidate:
-        """A point of the box as a candidate; a point outside is put on the edge."""
+        """Return the candidate at a point of the box; a point outside moves to the edge."""
         return Candidate(self.selection, tuple(float(x) for x in np.clip(point, 0.0, 1.0)))
 
     def locate(self, candidate: Candidate) -> Array | None:
-        """The active parameters, if it is a candidate of this selection."""
+        """Return the active parameters of a candidate of this selection, else None."""
         return np.array(candidate.theta) if candidate.selection == self.selection else None
 
     def price(self, evaluation: Evaluation, point: Array) -> float:
-        """f̃ + ρ/2 ‖θ̃ᵈ − b‖² + ρ/2 Σ (r + μ/ρ)²."""
+        """Return f̃ + ρ/2 ‖θ̃ᵈ − b‖² + ρ/2 Σ (r + μ/ρ)²."""
         return self.prices.cost(evaluation) + float(self.known_cost(point)[0])
 
 
@@ -121,8 +124,8 @@ class ThetaSubspace:
 class SelectionSubspace:
     """All selections, with every component's parameters fixed at their latest values.
 
-    `project` is the space's projection; the loop hands in one that remembers, because the whole
-    log is looked through at every sub-problem.
+    `project` is the space's projection. The loop passes a cached one, because every sub-problem
+    looks through the whole log.
     """
 
     space: SearchSpace
@@ -132,21 +135,23 @@ class SelectionSubspace:
     _here: dict[Selection, Candidate] = field(default_factory=dict, init=False)
 
     def candidate(self, point: Selection) -> Candidate:
-        """The selection with the parameters that it makes active."""
+        """Return the selection with its active parameters."""
         if point not in self._here:
             self._here[point] = self.space.candidate(point, self.theta)
         return self._here[point]
 
     def locate(self, candidate: Candidate) -> Selection | None:
-        """The selection, if the candidate's parameters project to the fixed ones."""
+        """Return the selection if the candidate's parameters project to the fixed ones."""
+        # A fixed candidate is whole; without this, one with fewer rows would never be found equal.
         candidate = replace(candidate, fidelity=1.0)
         here = self.candidate(candidate.selection)
+        # Comparing comes first: it is far cheaper than two projections.
         if candidate == here or self.project(candidate) == self.project(here):
             return candidate.selection
         return None
 
     def price(self, evaluation: Evaluation, point: Selection) -> float:  # noqa: ARG002 - of the protocol
-        """f̃ + ρ/2 Σ (r + μ/ρ)²."""
+        """Return f̃ + ρ/2 Σ (r + μ/ρ)²."""
         return self.prices.cost(evaluation)
 
 
@@ -157,18 +162,18 @@ class OtherParameters:
     fixed: SelectionSubspace
 
     def candidate(self, point: Selection) -> Candidate:
-        """The selection with the fixed parameters."""
+        """Return the selection with the fixed parameters."""
         return self.fixed.candidate(point)
 
     def locate(self, candidate: Candidate) -> Selection | None:
-        """The selection, if the candidate's parameters are others."""
+        """Return the selection if the candidate's parameters differ from the fixed ones."""
         return None if self.fixed.locate(candidate) is not None else candidate.selection
 
     def price(self, evaluation: Evaluation, point: Selection) -> float:
-        """The same as with the fixed ones."""
+        """Return the same price as with the fixed ones."""
         return self.fixed.price(evaluation, point)
 
 
 def prices_of(state: AdmmState, limits: tuple[Limit, ...], scales: Scales) -> Prices:
-    """Today's prices."""
+    """Return the prices at the multipliers of a state."""
     return Prices(limits, scales, state.constraint_duals, state.rho)

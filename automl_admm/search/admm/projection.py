@@ -10,14 +10,15 @@ from automl_admm.core.space import Array, Parameter
 
 
 def integer_mask(parameters: Sequence[Parameter]) -> Array:
-    """1 where a parameter is an integer, 0 where it is continuous."""
+    """Return 1 for each integer parameter, 0 for each continuous one."""
     return np.array([float(parameter.is_integer) for parameter in parameters], dtype=float)
 
 
 def nearest_integers(
     parameters: Sequence[Parameter], theta: Array, dual: Array, rho: float
 ) -> Array:
-    """δ = argmin ‖a − δ‖² over the grid, a = θ̃ᵈ + λ/ρ; a continuous parameter is its own δ."""
+    """Return δ = argmin ‖a − δ‖² over the grid, a = θ̃ᵈ + λ/ρ; continuous parameters stay."""
+    # Equation (19). The grid is a product of intervals, so each coordinate rounds alone.
     target = theta + dual / rho
     return np.array(
         [
@@ -29,5 +30,6 @@ def nearest_integers(
 
 
 def project_inactive(theta: Array, drawn_to: Array, is_inactive_integer: Array) -> Array:
-    """θ̃ᵈ = clip(b, 0, 1) for the integers that the selection does not use."""
+    """Return θ̃ᵈ = clip(b, 0, 1) for the integers not used by the selection."""
+    # f̃ does not depend on them, so θ-min over them is the projection of b onto the box.
     return np.where(is_inactive_integer > 0, np.clip(drawn_to, 0.0, 1.0), theta)

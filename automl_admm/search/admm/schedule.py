@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.search.protocol import Allowance, SearchProblem
 
+# One sub-problem may not use up all the time that is left.
 LARGEST_SHARE = 0.25
 LAST = 128
-# Of the evaluations there are: what the first sub-problem has, and what each next one has more.
+# n_0 is an eighth of all evaluations, F a sixteenth.
 SHARE_OF_FIRST, SHARE_OF_STEP = 8, 16
+# Bounds of n_0 and F; the papers use 16 for both.
 LEAST_FIRST, LEAST_STEP, MOST = 4, 1, 16
 
 
@@ -27,7 +29,7 @@ class Precision:
     def within(
         cls, budget: int | None, first: int | None, step: int | None, last: int = LAST
     ) -> Precision:
-        """The papers' n_t = 16 + 16 t, or less where the whole search has few evaluations.
+        """Return the papers' n_t = 16 + 16 t, or less if the whole search has few evaluations.
 
         Then n_0 is an eighth of them and F a sixteenth: with 16 + 16 t a search of 60 would have
         one sub-problem of each kind, and its multipliers would never move.
@@ -43,15 +45,15 @@ class Precision:
             raise ConfigurationError("precision needs 1 <= first <= last and step >= 0.")
 
     def evaluations(self, iteration: int) -> int:
-        """n_t."""
+        """Return n_t."""
         return min(self.first + self.step * iteration, self.last)
 
     def share(self, iteration: int) -> float:
-        """The same idea in time: n_t / n_max of the time that is left, a quarter at most."""
+        """Return the same idea in time: n_t / n_max of the time left, a quarter at most."""
         return min(self.evaluations(iteration) / self.last, LARGEST_SHARE)
 
     def allowance(self, problem: SearchProblem, iteration: int) -> Allowance:
-        """What one sub-problem of iteration t may use up."""
+        """Return the evaluations and the time of one sub-problem of iteration t."""
         until = None
         if problem.deadline is not None:
             now = problem.clock()

@@ -1,4 +1,4 @@
-"""When there is nothing left to gain: in a sub-problem, and in the iterations of the whole."""
+"""Signs of stagnation: in one sub-problem, and over the outer iterations."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from typing import Any
 from automl_admm.core.problem import Evaluation, Limit, Observation, is_feasible
 from automl_admm.core.ranking import violation
 
-# Of the unit of losses, which is the spread of those seen.
+# In the unit of losses, the spread of those seen.
 GAIN_THAT_MATTERS = 0.01
+# Even a sub-problem of few evaluations may miss this often in a row by chance.
 SHORTEST = 4
 
 
 @dataclass
 class Drought:
-    """Whether the last k evaluations of a sub-problem brought no gain.
+    """The end of a sub-problem once its last k evaluations brought no gain.
 
-    k = max(4, n_t / 2). The papers give every sub-problem n_t evaluations. A selection that was
-    tuned before may have nothing left: it takes its n_t again and again as long as z-min returns to
-    it, and z-min does, because it judges the others by parameters tuned for this one. With half as
-    many in vain the other block has its turn earlier, and the selections change more often. As n_t
-    grows, so does k: what looks converged at first is looked at more closely later. `lowest` is the
-    least loss known before.
+    k = max(4, n_t / 2). The papers give every sub-problem n_t evaluations. But a selection tuned
+    before may have nothing left to gain, and would take its n_t again each time z-min returns to
+    it. And z-min does return, because it judges the others by parameters tuned for this one. With
+    half as many in vain the other block has its turn earlier, and the selections change more often.
+    As n_t grows, so does k: a sub-problem converged at first is looked at more closely later.
+    `lowest` is the least loss known before.
     """
 
     patience: int
@@ -33,16 +34,16 @@ class Drought:
 
     @classmethod
     def of(cls, evaluations: int, known: Sequence[Observation[Any]]) -> Drought:
-        """At the beginning of a sub-problem of n_t evaluations."""
+        """Return the drought at the beginning of a sub-problem of n_t evaluations."""
         losses = (observation.loss for observation in known if not observation.failed)
         return cls(max(SHORTEST, evaluations // 2), min(losses, default=math.inf))
 
     def lasts(self, learned: Sequence[Observation[Any]], pending: int = 0) -> bool:
-        """Take in results; whether it is time to end.
+        """Take in results; return True when it is time to end.
 
-        Small gains add up: what counts is the gain on the last one that mattered. Evaluations on a
-        part of the rows tell of none, and count as the part that they are. While others are
-        `pending` k is so many more: they had been asked for before anything came of these.
+        Small gains add up: each is measured from the last one that mattered. Evaluations on a part
+        of the rows cannot show a gain, and count as that part of one. While others are `pending`, k
+        grows by their number: they were asked for before these results came in.
         """
         for observation in learned:
             is_whole = observation.fidelity == 1.0 and not observation.failed
@@ -55,7 +56,7 @@ class Drought:
 
 @dataclass
 class Progress:
-    """Whether the iterations gain: `_before` is the last incumbent that was a gain.
+    """The gains of the outer iterations; `_before` is the last incumbent counted as a gain.
 
     Small gains add up, as they do in a sub-problem.
     """
@@ -64,19 +65,21 @@ class Progress:
     _before: Evaluation | None = None
 
     def has_come(self, incumbent: Evaluation | None, unit: float) -> bool:
-        """Take in the incumbent after an iteration; `unit` is that of losses."""
+        """Take in the incumbent after an iteration; `unit` is the unit of losses."""
         if incumbent is None or not self._is_gain(incumbent, unit):
             return False
         self._before = incumbent
         return True
 
     def _is_gain(self, incumbent: Evaluation, unit: float) -> bool:
-        """Whether it is better by what matters; as incumbents are ranked, not at today's prices."""
+        """Return True for a gain that matters; as incumbents are ranked, not at today's prices."""
         if self._before is None:
             return True
         if not is_feasible(incumbent, self.limits):
             before = violation(self._before.constraints, self.limits)
             now = violation(incumbent.constraints, self.limits)
+            # Violations are relative to their limits already, so the gain is a ratio, not a
+            # difference.
             return now < (1.0 - GAIN_THAT_MATTERS) * before
         if not is_feasible(self._before, self.limits):
             return True

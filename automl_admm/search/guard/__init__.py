@@ -1,4 +1,6 @@
-"""Guards between a search and the solvers of others: late, wrong or raising calls are handled here.
+"""A guard between a search and its solvers: late, wrong or raising calls end here.
 
-Begin with `guard`; `proposal_checks` holds proposals to the space.
+Begin with `guard`: it makes each call in a thread with a time limit, and replaces a solver after
+too many faults. `proposal_checks` holds proposals to the sub-problem's space. Import only `core`
+and numpy.
 """

@@ -1,8 +1,8 @@
-"""Every call of a solver goes through a guard, so that no solver can take a run down.
+"""Guard every call of a solver, so that no solver can take a run down.
 
-A solver that breaks its promises (see `core.protocols`) is asked again a few times, then
-reported by name and replaced for the rest of the run. One that keeps them is not changed in any
-way: its proposals pass bit for bit.
+A solver that breaks its promises (see `core.protocols`) is asked again a few times, then reported
+by name and replaced for the rest of the run. A correct one is not changed in any way: its proposals
+pass bit for bit.
 """
 
 from __future__ import annotations
@@ -39,14 +39,19 @@ logger = logging.getLogger(__name__)
 
 PointT = TypeVar("PointT")
 
+# All in seconds, except the share and the counts. A call is slow after PATIENCE or a quarter of the
+# time left, never before SHORT_CALL; GRACE lets a late call end; SLICE bounds the delay of an
+# interrupt.
 PATIENCE = 120.0
 SHARE_OF_TIME_LEFT = 0.25
 SHORT_CALL = 5.0
 GRACE = 0.5
 SLICE = 0.25
+# A call cut off sooner than this by the deadline gets no warning: it had no fair chance.
 WORTH_TELLING = 1.0
 FAULTS_IN_A_ROW = 3
 FAULTS_IN_A_RUN = 10
+# With fewer known points an empty answer in an untried box is a fault, not the end of a search.
 FEW_KNOWN = 8
 
 
@@ -58,10 +63,10 @@ _Requests = SimpleQueue[tuple[Callable[[], Any], _Answer] | None]
 
 
 class Helper:
-    """A daemon thread that makes calls for one that waits, but not for ever.
+    """A daemon thread that makes calls for a caller with limited patience.
 
-    `prepare` is called in the thread before each call. Handing a call over takes some 30 µs. What
-    holds the interpreter's lock for ever, in compiled code, holds the waiting thread too.
+    `prepare` is called in the thread before each call. Handing a call over takes some 30 µs.
+    Compiled code that holds the interpreter's lock for ever blocks the waiting thread too.
     """
 
     def __init__(self, prepare: Callable[[], None], name: str = "solver") -> None:
@@ -78,11 +83,12 @@ class Helper:
         timeout: float,
         is_hurried: Callable[[], bool] | None = None,
     ) -> tuple[Any, BaseException | None]:
-        """What the function returns, or what it raises; raises `Empty` if the time runs out.
+        """Return the function's result or its exception; raise `Empty` if the time runs out.
 
-        It runs out soon after `is_hurried` has become true.
+        It also runs out soon after `is_hurried` has become true.
         """
         if self._thread is None:
+            # A daemon: a call that never returns must not keep the process alive.
             arguments = (self._requests, self._prepare)
             thread = Thread(target=_serve, args=arguments, daemon=True, name=self._name)
             try:
@@ -91,6 +97,7 @@ class Helper:
                 reason = f"the thread of a {self._name} cannot be started: {error}."
                 raise AutomlAdmmError(reason, hint=SHELL_HINT) from error
             self._thread = thread
+        # A queue for each call, so that a late answer can never be taken for the next one.
         answer: _Answer = SimpleQueue()
         self._running = answer
         self._requests.put((function, answer))
@@ -103,10 +110,10 @@ class Helper:
         return outcome
 
     def stop(self) -> None:
-        """End the thread; a call that still runs is broken off at its next line of Python.
+        """End the thread; a call still running is broken off at its next line of Python.
 
-        One that was only interrupted may first come to its end: an exception from outside can fall
-        into a finaliser, where Python prints it.
+        A call that was only interrupted may finish first: an exception from outside can hit a
+        finaliser, and Python would print it.
         """
         if self._thread is None:
             return
@@ -118,7 +125,7 @@ class Helper:
         self._thread = None
 
     def _is_under_way(self) -> bool:
-        """Whether the last call still runs, after a moment's grace."""
+        """Return True if the last call still runs after a moment's grace."""
         if self._running is None:
             return False
         try:
@@ -131,7 +138,7 @@ class Helper:
 def _await(
     answer: _Answer, timeout: float, is_hurried: Callable[[], bool] | None
 ) -> tuple[Any, BaseException | None]:
-    """The answer; a wait that an interrupt may cut short is cut into slices."""
+    """Return the answer; wait in slices if an interrupt may cut the wait short."""
     if is_hurried is None:
         return answer.get(timeout=timeout)
     until = time.monotonic() + timeout
@@ -139,6 +146,7 @@ def _await(
         left = until - time.monotonic()
         with suppress(Empty):
             return answer.get(timeout=max(min(left, SLICE), 0.0))
+        # The slice just waited was the last one.
         if left <= SLICE:
             raise Empty
     return answer.get(timeout=min(max(until - time.monotonic(), 0.0), GRACE))
@@ -160,10 +168,10 @@ def _serve(requests: _Requests, prepare: Callable[[], None]) -> None:
 
 @dataclass(frozen=True)
 class Post:
-    """A solver's post in a run: who holds it, and what becomes of it.
+    """A solver's post in a run: its holder, its stand-in and its deadline.
 
-    `title` names the solver and its provider. `stand_in` makes the one that replaces it. `report`
-    is told the title and the reason. `prepare` is called in the solver's thread before each call.
+    `title` names the solver and its provider. `stand_in` makes its replacement. `report` receives
+    the title and the reason. `prepare` is called in the solver's thread before each call.
     """
 
     title: str
@@ -174,7 +182,7 @@ class Post:
     clock: Callable[[], float]
 
     def patience(self) -> float:
-        """Seconds that a call may take: two minutes, or a quarter of the time left if less.
+        """Return the seconds allowed for a call: two minutes, or a quarter of the time left.
 
         Five seconds are never too long, unless the deadline comes first.
         """
@@ -184,17 +192,17 @@ class Post:
         return min(PATIENCE, left, max(left * SHARE_OF_TIME_LEFT, SHORT_CALL))
 
     def is_over(self) -> bool:
-        """Whether the deadline has passed: then it is nobody's fault that a call was broken off."""
+        """Return True after the deadline: a call broken off then is nobody's fault."""
         return self.deadline is not None and self.clock() >= self.deadline
 
 
 class Guard(Generic[PointT]):
-    """A solver like the one that it wraps, but one that keeps its promises.
+    """A wrapper around a solver that keeps the promises of the protocol.
 
-    A fault in `begin`, a call that hangs and a solver that is stuck end its service at once, any
-    other fault if it comes three times in a row or ten times in a run. The stand-in begins with
-    the present sub-problem and all that was told since. That a `ConfigurationError` leaves the
-    first `begin` is no fault: so a solver refuses a space that it was not made for.
+    A fault in `begin`, a call that hangs and a stuck solver end its service at once; any other
+    fault does if it comes three times in a row or ten times in a run. The stand-in begins with the
+    present sub-problem and all observations since. A `ConfigurationError` in the first `begin` is
+    no fault but a refusal of a space the solver was not made for: it passes to the user.
     """
 
     def __init__(self, solver: Any, ground_of: Callable[[Any], Ground[PointT]], post: Post) -> None:
@@ -219,7 +227,7 @@ class Guard(Generic[PointT]):
             return
         self._trail.enter(self._ground.size, map(self._key_of, subproblem.history))
         try:
-            # A method that the solver lacks is to be missed inside of the call.
+            # A lambda: a missing method then raises inside the guarded call.
             self._call("begin", lambda: self._solver.begin(subproblem))
         except Fault as fault:
             if isinstance(fault.__cause__, ConfigurationError) and not self._has_begun:
@@ -228,7 +236,7 @@ class Guard(Generic[PointT]):
         self._has_begun = True
 
     def ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
-        """Proposals that the core can rely on."""
+        """Return proposals checked against the sub-problem."""
         while self._stand_in is None:
             try:
                 return self._ask(count, pending)
@@ -238,7 +246,7 @@ class Guard(Generic[PointT]):
         return found
 
     def tell(self, observations: Sequence[Observation[PointT]]) -> None:
-        """Pass on what was observed."""
+        """Pass observations on."""
         self._told.extend(observations)
         if self._stand_in is not None:
             self._stand_in.tell(observations)
@@ -251,11 +259,12 @@ class Guard(Generic[PointT]):
             self._weigh("tell", fault)
 
     def close(self) -> None:
-        """Let the thread go."""
+        """End the thread."""
         self._helper.stop()
 
     def _ask(self, count: int, pending: Sequence[PointT]) -> Sequence[PointT | AtFidelity[PointT]]:
         proposed = self._call("ask", partial(_listed, self._solver, count, pending))
+        # Pending points may be all a solver wants for now; only without them is silence a fault.
         is_early = self._ground.size == math.inf or len(self._trail.known) < FEW_KNOWN
         is_early = is_early and self._trail.has_room
         if count and not proposed and not pending and is_early:
@@ -263,6 +272,7 @@ class Guard(Generic[PointT]):
         admitted = [self._admit(item) for item in proposed]
         if self._trail.is_stuck:
             raise Fault("proposed the same point again and again", is_final=True)
+        # Only whole answers end a row of faults, so one bad point in each still counts.
         self._row["ask"] = 0
         return admitted
 
@@ -281,11 +291,12 @@ class Guard(Generic[PointT]):
         return AtFidelity(point, float(fidelity))
 
     def _call(self, method: str, function: Callable[[], Any]) -> Any:
-        """Make a call in the helper's thread; whatever goes wrong is a fault."""
+        """Call in the helper's thread; every exception becomes a fault."""
         patience = self._post.patience()
         try:
             result, problem = self._helper.call(function, patience)
         except Empty:
+            # At the deadline the call was cut off by us: replace the solver without blaming it.
             is_over = self._post.is_over()
             if is_over and patience >= WORTH_TELLING:
                 told = "%s was still in %s after %.3g s when the time ran out"
@@ -301,7 +312,7 @@ class Guard(Generic[PointT]):
         return self._ground.key(observation.point), observation.fidelity
 
     def _weigh(self, method: str, fault: Fault) -> None:
-        """Count a fault; enough of them cost a solver its place."""
+        """Count a fault; replace the solver after enough of them."""
         self._row[method] += 1
         self._faults += 1
         logger.debug("%s %s", self._post.title, fault, exc_info=fault)
@@ -312,6 +323,7 @@ class Guard(Generic[PointT]):
     def _replace(self, fault: Fault) -> None:
         self._helper.stop()
         self._stand_in = self._post.stand_in()
+        # The stand-in must not repeat points already paid for.
         history = (*self._subproblem.history, *self._told)
         self._stand_in.begin(replace(self._subproblem, history=history))
         if not fault.is_silent:
@@ -321,7 +333,7 @@ class Guard(Generic[PointT]):
 
 
 def _listed(solver: Any, count: int, pending: Sequence[Any]) -> list[Any]:
-    """A list of what a solver proposes, never more than it was asked for."""
+    """List a solver's proposals, at most `count` of them."""
     return list(islice(solver.ask(count, pending), count))
 
 

@@ -1,4 +1,4 @@
-"""What a solver may propose: points of its box or table, and not the same one for ever."""
+"""Checks of proposals: points of the box or table, and not the same one for ever."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from automl_admm.core.space import Array, Choice, Decision, Pick, SearchSpace, S
 
 PointT = TypeVar("PointT")
 
+# Coordinates outside [0, 1] by less than this are rounding errors.
 TOLERANCE = 1e-9
+# In a smaller box repetition is natural.
 SMALLEST_ROOM = 8
+# Repetitions that prove a solver stuck: if it never varied, and if it did.
 SAME_FROM_THE_START = 14
 SAME_IN_A_ROW = 64
 
 
-class Fault(Exception):  # noqa: N818 - what a solver did, not what went wrong here
-    """A solver broke a promise. One that is final costs it its place at once."""
+class Fault(Exception):  # noqa: N818 - a solver's deed, not an error here
+    """A broken promise of a solver; a final one costs it its place at once."""
 
     def __init__(self, reason: str, *, is_final: bool = False, is_silent: bool = False) -> None:
         super().__init__(reason)
@@ -32,42 +35,44 @@ class Fault(Exception):  # noqa: N818 - what a solver did, not what went wrong h
 
 
 class Ground(Protocol[PointT]):
-    """What a sub-problem allows; `size` is how many points there are at least."""
+    """The proposals allowed by a sub-problem; `size` is the least number of points."""
 
     @property
     def size(self) -> float:
-        """How many points there are, infinite in a box with a continuous axis."""
+        """Number of points at least, infinite in a box with a continuous axis."""
 
     def admit(self, point: Any) -> PointT:
-        """The point as the core may use it; raises `Fault` if it is none."""
+        """Return the point in the core's form; raise `Fault` if it is not a valid one."""
 
     def key(self, point: PointT) -> Hashable:
-        """Equal for equal points."""
+        """Return a key, equal for equal points."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxGround:
-    """[0, 1]^d."""
+    """The box [0, 1]^d."""
 
     dimension: int
     size: float
 
     @classmethod
     def of(cls, subproblem: ThetaSubproblem) -> BoxGround:
-        """The box of a sub-problem; axes that another axis may switch off do not count."""
+        """Return the box of a sub-problem; axes switched off by another axis do not count."""
         names = {parameter.name for parameter in subproblem.parameters}
         sizes = [
             p.high - p.low + 1.0 if p.is_integer or p.low == p.high else math.inf
             for p in subproblem.parameters
+            # An inactive axis adds no points, so counting it would overstate the size.
             if p.when is None or p.when.decision not in names
         ]
         return cls(len(subproblem.parameters), math.prod(sizes))
 
     def admit(self, point: Any) -> Array:
-        """A copy of the point, put on the edge where it is outside by a rounding error."""
+        """Return a copy of the point, moved to the edge if outside by a rounding error."""
         try:
+            # A copy: the solver may reuse its own array.
             place = np.array(point, dtype=float)
-        except Exception:  # noqa: BLE001 - of an object that is no array anything may come
+        except Exception:  # noqa: BLE001 - a foreign object may raise anything
             raise Fault(f"proposed {say_value(point)}, which is no point") from None
         if place.shape != (self.dimension,):
             raise Fault(f"proposed a point of shape {place.shape}, not ({self.dimension},)")
@@ -80,7 +85,7 @@ class BoxGround:
         return np.asarray(np.clip(place, 0.0, 1.0))
 
     def key(self, point: Array) -> Hashable:
-        """Its bytes."""
+        """Return its bytes."""
         return point.tobytes()
 
 
@@ -93,12 +98,12 @@ class TableGround:
 
     @classmethod
     def of(cls, subproblem: SelectionSubproblem) -> TableGround:
-        """The table of a sub-problem; decisions that may be inactive do not count."""
+        """Return the table of a sub-problem; decisions that may be inactive do not count."""
         free = [decision for decision in subproblem.space.decisions if decision.when is None]
         return cls(subproblem.space, math.prod(_count(decision) for decision in free))
 
     def admit(self, point: Any) -> Selection:
-        """The selection, if it is one that the space would make."""
+        """Return the selection if the space could make it."""
         try:
             is_ours = isinstance(point, Selection) and self._would_make(point)
         except Exception:  # noqa: BLE001 - its picks may be anything
@@ -109,7 +114,7 @@ class TableGround:
         return selection
 
     def key(self, point: Selection) -> Hashable:
-        """Itself."""
+        """Return the selection itself."""
         return point
 
     def _would_make(self, selection: Selection) -> bool:
@@ -130,19 +135,19 @@ def _count(decision: Decision) -> int:
 
 
 def _first(place: Array, is_wrong: NDArray[np.bool_]) -> str:
-    """The first coordinate that is wrong, with all its digits: it may be so by very little."""
+    """Return the first wrong coordinate with all its digits: it may be wrong by very little."""
     index = int(np.argmax(is_wrong))
     return f"{float(place[index])!r} at index {index} of {len(place)} numbers"
 
 
 @dataclass
 class Trail:
-    """What is known of a sub-problem, and whether a solver goes round on the spot.
+    """The known points of a sub-problem, and signs of a solver going round on the spot.
 
-    Exploiting solvers may repeat the best selection for long, and in a small box there may be
-    nothing else left. Stuck is a solver that repeats one known point while most of the box is
-    untried, and either never in the run proposed two different points in a sub-problem, or does
-    so much longer where one axis is continuous: there nobody meets a point again by chance.
+    Exploiting solvers may repeat the best selection for long, and a small box may have nothing else
+    left. A solver is stuck if it repeats one known point while most of the box is untried. Besides,
+    either it never proposed two different points in one sub-problem of the run, or it repeats for
+    much longer in a box with a continuous axis: nobody meets a point there again by chance.
     """
 
     known: set[Hashable] = field(default_factory=set)
@@ -152,13 +157,13 @@ class Trail:
     _has_varied: bool = False
 
     def enter(self, size: float, keys: Iterable[Hashable]) -> None:
-        """Begin with a sub-problem and what is known of it."""
+        """Begin a sub-problem with its known points."""
         self.size, self.known, self._last = size, set(keys), None
         if self._has_varied:
             self._same = 0
 
     def note(self, key: Hashable) -> None:
-        """Take down a proposal."""
+        """Record a proposal."""
         if self._last is not None and key != self._last:
             self._has_varied, self._same = True, 0
         elif key in self.known and self.has_room:
@@ -167,12 +172,13 @@ class Trail:
 
     @property
     def has_room(self) -> bool:
-        """Whether most of the sub-problem's points are plainly untried."""
+        """True if most of the sub-problem's points are plainly untried."""
         return self.size >= SMALLEST_ROOM and self.size > 2 * len(self.known)
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it is time to say so."""
+        """True once the repetitions prove that a solver is stuck."""
         if not self._has_varied:
             return self._same >= SAME_FROM_THE_START
+        # On a finite table a greedy solver may rightly repeat its best for ever.
         return self.size == math.inf and self._same >= SAME_IN_A_ROW

@@ -30,29 +30,32 @@ from automl_admm.search.protocol import (
     solve,
 )
 
-# Where it is stuck a draw helps, so repetition is soon seen through; but there is no other
-# sub-problem to turn to when limits exclude what it proposes.
+# A draw helps a stuck solver, so few repeats are allowed. Refusals get more patience, because
+# the joint search has no other sub-problem to turn to.
 PATIENCE = Patience(repeats=8, refused=512)
+# After this many draws without a new candidate the space counts as used up.
 MOST_MISSED = 512
 
 
 def joint(
     problem: SearchProblem, solver: ThetaSolver, view: Literal["one-hot", "conditional"] = "one-hot"
 ) -> Search:
-    """Hand the whole space to one solver; it ends when nothing is left to try.
+    """Hand the whole space to one solver; end when nothing new is left to try.
 
-    A model of real axes may go round in what it knows of a small space: when the solver finds
-    nothing new, it is shown what a draw finds. A solver that models distances sees the one-hot
-    relaxation, one that knows categories and conditions the space as it is. With limits the
-    penalty is looked at again whenever twice as much is known; where by it something else is
-    cheaper than what is best, the solver begins anew, with all that is known at new prices.
+    A model of real axes may keep repeating known points of a small space: if the solver finds
+    nothing new, evaluate a random draw and tell it. Solvers modelling distances see the one-hot
+    relaxation; solvers modelling categories and conditions see the space as it is. With limits,
+    review the penalty each time the number of known candidates has doubled; if some candidate is
+    then cheaper than the best, the solver begins anew, with all observations at new prices.
     """
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
     make = RelaxedSpace if view == "one-hot" else ConditionalSpace
     review = Review.of(book, problem.limits)
     rng = np.random.default_rng(derive_seed(problem.seed, "untried"))
+    # The driver alone stops a joint search.
     endless = Allowance(None, None, problem.clock)
+    # The starting points are not charged to the solver's budget.
     begun = len(book.keys)
     while True:
         penalty = review.penalty
@@ -79,14 +82,16 @@ def _whole_box(
     relaxed: RelaxedSpace | ConditionalSpace,
     spent: int,
 ) -> ThetaSubproblem:
-    """The sub-problem that is all that is left of the problem."""
+    """Return the rest of the problem as one sub-problem over the whole box."""
     axes, best = relaxed.axes(), best_of(book.evaluations, problem.limits)
     start = beginning(problem, book) if best is None else best.candidate
+    # None stays None: without a budget there is nothing to subtract from.
     left = problem.evaluations and max(problem.evaluations - spent, 1)
     allowance = Allowance(left, problem.deadline, problem.clock)
     return ThetaSubproblem(
         parameters=axes,
         start=relaxed.locate(start),
+        # No proximal term here: it belongs to ADMM's θ-min.
         known_cost=Quadratic(np.zeros(len(axes)), np.zeros(len(axes))),
         history=tuple(observe(book.evaluations, relaxed, book)),
         limits=problem.limits,
@@ -95,6 +100,8 @@ def _whole_box(
         evaluations=allowance.evaluations,
         seconds=allowance.seconds,
         lowest_fidelity=problem.lowest_fidelity,
+        # A fresh start after a review needs another seed, or the solver would repeat its first
+        # draws.
         seed=derive_seed(problem.seed, "joint", *([spent] if spent else [])),
     )
 
@@ -102,7 +109,7 @@ def _whole_box(
 def _draw_untried(
     problem: SearchProblem, book: Book, rng: np.random.Generator
 ) -> tuple[str, Candidate] | None:
-    """A candidate that is new and not excluded, and its key; None if a row of draws has none."""
+    """Draw a new candidate not excluded by a limit, with its key; None after too many misses."""
     for _ in range(MOST_MISSED):
         candidate = draw_candidate(problem.space, rng)
         key = problem.key(candidate)

@@ -25,9 +25,9 @@ from automl_admm.core.space import (
 class RelaxedSpace:
     """A box with an axis for each alternative, each order item and each parameter.
 
-    A choice takes the alternative whose axis is largest; an order sorts its items by their axes.
-    The encoding of a candidate puts inactive axes at one fixed place, so that two points of one
-    pipeline that differ only in what is inactive are one observation.
+    A choice takes the alternative with the largest axis; an order sorts its items by their axes.
+    `locate` puts inactive axes at one fixed place, so two points of one pipeline with different
+    inactive values are one observation.
     """
 
     space: SearchSpace
@@ -36,7 +36,7 @@ class RelaxedSpace:
     weight: float = 1.0
 
     def axes(self) -> tuple[Parameter, ...]:
-        """The axes of the box: those of the decisions, then the parameters."""
+        """Return the axes of the box: decisions first, then parameters."""
         relaxed = [axis for decision in self.space.decisions for axis in self.axes_of(decision)]
         return (*relaxed, *self.space.parameters)
 
@@ -57,26 +57,27 @@ class RelaxedSpace:
         return np.concatenate([*parts, theta])
 
     def price(self, evaluation: Evaluation, point: Array) -> float:  # noqa: ARG002 - of the protocol
-        """f / unit + weight Σ_m violation_m: a penalty, for solvers that know no constraints."""
+        """Return f / unit + weight Σ_m violation_m, a penalty for solvers without constraints."""
         excess = violation(evaluation.constraints, self.limits)
         return evaluation.loss / self.loss_unit + self.weight * excess
 
     def axes_of(self, decision: Decision) -> list[Parameter]:
-        """An axis on [0, 1] for each label."""
+        """Return an axis on [0, 1] for each label."""
         return [Parameter(f"{decision.name}={label}", 0.0, 1.0) for label in labels(decision)]
 
     def width(self, decision: Decision) -> int:
-        """How many axes a decision has."""
+        """Return the number of axes of a decision."""
         return len(labels(decision))
 
     def decode(self, decision: Decision, axes: Array) -> Pick:
-        """What a decision takes where its axes are here."""
+        """Return the pick at given places of the decision's axes."""
         if isinstance(decision, Choice):
             return decision.alternatives[int(np.argmax(axes))]
+        # Stable: items with equal priorities keep their declared order.
         return tuple(decision.items[int(i)] for i in np.argsort(-axes, kind="stable"))
 
     def encode(self, decision: Decision, pick: Pick | None) -> Array:
-        """Where the axes of a decision stand for a pick; all at 0 where it is not active."""
+        """Return the places of the decision's axes for a pick; all 0 if it is inactive."""
         if pick is None:
             return np.zeros(len(labels(decision)))
         if isinstance(decision, Choice):
@@ -92,11 +93,11 @@ class RelaxedSpace:
 
 
 def labels(decision: Decision) -> tuple[str, ...]:
-    """The alternatives of a choice, the items of an order."""
+    """Return the alternatives of a choice or the items of an order."""
     return decision.alternatives if isinstance(decision, Choice) else decision.items
 
 
 def priorities(order: Order, pick: tuple[str, ...]) -> Array:
-    """Priorities that decode to this order, evenly spread over [0, 1]."""
+    """Return priorities decoding to this order, evenly spread over [0, 1]."""
     places = [pick.index(item) for item in order.items]
     return 1.0 - np.array(places, dtype=float) / max(len(places) - 1, 1)

@@ -1,4 +1,4 @@
-"""What a joint search prices losses and violations at, for solvers that know no constraints."""
+"""The joint search's prices of losses and violations, for solvers without constraints."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from automl_admm.core.problem import Evaluation, Limit
 from automl_admm.core.ranking import best_of, spread, violation
 from automl_admm.search.protocol import Book
 
+# A violation of 0.1, a tenth of a limit, then costs one unit of losses.
 FIRST_WEIGHT = 10.0
+# Twice the least exact weight: at that weight itself the best would only tie.
 MARGIN = 2.0
+# The largest factor between two weights.
 STEEPEST = 10.0
+# Fewer candidates say little about the price of a violation.
 FIRST_REVIEW = 8
 
 
 class Penalty(NamedTuple):
-    """The unit of losses, and the weight of Σ_m violation_m beside losses in it.
+    """The unit of losses, and the weight of Σ_m violation_m beside losses in that unit.
 
     At first a breach by a tenth of a limit weighs as much as a usual gain.
     """
@@ -27,15 +31,15 @@ class Penalty(NamedTuple):
 
     @classmethod
     def first(cls, evaluations: Iterable[Evaluation]) -> Penalty:
-        """The penalty that a search begins with."""
+        """Return the penalty at the beginning of a search."""
         return cls(spread(evaluation.loss for evaluation in evaluations))
 
     def mended(self, evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Penalty:
-        """One by which what is best is the cheapest of all, too; itself, if it is by this one.
+        """Return a penalty that makes the best evaluation the cheapest; itself if it does already.
 
-        A penalty is exact if weight · unit is above max_e (f_best − f_e) / (v_e − v_best), over
-        all e with a lower loss f and a larger violation v. A step is tenfold at most: a breach by
-        a hair makes that ratio as large as may be.
+        A penalty is exact if weight · unit is above max_e (f_best − f_e) / (v_e − v_best), over all
+        e with a lower loss f and a larger violation v. One step raises it at most tenfold, because
+        a breach by a hair makes that ratio arbitrarily large.
         """
         best = best_of(evaluations, limits)
         if best is None:
@@ -49,7 +53,7 @@ class Penalty(NamedTuple):
 
 @dataclass
 class Review:
-    """Looks at the penalty again whenever twice as much is known."""
+    """Review the penalty each time the number of known candidates has doubled."""
 
     book: Book
     limits: Sequence[Limit]
@@ -58,16 +62,18 @@ class Review:
 
     @classmethod
     def of(cls, book: Book, limits: Sequence[Limit]) -> Review:
-        """One that has come as far as it would be by now if what is known had been new to it."""
+        """Replay the known observations so that the penalty is as large as after a fresh run."""
         penalty = Penalty.first(book.evaluations)
+        # One round for each doubling since the first review.
         for _ in range((len(book.keys) // FIRST_REVIEW).bit_length()):
             penalty = penalty.mended(book.evaluations, limits)
         return cls(book, limits, penalty, max(FIRST_REVIEW, 2 * len(book.keys)))
 
     def mends(self, *_: object) -> bool:
-        """Whether it is time, and the penalty is another now."""
+        """Return True if a review was due and changed the penalty."""
         if not self.limits or len(self.book.keys) < self.due:
             return False
+        # Doubling keeps the number of fresh starts logarithmic in the evaluations.
         self.due = 2 * len(self.book.keys)
         before, self.penalty = self.penalty, self.penalty.mended(self.book.evaluations, self.limits)
         return self.penalty != before
@@ -76,7 +82,7 @@ class Review:
 def _steepness(
     best: Evaluation, evaluations: Sequence[Evaluation], limits: Sequence[Limit]
 ) -> float:
-    """What a violation must cost at least, as a loss, so that nothing is cheaper than the best."""
+    """Return the least price of a violation, in losses, with nothing cheaper than the best."""
     least = violation(best.constraints, limits)
     better = (e for e in evaluations if e.ok and e.loss < best.loss)
     pairs = ((best.loss - e.loss, violation(e.constraints, limits) - least) for e in better)
