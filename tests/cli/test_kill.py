@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +21,51 @@ import pytest
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Evaluation, Status
+from automl_admm.runs.finish.fallback_model import CONSTANT_NUMBER
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
-pytestmark = pytest.mark.faults
+# Each of these processes imports for seconds, and much longer on a machine that is busy.
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+PATIENCE = 300.0
 Seen = Callable[[str], None]
+Tasks = Callable[[int], dict[int, psutil.Process]]
 
 
-def evaluating_children(run: psutil.Process) -> Iterator[psutil.Process]:
-    """The grandchildren: below the run is its fork server, below that what evaluates."""
-    for server in run.children():
-        yield from server.children()
-
-
-def kill_one(run: psutil.Process, until: float) -> int | None:
-    while time.monotonic() < until:
-        for child in evaluating_children(run):
-            os.kill(child.pid, signal.SIGKILL)
-            return child.pid
+def kill_an_evaluation(run: subprocess.Popen[str], tasks_below: Tasks) -> int:
+    """Kill the process of an evaluation, which has not ended by then; return its number."""
+    while run.poll() is None:
+        for number, child in tasks_below(run.pid).items():
+            if number < CONSTANT_NUMBER and kill_alive(child):
+                return number
         time.sleep(0.005)
-    return None
+    raise AssertionError(f"nothing was evaluated: {run.communicate()}")
+
+
+def kill_alive(child: psutil.Process) -> bool:
+    """Kill a process unless it has just ended by itself; one that is stopped cannot do so."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        child.suspend()
+        while (status := child.status()) not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+            time.sleep(0.001)
+        child.kill()
+        return status == psutil.STATUS_STOPPED
+    return False
 
 
 def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
-    table: Path, tmp_path: Path
+    table: Path, tmp_path: Path, tasks_below: Tasks
 ) -> None:
-    few = ("--max-evaluations", "8", "--eval-timeout", "8s")
+    few = ("--max-evaluations", "8", "--eval-timeout", "60s")
     with start(table, tmp_path, *few) as run:
-        assert kill_one(psutil.Process(run.pid), time.monotonic() + 60) is not None
-        out, err = run.communicate(timeout=100)
+        killed = kill_an_evaluation(run, tasks_below)
+        out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, err
     assert "best pipeline" in out
-    rows = SqliteStore(tmp_path / "out" / "store.sqlite").read()
+    rows = read_rows(tmp_path / "out" / "store.sqlite")
     crashed = [row for row in rows if row.status is Status.CRASHED]
-    assert [row.message for row in crashed] == ["signal SIGKILL"]
+    assert [(row.number, row.message) for row in crashed] == [(killed, "signal SIGKILL")]
     assert any(row.ok for row in rows)
 
 
@@ -72,41 +82,20 @@ def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
 def test_an_interrupt_ends_the_run_with_the_best_so_far(
     table: Path, tmp_path: Path, number: int, code: int, seen: Seen
 ) -> None:
-    with start(table, tmp_path, "--budget", "60s", "--grammar", "tiny") as run:
-        await_success(tmp_path / "out" / "store.sqlite")
+    with start(table, tmp_path, "--budget", "600s", "--grammar", "tiny") as run:
+        await_successes(tmp_path / "out" / "store.sqlite")
         below = psutil.Process(run.pid).children(recursive=True)
         run.send_signal(number)
-        out, err = run.communicate(timeout=30)
+        out, err = run.communicate(timeout=PATIENCE)
     seen(f"{signal.Signals(number).name}: exit {run.returncode}, {out.splitlines()[-1]}")
     assert run.returncode == code, err
     assert f"ended by: {'interrupt' if number == signal.SIGINT else 'termination'}" in out
     assert "automl-admm resume out" in out
-    assert not psutil.wait_procs(below, timeout=5)[1]
+    assert not psutil.wait_procs(below, timeout=60)[1]
     assert (tmp_path / "out" / "model.skops").is_file()
     assert '"state": "done"' in (tmp_path / "out" / "run.json").read_text()
     assert not list((tmp_path / "out").glob(".scratch-*"))
     assert "Traceback" not in err
-
-
-@pytest.mark.fault(
-    "F22", injected="SIGINT twice", expected="ends at once, the store kept, no stack trace"
-)
-def test_a_second_interrupt_ends_it_at_once(table: Path, tmp_path: Path, seen: Seen) -> None:
-    with start(table, tmp_path, "--budget", "60s", "--grammar", "tiny") as run:
-        await_success(tmp_path / "out" / "store.sqlite")
-        below = psutil.Process(run.pid).children(recursive=True)
-        run.send_signal(signal.SIGINT)
-        while is_pending(run.pid):
-            time.sleep(0.001)
-        run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=30)
-    said = [line for line in err.splitlines() if line]
-    seen(f"exit {run.returncode}: {' / '.join(said)}")
-    assert run.returncode == 130
-    assert said == ["go on with: automl-admm resume out", "error: interrupted"]
-    assert not (tmp_path / "out" / "model.skops").exists()
-    assert has_success(tmp_path / "out" / "store.sqlite")
-    assert not psutil.wait_procs(below, timeout=5)[1]
 
 
 @pytest.mark.fault(
@@ -116,11 +105,11 @@ def test_ctrl_c_at_a_terminal(table: Path, tmp_path: Path, seen: Seen) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
-        few = ("--budget", "60s", "--grammar", "tiny", "--workers", "1", "--out", "out")
+        few = ("--budget", "600s", "--grammar", "tiny", "--workers", "1", "--out", "out")
         order = (*command(), "fit", str(table), "--target", "buys", *few)
         os.execv(order[0], order)  # noqa: S606 - this interpreter
     shown = Reader(terminal)
-    await_success(tmp_path / "out" / "store.sqlite")
+    await_successes(tmp_path / "out" / "store.sqlite")
     os.write(terminal, b"\x03")
     _, status = os.waitpid(pid, 0)
     text = shown.text()
@@ -152,26 +141,12 @@ class Reader:
         return b"".join(self._parts).decode(errors="replace")
 
 
-def test_an_interrupt_before_the_first_success_is_told(table: Path, tmp_path: Path) -> None:
-    """It is just that, or leaves what there is to fall back on, where that is fitted already."""
-    with start(table, tmp_path, "--budget", "60s") as run:
-        while not list((tmp_path / "out").glob(".scratch-*/task-1")):
-            time.sleep(0.02)
-        run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=30)
-    assert run.returncode == 130
-    last, has_model = err.strip().splitlines()[-1], (tmp_path / "out" / "model.json").is_file()
-    assert (
-        "(interrupt) ended before a single" in last if has_model else last == "error: interrupted"
-    )
-
-
 def test_an_interrupt_while_the_program_starts_is_no_traceback(table: Path, tmp_path: Path) -> None:
     for pause in (0.05, 0.2, 0.5):
-        with start(table, tmp_path, "--budget", "60s") as run:
+        with start(table, tmp_path, "--budget", "600s") as run:
             time.sleep(pause)
             run.send_signal(signal.SIGINT)
-            _, err = run.communicate(timeout=30)
+            _, err = run.communicate(timeout=PATIENCE)
         # The first: not even Python had started. Where that was on its way, it says so itself.
         assert run.returncode in (-signal.SIGINT, 130) or "<frozen site>" in err
         assert "cli/main.py" not in err
@@ -226,9 +201,9 @@ def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, se
         with start_program(tmp_path, "fit", str(table), *few, "--out", name, "-v") as run:
             if name == "killed":
                 kill_after(run, 3)
-            run.communicate(timeout=60)
+            run.communicate(timeout=PATIENCE)
     done = subprocess.run(
-        [*command(), "resume", "killed", "-q"], cwd=tmp_path, timeout=60, check=False
+        [*command(), "resume", "killed", "-q"], cwd=tmp_path, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0
     parts, whole = (read_rows(tmp_path / name / "store.sqlite") for name in ("killed", "whole"))
@@ -268,25 +243,19 @@ def start_program(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def await_success(store: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not (store.exists() and has_success(store)):
-        assert time.monotonic() < deadline, "no evaluation has succeeded"
+def await_successes(store: Path, count: int = 1) -> None:
+    """Wait until so many evaluations have succeeded."""
+    deadline = time.monotonic() + PATIENCE
+    while not (store.exists() and count_successes(store) >= count):
+        assert time.monotonic() < deadline, f"fewer than {count} evaluations have succeeded"
         time.sleep(0.1)
 
 
-def is_pending(pid: int) -> bool:
-    """Whether a signal has not been heard yet: two of a kind would be one."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    (pending,) = (line.split()[1] for line in lines if line.startswith("ShdPnd"))
-    return int(pending, 16) != 0
-
-
-def has_success(path: Path) -> bool:
+def count_successes(path: Path) -> int:
     try:
-        return any(row.ok for row in read_rows(path))
+        return sum(row.ok for row in read_rows(path))
     except StoreError:  # it is just being made
-        return False
+        return 0
 
 
 def read_rows(path: Path) -> list[Evaluation]:
@@ -300,24 +269,33 @@ def read_rows(path: Path) -> list[Evaluation]:
 def test_the_time_of_killed_sessions_hangs_on_no_clock_of_files(
     table: Path, tmp_path: Path
 ) -> None:
-    out, spent = tmp_path / "out", 0.0
-    with start(table, tmp_path, "--budget", "300s", "--grammar", "tiny") as run:
-        spent += lived(run, out)
+    out, begun = tmp_path / "out", time.monotonic()
+    with start(table, tmp_path, "--budget", "600s", "--grammar", "tiny") as run:
+        kill_at(run, out, rows=10)
+    noted = seconds_used(RunFolder(out))
+    assert evaluated(out) <= noted <= time.monotonic() - begun + TICK
     for moment in (1e9, 2.2e9):  # 2001 and 2039
         for file in out.rglob("*"):
             os.utime(file, (moment, moment))
-        assert seconds_used(RunFolder(out)) == pytest.approx(spent, abs=4.0)
+        assert seconds_used(RunFolder(out)) == noted
+    known, begun = len(read_rows(out / "store.sqlite")), time.monotonic()
     order = [*command(), "resume", "out", "--quiet"]
     with subprocess.Popen(order, cwd=tmp_path, stderr=subprocess.DEVNULL) as run:
-        spent += lived(run, out)
-    assert seconds_used(RunFolder(out)) == pytest.approx(spent, abs=6.0)
+        kill_at(run, out, rows=known + 10)
+    added = seconds_used(RunFolder(out)) - noted
+    assert evaluated(out, known) <= added <= time.monotonic() - begun + TICK
 
 
-def lived(run: subprocess.Popen[Any], out: Path) -> float:
-    """Let a session evaluate for three seconds and kill it; return how long it lived."""
-    begun = time.monotonic()
-    await_success(out / "store.sqlite")
-    time.sleep(3.0)
+TICK = 0.1  # to which the moment is known at which a process was started
+
+
+def kill_at(run: subprocess.Popen[Any], out: Path, rows: int) -> None:
+    """Kill a session when there are so many successes."""
+    await_successes(out / "store.sqlite", rows)
     run.kill()
-    run.communicate(timeout=30)
-    return time.monotonic() - begun
+    run.communicate(timeout=PATIENCE)
+
+
+def evaluated(out: Path, known: int = 0) -> float:
+    """Sum up what the evaluations after the known ones took; the last may not have been noted."""
+    return sum(row.seconds for row in read_rows(out / "store.sqlite")[known:-1])

@@ -18,6 +18,7 @@ import pytest
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Evaluation
+from automl_admm.runs.finish.final_fit import FIRST_NUMBER
 from automl_admm.store.sqlite.log import SqliteStore
 
 HERE = Path(__file__).parent
@@ -44,21 +45,29 @@ class Running:
     process: subprocess.Popen[str]
     out: Path
     begun: float
+    tasks_below: Callable[[int], dict[int, psutil.Process]]
     below: set[psutil.Process] = field(default_factory=set)
 
-    def server(self) -> psutil.Process:
-        """The fork server, when it evaluates something."""
-        return self.evaluating().parent()
+    def server(self, number: int) -> psutil.Process:
+        """The fork server, when it does the evaluation of this number."""
+        return self.evaluating(number).parent()
 
-    def evaluating(self) -> psutil.Process:
-        """A process that evaluates, as soon as there is one."""
+    def evaluating(self, number: int) -> psutil.Process:
+        """The process of the evaluation of this number, as soon as there is one."""
+        return self._doing(lambda task: task == number)
+
+    def fitting_the_last(self) -> psutil.Process:
+        """The process of a final fit, as soon as there is one."""
+        return self._doing(lambda task: task >= FIRST_NUMBER)
+
+    def _doing(self, is_meant: Callable[[int], bool]) -> psutil.Process:
         deadline = time.monotonic() + 200
         while time.monotonic() < deadline and self.process.poll() is None:
-            for server in psutil.Process(self.process.pid).children():
-                for child in server.children():
+            for number, child in self.tasks_below(self.process.pid).items():
+                if is_meant(number):
                     return child
             time.sleep(0.005)
-        raise AssertionError(f"nothing is evaluated: {self.process.communicate()}")
+        raise AssertionError(f"there is no such task: {self.process.communicate()}")
 
     def wait_for_rows(self, count: int) -> None:
         """Wait until so many evaluations are in the log."""
@@ -136,7 +145,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def begin(site: Path, table: Path) -> Iterator[Begin]:
+def begin(site: Path, table: Path, tasks_below: Any) -> Iterator[Begin]:
     """Start `automl-admm fit` on a grammar of these components; they are tried in this order."""
     started: list[subprocess.Popen[str]] = []
 
@@ -160,7 +169,7 @@ def begin(site: Path, table: Path) -> Iterator[Begin]:
         begun = time.monotonic()
         run = start(arguments, folder, environment_of(site, folder, environment or {}), **more)
         started.append(run)
-        return Running(run, folder / out, begun)
+        return Running(run, folder / out, begun, tasks_below)
 
     yield call
     for run in started:

@@ -41,11 +41,10 @@ def test_what_cannot_be_loaded_does_not_ship(fit, tmp_path, seen):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
 )
-def test_an_interrupt_ends_a_final_fit(begin, tmp_path, seen, number, code):
+def test_an_interrupt_ends_a_final_fit(begin, pace, tmp_path, seen, number, code):
     run = begin(tmp_path, ("final_fit_hangs", "gaussian_nb"))
     run.wait_for_rows(2)
-    time.sleep(1.0)
-    run.evaluating()
+    run.fitting_the_last()
     begun = time.monotonic()
     run.process.send_signal(number)
     ended = run.end()
@@ -54,7 +53,7 @@ def test_an_interrupt_ends_a_final_fit(begin, tmp_path, seen, number, code):
     assert ended.code == code, ended.err
     assert ended.out.splitlines()[0].endswith("gaussian_nb()")
     assert f"ended by: {'interrupt' if number == signal.SIGINT else 'termination'}" in ended.out
-    assert took < LONGEST_END
+    assert took < LONGEST_END + pace
     assert (tmp_path / "out" / "model.skops").is_file()
     assert ended.left == []
 
@@ -62,8 +61,7 @@ def test_an_interrupt_ends_a_final_fit(begin, tmp_path, seen, number, code):
 def test_an_interrupt_without_a_model_says_how_to_go_on(begin, tmp_path):
     run = begin(tmp_path, ("final_fit_hangs",))
     run.wait_for_rows(1)
-    time.sleep(1.0)
-    run.evaluating()
+    run.fitting_the_last()
     run.process.send_signal(signal.SIGTERM)
     ended = run.end()
     assert ended.code == 143
@@ -81,11 +79,11 @@ def test_an_interrupt_without_a_model_says_how_to_go_on(begin, tmp_path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
 )
-def test_an_interrupt_before_any_success_leaves_a_marked_model(begin, tmp_path, seen, number, code):
+def test_an_interrupt_before_any_success_leaves_a_marked_model(
+    begin, pace, tmp_path, seen, number, code
+):
     run = begin(tmp_path, ("sleeps",), "--budget", "300s")
-    until = time.monotonic() + 100.0
-    while not any(run.out.glob(".scratch-*/task-1")) and time.monotonic() < until:
-        time.sleep(0.05)  # the fallback is fitted before the first evaluation begins
+    run.evaluating(1)  # the fallback is fitted before the first evaluation begins
     begun = time.monotonic()
     run.process.send_signal(number)
     ended = run.end()
@@ -96,5 +94,38 @@ def test_an_interrupt_before_any_success_leaves_a_marked_model(begin, tmp_path, 
     assert (tmp_path / "out" / "model.skops").is_file()
     assert "marked, is a constant" in ended.err
     assert "Traceback" not in ended.err
-    assert took < LONGEST_END
+    assert took < LONGEST_END + pace
+    assert ended.left == []
+
+
+def test_an_interrupt_before_any_success_is_all_there_is_to_tell(begin, tmp_path):
+    """Without a budget there is nothing to fall back on."""
+    run = begin(tmp_path, ("sleeps",))
+    run.evaluating(1)
+    run.process.send_signal(signal.SIGINT)
+    ended = run.end()
+    assert ended.code == 130
+    assert ended.err.strip().splitlines()[-1] == "error: interrupted"
+    assert not (tmp_path / "out" / "model.json").exists()
+    assert ended.left == []
+
+
+@pytest.mark.fault(
+    "F22", injected="SIGINT twice", expected="ends at once, the store kept, no stack trace"
+)
+def test_a_second_interrupt_ends_it_at_once(begin, tmp_path, seen):
+    """The first one ends the search, and the second one the final fit."""
+    run = begin(tmp_path, ("final_fit_hangs", "sleeps"))
+    run.wait_for_rows(1)
+    run.evaluating(2)
+    run.process.send_signal(signal.SIGINT)
+    run.fitting_the_last()
+    run.process.send_signal(signal.SIGINT)
+    ended = run.end()
+    said = [line for line in ended.err.splitlines() if line]
+    seen(f"exit {ended.code}: {' / '.join(said)}")
+    assert ended.code == 130
+    assert said == ["go on with: automl-admm resume out", "error: interrupted"]
+    assert not (tmp_path / "out" / "model.skops").exists()
+    assert ended.rows["final_fit_hangs"].ok
     assert ended.left == []
