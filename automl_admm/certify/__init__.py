@@ -1,4 +1,6 @@
-"""Prove on rows held out that limits hold: bounds, the plan before, the walk after.
+"""Prove on held-out rows that limits hold.
 
-Begin with `certificate`. Nothing is known here of pipelines or processes.
+`bounds` has the confidence bounds, `plan` the number of rows to hold out before a search, `walk`
+the tests after it. Nothing here may import pipelines, processes or data; `core` and `store` are
+enough. Begin with `certificate`, then read `walk/sequence`.
 """

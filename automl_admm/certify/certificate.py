@@ -1,4 +1,4 @@
-"""The certificate: what was found, on which rows, of which model; written and read."""
+"""The certificate: its findings, rows and model; written and read."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from automl_admm.store.run_folder import write_atomically
 class Certificate:
     """One model, the rows it was tested on, and a finding for every limit.
 
-    `risk` is what all looks at these rows may spend together, `risk_spent` what this one did.
-    `order` has the contenders of the walk by name, of which this is the one at `position`, from 1.
-    `data_sha256` is the hash of all the data, in any order, by which looks are counted, and `token`
-    what makes the question of this walk another one than all others. Both are empty in certificates
-    of older versions.
+    `risk` is the budget of all looks at these rows, `risk_spent` the part of this look. `order`
+    names the contenders of the walk; this model is at `position`, from 1. `data_sha256` is the hash
+    of all the data in any order (looks are counted by it), `token` distinguishes the question of
+    this walk from all others. Both are empty in certificates of older versions.
     """
 
     model_sha256: str
@@ -44,17 +43,17 @@ class Certificate:
 
     @property
     def is_certified(self) -> bool:
-        """Whether all limits may be claimed at once."""
+        """True if all limits may be claimed at once."""
         return all_certified(self.findings)
 
     @property
     def is_approximate(self) -> bool:
-        """Whether any of the findings rests on an approximate bound."""
+        """True if a finding rests on an approximate bound."""
         return any(finding.is_approximate for finding in self.findings)
 
 
 def write_certificate(path: Path, certificate: Certificate) -> None:
-    """Write it as JSON, atomically; what is no finite number becomes null."""
+    """Write the certificate as JSON, atomically; numbers that are not finite become null."""
     write_atomically(path, encode_certificate(certificate))
 
 
@@ -65,7 +64,7 @@ def encode_certificate(certificate: Certificate) -> bytes:
 
 
 def read_certificate(path: Path) -> Certificate:
-    """Read what `write_certificate` wrote; anything else is a clear error."""
+    """Read a file of `write_certificate`; anything else is a clear error."""
     hint = "Name the certificate.json of a run folder, as the run wrote it."
     try:
         return _certificate_from(read_content(path, certificate, hint))

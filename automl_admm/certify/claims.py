@@ -1,4 +1,4 @@
-"""What a certificate claims in words, and whether it is still what the rows say."""
+"""The claims of a certificate in words, and their comparison with the rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WHAT_BREAKS_IT = (
 def verify(
     certificate: Certificate, claims: Mapping[str, object], findings: Sequence[Finding]
 ) -> tuple[str, ...]:
-    """Return what differs between a certificate and what was computed again; empty if nothing.
+    """Return the differences between a certificate and its recomputation; empty if none.
 
     `claims` has fields of the certificate as they follow from the model, the data and the log of
     the run. `findings` come from the same tests at the risk that follows. It is no new look.
@@ -76,7 +76,7 @@ def _shown(value: object) -> str:
 
 
 def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
-    """What differs of one limit."""
+    """Return the differences for one limit."""
     if claimed.verdict is not seen.verdict:
         yield f"{claimed.limit}: the certificate says {claimed.verdict}, the rows {seen.verdict}."
     if claimed.is_approximate is not seen.is_approximate or claimed.method != seen.method:
@@ -97,14 +97,14 @@ def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
 
 
 def _agree(claimed: float, seen: float) -> bool:
-    """Whether two numbers are the same but for rounding; no finite number is like any such."""
+    """Return True for equal numbers up to rounding; all numbers that are not finite are equal."""
     if not math.isfinite(claimed) or not math.isfinite(seen):
         return math.isfinite(claimed) == math.isfinite(seen)
     return math.isclose(claimed, seen, rel_tol=SAME[0], abs_tol=SAME[1])
 
 
 def explain(certificate: Certificate) -> str:
-    """Return what the certificate claims, and what that rests on, a sentence a line."""
+    """Return the claims of the certificate and their grounds, a sentence a line."""
     lines = [claim(finding, certificate.risk_spent) for finding in certificate.findings]
     lines.append(
         f"Rows: {certificate.rows}, set aside before the search, taken to be independent and drawn "
@@ -118,7 +118,7 @@ def explain(certificate: Certificate) -> str:
 
 
 def explain_fresh(findings: Sequence[Finding], rows: int, risk: float) -> str:
-    """Return what follows from rows that the run never saw, a sentence a line."""
+    """Return the conclusions from rows unseen by the run, a sentence a line."""
     lines = [claim(finding, risk) for finding in findings]
     lines.append(
         f"Rows: {rows}, none of which decided anything, taken to be independent and drawn like the "
@@ -133,7 +133,7 @@ def explain_fresh(findings: Sequence[Finding], rows: int, risk: float) -> str:
 
 
 def claim(finding: Finding, risk: float) -> str:
-    """What one finding says: a certificate by how it could be wrong, all else by its verdict."""
+    """Say one finding: a certificate with its risk of error, all else with its verdict."""
     if not finding.is_certified or finding.method == "a fact":
         return f"{finding}."
     chance = "about" if finding.is_approximate else "at most"

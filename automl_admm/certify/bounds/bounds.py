@@ -1,11 +1,11 @@
 """One-sided bounds for every kind of evidence: exact ones, and approximate ones for rankings.
 
-Of a gap over K groups nobody knows which two are truly farthest apart. To claim that it is at most
-the bound, all ordered pairs (i, j) are bounded at the *full* risk and the largest is taken: the
-claim is false only if the bound of the one pair that is truly farthest apart missed, which has
-probability `risk` (an intersection-union argument; no correction for the number of pairs). To
-claim that it is at least the bound, the pair was chosen after looking, so all 2 K bounds must hold
-at once and share the risk. A ratio, and the largest of several parts, are treated alike.
+The two groups of K with the largest true gap are unknown. To claim "the gap is at most the bound",
+bound all ordered pairs (i, j) at the *full* risk and take the largest: the claim is false only if
+the bound of the truly farthest pair missed, with probability `risk` (an intersection-union
+argument; no correction for the number of pairs). To claim "the gap is at least the bound", the pair
+was chosen after looking, so all 2 K bounds must hold at once and share the risk. A ratio, and the
+largest of several parts, are treated alike.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from automl_admm.core.evidence import (
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A lower and an upper bound, each of them missed with at most the risk, and where from."""
+    """A lower and an upper bound, each missed with at most the risk, and their method."""
 
     lower: float
     upper: float
@@ -50,10 +50,7 @@ BoundsOf: TypeAlias = Callable[[Evidence, float], Bounds | None]
 
 
 def exact_bounds(evidence: Evidence, risk: float) -> Bounds | None:
-    """Bounds that hold for any number of rows; None if no exact test is known for the evidence.
-
-    They also are None where the evidence has no value.
-    """
+    """Return bounds valid for any number of rows, or None without an exact test or a value."""
     if math.isnan(evidence.value):
         return None
     simple = _SIMPLE.get(type(evidence))
@@ -61,7 +58,7 @@ def exact_bounds(evidence: Evidence, risk: float) -> Bounds | None:
 
 
 def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
-    """Bounds after DeLong, for rankings and what is composed of them; None for all else.
+    """Return DeLong's bounds for rankings and their compositions; None for all else.
 
     For a rate or a mean the exact bounds are tight enough to be the only ones.
     """
@@ -78,7 +75,7 @@ def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
 
 
 def _tighter(evidence: Evidence, risk: float) -> Bounds | None:
-    """The approximate bounds where there are any, else the exact ones."""
+    """Return the approximate bounds if there are any, else the exact ones."""
     return approximate_bounds(evidence, risk) or exact_bounds(evidence, risk)
 
 
@@ -95,9 +92,9 @@ def _rate(evidence: Rate, risk: float) -> Bounds | None:
 
 
 def _mean(evidence: Mean, risk: float) -> Bounds | None:
-    """The bounds of `means` for values stretched from [lowest, highest] to [0, 1].
+    """Return the bounds of `means` for values stretched from [lowest, highest] to [0, 1].
 
-    None if that is not where the values lie: nothing is known of them then.
+    None if a value lies outside this range: no bound is known then.
     """
     width, trials = evidence.highest - evidence.lowest, len(evidence.values)
     if (
@@ -117,7 +114,7 @@ def _mean(evidence: Mean, risk: float) -> Bounds | None:
 
 
 def _ranking(evidence: Ranking, risk: float) -> Bounds | None:
-    """The bounds of `means`, in which an AUROC counts as min(m, n) values."""
+    """Return the bounds of `means`; an AUROC counts as min(m, n) values."""
     if not _is_ordered(evidence):
         return None
     value, trials = evidence.value, min(len(evidence.positives), len(evidence.negatives))
@@ -126,7 +123,7 @@ def _ranking(evidence: Ranking, risk: float) -> Bounds | None:
 
 
 def _is_ordered(ranking: Ranking) -> bool:
-    """Whether all scores can be compared."""
+    """Return True if all scores can be compared."""
     return not (np.isnan(ranking.positives).any() or np.isnan(ranking.negatives).any())
 
 
@@ -185,7 +182,7 @@ def counts_of(groups: Collection[Evidence]) -> list[Count]:
 
 
 def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
-    """min / max ≥ r, which is p_i − r p_j ≥ 0 for all ordered pairs: min_{i ≠ j} l_i / u_j.
+    """Bound min / max ≥ r, or p_i − r p_j ≥ 0 for all ordered pairs: min_{i ≠ j} l_i / u_j.
 
     Each at risk / 2. The upper bound, min u_i / l_j, has every group's at risk / (2 K).
     """
@@ -202,9 +199,9 @@ def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> 
 
 
 def _largest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
-    """The largest of M: at most max u_m, each at the full risk; at least max l_m, at risk / M.
+    """Bound the largest of M: at most max u_m, each at the full risk; at least max l_m at risk / M.
 
-    That it exceeds the bound means that one certain part does, whose own bound then missed.
+    Only one part can exceed the upper bound, and its own bound covers that.
     """
     each = _of_all(parts.values(), risk, bounds_of)
     together = _of_all(parts.values(), risk / max(len(parts), 1), bounds_of)
@@ -247,7 +244,7 @@ def _of_all(evidence: Iterable[Evidence], risk: float, bounds_of: BoundsOf) -> l
 
 
 def _joined(parts: list[Bounds], lower: float, upper: float, how: str = "") -> Bounds:
-    """Bounds that follow from those of the parts."""
+    """Return bounds from those of the parts."""
     methods = " and ".join(dict.fromkeys(how + part.method for part in parts))
     return Bounds(lower, upper, methods, any(part.is_approximate for part in parts))
 

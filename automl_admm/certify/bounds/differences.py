@@ -1,15 +1,15 @@
-"""An exact upper bound for the difference of two rates that is about as tight as approximate ones.
+"""An exact upper bound for the difference of two rates, about as tight as approximate ones.
 
-Buehler (1957): order the outcomes (a, b) of two counts by any statistic S, and let R be those that
-are not above the one that was seen. An upper bound for p₁ − p₂ is the least ε from which on R is
-unlikely, whatever p₂ is. Here S(a, b) = u(a) − l(b), with Clopper-Pearson bounds of both rates: it
+Buehler (1957): order the outcomes (a, b) of two counts by any statistic S, and let R be those not
+above the observed one. An upper bound for p₁ − p₂ is the least ε from which on R is unlikely for
+every p₂. Here S(a, b) = u(a) − l(b), with Clopper-Pearson bounds of both rates: it
 grows with a and falls with b, so that P(R) falls with p₁ and grows with p₂. Three things follow:
 
-- over an interval of p₂ from e to f, P(R) under p₁ = p₂ + ε is at most that of e + ε and f: a grid
-  has no gaps;
+- over an interval of p₂ from e to f, P(R) under p₁ = p₂ + ε is at most its value at e + ε and f:
+  a grid has no gaps;
 - P(R) falls with ε, and bisection finds the bound;
-- p₂ need be looked at only where it can be, in an interval that misses it with probability γ, if γ
-  is added to what is found (Berger and Boos 1994).
+- only a confidence interval of p₂ need be searched; its risk γ is added to the result (Berger and
+  Boos 1994).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LEFT_OUT = 1e-9  # more than what outcomes beyond the reach weigh
 
 
 def largest_difference(counts: Sequence[Count], risk: float) -> float:
-    """The largest of `upper_difference_exact` over all ordered pairs of two counts or more.
+    """Return the largest `upper_difference_exact` over all ordered pairs of two counts or more.
 
-    The pairs farthest apart come first: of most others one look tells that they are not larger.
+    The pairs farthest apart come first; most others are then ruled out by one evaluation.
     """
     pairs = sorted(permutations(counts, 2), key=lambda pair: pair[1].rate - pair[0].rate)
     largest = -1.0
@@ -58,7 +58,7 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
 
 
 def _is_at_most(first: Count, second: Count, risk: float, difference: float) -> bool:
-    """Whether the upper bound of p₁ − p₂ is at most this."""
+    """Return True if the upper bound of p₁ − p₂ is at most this."""
     if difference < first.rate - second.rate:
         return False
     return _outcomes(first, second, risk, (difference, difference)).chance(difference) <= risk
@@ -66,7 +66,7 @@ def _is_at_most(first: Count, second: Count, risk: float, difference: float) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outcomes:
-    """R where it has weight: for every a the chance that b is large enough, cell by cell of p₂.
+    """The likely part of R: for every a the probability of a large enough b, by cell of p₂.
 
     `events` are the values of a, `weights` ln C(n₁, a), `lows` the cells' lower ends.
     """
@@ -93,7 +93,7 @@ class _Outcomes:
 def _outcomes(
     first: Count, second: Count, risk: float, differences: tuple[float, float]
 ) -> _Outcomes:
-    """R of what was seen, for differences in this range."""
+    """Return R of the observed counts, for differences in this range."""
     missing = MISSING * risk
     lowest = lower_rate(second.events, second.trials, missing / 2)
     highest = upper_rate(second.events, second.trials, missing / 2)
@@ -116,17 +116,17 @@ def _outcomes(
 
 
 def _within_reach(trials: int, lowest: float, highest: float) -> Array:
-    """The counts that are not beyond seven deviations of all rates in between, and 15 more."""
+    """Return the counts within seven deviations of all rates in between, and 15 more."""
     below = trials * lowest - 7 * math.sqrt(trials * lowest) - 15
     above = trials * highest + 7 * math.sqrt(trials * highest) + 15
     return np.arange(max(0, math.floor(below)), min(trials, math.ceil(above)) + 1, dtype=float)
 
 
 def _needed(first: Count, second: Count, events: Array, others: Array) -> Array:
-    """For every a, the least b with S(a, b) ≤ S of what was seen: l(b) ≥ u(a) − S.
+    """Return, for every a, the least b with S(a, b) ≤ S of the observed counts: l(b) ≥ u(a) − S.
 
-    It is looked for among the `others` alone, which are consecutive: one more than the last of
-    them where none is enough.
+    Only the consecutive `others` are searched; the result is one above their last if none is
+    enough.
     """
     lows = np.zeros(len(others))
     some = others > 0

@@ -1,4 +1,4 @@
-"""Intervals for showing and for planning, where nothing is to be certified."""
+"""Confidence intervals for display and planning, not for certificates."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from automl_admm.core.evidence import Evidence, Gap, Largest
 
 
 def interval(evidence: Evidence, confidence: float, shown: int = 1) -> Bounds | None:
-    """An interval that holds the truth with this confidence; None if nothing is known.
+    """Return an interval with this confidence, or None without a method for the evidence.
 
-    Several that are `shown` beside each other share the risk, so that all of them hold at once.
-    What is approximate says so: Miettinen and Nurminen's for gaps of rates, DeLong's for rankings.
+    The number `shown` side by side share the risk, so that all of them hold at once. Approximate
+    ones say so: Miettinen and Nurminen's for gaps of rates, DeLong's for rankings.
     """
     risk = (1 - confidence) / shown / 2
     return approximate_bounds(evidence, risk) or quick_bounds(evidence, risk)

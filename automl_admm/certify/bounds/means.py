@@ -1,10 +1,10 @@
-"""An exact bound for means of bounded values, which also holds for an AUROC.
+"""An exact bound for means of bounded values, valid for an AUROC as well.
 
-An AUROC is an average over all pairs of a positive and a negative row, which are not independent of
-each other. Hoeffding (1963, section 5): it is also the average, over all ways to pair the rows off,
-of means of r = min(m, n) independent values with its expectation θ. For a convex h therefore
-E h(U) ≤ E h(mean of r), and a value in [0, 1] is dominated in turn by a coin with its mean, so that
-E h(r U) ≤ E h(B) with B ~ Bin(r, θ). What follows from convex h alone holds for both.
+An AUROC is an average over all pairs of a positive and a negative row; the pairs are not
+independent. Hoeffding (1963, section 5): it is also the average, over all ways to pair the rows
+off, of means of r = min(m, n) independent values with its expectation θ. For a convex h therefore E
+h(U) ≤ E h(mean of r), and a value in [0, 1] is dominated in turn by a coin with its mean, so that E
+h(r U) ≤ E h(B) with B ~ Bin(r, θ). A bound from convex h alone holds for both.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ STEPS = 40
 
 
 def tail_bound(average: float, trials: int, mean: float) -> float:
-    """A bound on the chance that an average of `trials` values in [0, 1] is as large as `average`.
+    """Bound the probability of an average of `trials` values in [0, 1] as large as `average`.
 
-    With x = r · average, B ~ Bin(r, mean) and h(b) = (b − t)₊ / (x − t), which is convex and at
-    least 1 from x on,
+    With x = r · average, B ~ Bin(r, mean) and h(b) = (b − t)₊ / (x − t), convex and at least 1
+    from x on,
 
         P(average or more) ≤ min over t < x of  E (B − t)₊ / (x − t).
 
-    It is the smallest that any convex h gives: below Hoeffding's exp(−r kl(average, mean)), whose h
-    is an exponential, and below Bentkus' e · P(B ≥ x). The minimum lies at a whole t, because both
+    It is the smallest over all convex h: below Hoeffding's exp(−r kl(average, mean)), with an
+    exponential h, and below Bentkus' e · P(B ≥ x). The minimum lies at a whole t, because both
     parts are linear in between. Leaving some t out only makes the bound larger.
     """
     if average <= mean:
@@ -50,10 +50,10 @@ def _expected_excess(cuts: Array, trials: int, mean: float) -> Array:
 
 
 def lower_mean(average: float, trials: int, risk: float) -> float:
-    """The exact lower bound: the smallest mean under which `average` is not too unlikely.
+    """Return the exact lower bound: the smallest mean that makes `average` likely enough.
 
-    The largest θ with tail_bound(average, r, θ) ≤ risk, which grows with θ. Hoeffding's bound,
-    average − √(ln(1 / risk) / (2 r)), is below it: the search starts there.
+    It is the largest θ with tail_bound(average, r, θ) ≤ risk; tail_bound grows with θ. Hoeffding's
+    bound, average − √(ln(1 / risk) / (2 r)), is below it: the search starts there.
     """
     outside = max(0.0, average - math.sqrt(-math.log(risk) / (2 * trials)))
     inside = average

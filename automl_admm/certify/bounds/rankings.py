@@ -1,4 +1,4 @@
-"""DeLong's variance of an AUROC, and the approximate bounds that follow from it."""
+"""DeLong's variance of an AUROC, and approximate bounds from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def delong_variance(ranking: Ranking) -> float:
 
 
 def shares_below(scores: Array, others: Array) -> Array:
-    """For every score, the share of the others that lie below it, ties counted as a half."""
+    """Return, for every score, the share of the others below it; a tie counts as a half."""
     ordered = np.sort(others)
     below = np.searchsorted(ordered, scores, side="left")
     at_most = np.searchsorted(ordered, scores, side="right")
@@ -37,14 +37,14 @@ def shares_below(scores: Array, others: Array) -> Array:
 
 
 def delong_bounds(ranking: Ranking, risk: float) -> tuple[float, float] | None:
-    """A lower and an upper bound, each missed with a probability of about `risk`.
+    """Return a lower and an upper bound, each missed with a probability of about `risk`.
 
-    Normal on the logit scale, where it misses less than on the plain one if A is near 1:
+    Normal on the logit scale, more accurate than the plain one for A near 1:
 
         logit A ± z √(var A) / (A (1 − A)).
 
-    None where it has nothing to stand on: few rows of a class, or a ranking without a mistake,
-    whose variance of 0 would be a bound of no width.
+    None for few rows of a class, and for a ranking without a mistake: its variance of 0 would
+    give a bound of no width.
     """
     value = ranking.value
     if min(len(ranking.positives), len(ranking.negatives)) < FEWEST_ROWS or not 0 < value < 1:

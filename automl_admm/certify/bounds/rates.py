@@ -1,7 +1,7 @@
 """Bounds for rates: exact for one rate, approximate ones for showing a difference of two.
 
-Counts need not be whole numbers, so that a bound can be planned for rows that are not there yet.
-All are one-sided: the chance that a bound lies on the wrong side of the truth is the risk.
+Counts need not be whole numbers: plans need bounds for expected counts. All bounds are one-sided;
+`risk` is the probability of a bound on the wrong side of the truth.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from scipy import special
 
 
 def upper_rate(events: float, trials: float, risk: float) -> float:
-    """Clopper and Pearson's upper bound for a rate: exact, and never below events / trials.
+    """Return Clopper and Pearson's upper bound for a rate: exact, and never below events / trials.
 
-    The p at which so few events have probability `risk`, P(Bin(n, p) ≤ k) = risk; that is
-    u = BetaInv(1 − risk; k + 1, n − k), and 1 where every trial was an event.
+    The solution p of P(Bin(n, p) ≤ k) = risk: u = BetaInv(1 − risk; k + 1, n − k), and 1 if
+    every trial was an event.
     """
     if events >= trials:
         return 1.0
@@ -44,9 +44,9 @@ class Count:
 
 
 def upper_difference(first: Count, second: Count, risk: float) -> float:
-    """Miettinen and Nurminen's approximate upper bound for p₁ − p₂: for showing, not for proof.
+    """Return Miettinen and Nurminen's approximate upper bound for p₁ − p₂: for display, not proof.
 
-    The Δ at which the score statistic is −z: with p̃ the most likely rates that differ by Δ,
+    It is the Δ with a score statistic of −z; p̃ are the most likely rates with difference Δ:
 
         (p̂₁ − p̂₂ − Δ) / √(V N / (N − 1)) = −z,   V = p̃₁ (1 − p̃₁) / n₁ + p̃₂ (1 − p̃₂) / n₂.
     """
@@ -74,10 +74,10 @@ def score_of_difference(first: Count, second: Count, difference: float) -> float
 
 
 def likeliest_second_rate(first: Count, second: Count, difference: float) -> float:
-    """The p₂ that maximises the likelihood of both counts where p₁ = p₂ + Δ.
+    """Return the maximum-likelihood p₂ of both counts under p₁ = p₂ + Δ.
 
     Setting the derivative of x₁ ln(p + Δ) + (n₁ − x₁) ln(1 − p − Δ) + x₂ ln p + (n₂ − x₂) ln(1 − p)
-    to 0 gives a cubic a p³ + b p² + c p + d with three real roots, of which the middle one counts:
+    to 0 gives a cubic a p³ + b p² + c p + d with three real roots; the middle one counts:
 
         a = N,   b = (n₁ + 2 n₂) Δ − N − x₁ − x₂,
         c = (n₂ Δ − N − 2 x₂) Δ + x₁ + x₂,   d = x₂ Δ (1 − Δ);

@@ -1,4 +1,4 @@
-"""The rows behind evidence: how many of which, and the same evidence on more or fewer of them."""
+"""Row counts behind evidence, and the same evidence scaled to more or fewer rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from automl_admm.core.space import Array
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """So many rows of one kind, in one group; `events` is NaN where none are counted."""
+    """A number of rows of one kind in one group; `events` is NaN without a count."""
 
     where: str
     of: str
@@ -25,7 +25,7 @@ class Cell:
 
 
 def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
-    """Every cell that the evidence counts, groups in their order; a fact has none."""
+    """List every counted cell of the evidence, groups in their order; a fact has none."""
     if isinstance(evidence, Rate):
         return (Cell(where, evidence.of, evidence.trials, evidence.events),)
     if isinstance(evidence, Ranking):
@@ -40,7 +40,7 @@ def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
 
 
 def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
-    """What the evidence is composed of, by where that is."""
+    """Return the parts of the evidence by their place."""
     if isinstance(evidence, Gap | Ratio):
         return {f"{where} in group '{name}'".strip(): one for name, one in evidence.groups.items()}
     if isinstance(evidence, Largest):
@@ -49,7 +49,7 @@ def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
 
 
 def smallest(evidence: Evidence) -> Cell | None:
-    """The cell with the fewest rows, which usually is what a certificate fails for."""
+    """Return the cell with the fewest rows, the usual reason for a failed certificate."""
     return min(cells(evidence), key=lambda cell: cell.rows, default=None)
 
 

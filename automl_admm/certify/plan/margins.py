@@ -1,4 +1,4 @@
-"""The limits that the search aims at, so that what it finds has a chance to be certified."""
+"""Tightened limits for the search, so that its result has a chance of a certificate."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ STEPS = 50
 def tighten(
     limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
 ) -> Limit:
-    """The limit moved inwards by two half-widths of the bound that the certificate will rest on.
+    """Return the limit moved inwards by two half-widths of the certificate's bound.
 
     `evidence` is an example, a first pipeline on the search's rows, and `share` the certification
     rows per row of it, in every cell. Half-widths are those of the bound on so many rows: of a
     rate, at the tightened limit itself; of calls, in proportion to it; else at the example.
 
-    It goes no further than `_no_further` allows. What no test is known for keeps its limit.
+    It goes no further than `_no_further` allows. A limit without a known test stays as it is.
     """
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
         return limit
@@ -60,8 +60,8 @@ def _tightened(limit: Limit, example: Evidence, risk: float, *, approximate_allo
 def _no_further(limit: Limit, target: float, risk: float) -> float:
     """The target, or a share ln 2 / ln(1 / risk) of the way from the extreme to the limit.
 
-    That is 23 % for a risk of 0.05. With the fewest rows that certify a rate at all,
-    (1 − limit)^n = risk, a model with that share of the limit passes half of the time; nearer to
+    For a risk of 0.05 this is 23 %. With the fewest rows for any certificate of a rate,
+    (1 − limit)^n = risk, a model with this share of the limit passes half of the time; nearer to
     the extreme there may be nothing left to find. Without an extreme only a finite target counts.
     """
     if not math.isfinite(limit.room):
@@ -74,10 +74,10 @@ def _no_further(limit: Limit, target: float, risk: float) -> float:
 def slack_of(
     limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
 ) -> float:
-    """How many half-widths of the certificate's bound lie between the value and the limit.
+    """Return the distance from the value to the limit, in half-widths of the certificate's bound.
 
-    The evidence is that of the search's rows, and `share` as in `tighten`. Negative outside of the
-    limit, −∞ where nothing is known, +∞ for a fact that is within.
+    The evidence is of the search's rows; `share` as in `tighten`. Negative outside of the limit, −∞
+    without a bound, +∞ for a fact within the limit.
     """
     room = limit.turned(limit.bound) - limit.turned(evidence.value)
     seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)

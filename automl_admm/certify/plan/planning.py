@@ -1,4 +1,4 @@
-"""How many rows to set aside before the search, and what these rows will not be enough for."""
+"""The number of rows to set aside before the search, and the limits it is too small for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Demand:
 class Plan:
     """The share of the rows to set aside, and a sentence for every limit it is too small for.
 
-    `impossible` are those of them that no rows can certify, as no test of the limit is known.
+    `impossible` are the limits without a known test: no number of rows certifies them.
     """
 
     fraction: float
@@ -43,10 +43,10 @@ def plan(
     fraction: float | None = None,
     approximate_allowed: bool = True,
 ) -> Plan:
-    """How many rows to set aside, and what they will not do for which limit.
+    """Plan the share of rows to set aside, and name the limits it is too small for.
 
-    Without a wish for the `fraction` it is the smallest with 80 % power for models halfway between
-    every limit and its extreme, but 40 % at most. What no number of rows certifies has no say.
+    The default `fraction` is the smallest with 80 % power for models halfway between every limit
+    and its extreme, but 40 % at most. Limits that no number of rows certifies do not count.
     """
     needed = [
         _fraction_needed(demand, risk, approximate_allowed=approximate_allowed)
@@ -64,7 +64,7 @@ def plan(
 
 
 def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:
-    """What this fraction of the rows cannot do for a limit, in a sentence."""
+    """Say in a sentence why this fraction of the rows is too small for a limit."""
     limit, evidence = demand.limit, demand.evidence
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
         return f"{IMPOSSIBLE} {limit}: {why_not_estimable(evidence)}."
@@ -74,7 +74,7 @@ def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allo
 
 
 def _fraction_needed(demand: Demand, risk: float, *, approximate_allowed: bool) -> float:
-    """The share of the rows that certifies a model halfway to the limit; infinite if none does.
+    """Return the share of the rows to certify a model halfway to the limit; infinite if none does.
 
     Facts and calls take no rows.
     """
@@ -91,12 +91,12 @@ def _fraction_needed(demand: Demand, risk: float, *, approximate_allowed: bool) 
 
 
 def _halfway(limit: Limit) -> float:
-    """The value between the limit and its extreme, or 0 if that is not known."""
+    """Return the middle between the limit and its extreme (0 if unknown)."""
     return (limit.bound + (limit.extreme or 0.0)) / 2
 
 
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
-    """A sentence on rows that are too few: whether they can do anything, and how many would."""
+    """Say that the rows are too few, and how many would be enough."""
     is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
     truth = _halfway(limit) if is_possible else limit.extreme or 0.0
     rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
@@ -106,7 +106,7 @@ def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allo
 
 
 def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:
-    """Whether the best value there can be would pass on rows with this evidence."""
+    """Return True if the best possible value would pass on rows with this evidence."""
     if isinstance(evidence, Rate):
         bound = 1 - limit.bound if limit.at_least else limit.bound
         return most_events(evidence.trials, bound, risk) >= 0

@@ -1,4 +1,4 @@
-"""How many rows a certificate takes, and what can be had from the rows there are."""
+"""Power of the tests: rows needed for a certificate, and bounds reachable with given rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDS = 12
 
 
 def expected_bounds(evidence: Evidence, risk: float, *, approximate_allowed: bool) -> Bounds | None:
-    """The approximate bounds where they are allowed and known, else what is like the exact ones."""
+    """Return the approximate bounds if allowed and known, else a stand-in for the exact ones."""
     found = approximate_bounds(evidence, risk) if approximate_allowed else None
     return found or quick_bounds(evidence, risk)
 
@@ -30,7 +30,7 @@ def expected_bounds(evidence: Evidence, risk: float, *, approximate_allowed: boo
 def half_width(
     evidence: Evidence, limit: Limit, risk: float, *, approximate_allowed: bool
 ) -> float:
-    """From the value to the bound that the limit is tested with; infinite if there is none."""
+    """Return the distance from the value to the limit's bound; infinite without a bound."""
     bounds = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed)
     if bounds is None:
         return math.inf
@@ -38,26 +38,26 @@ def half_width(
 
 
 def most_events(trials: int, limit: float, risk: float) -> int:
-    """The most events with which a rate still passes: P(Bin(n, limit) ≤ k) ≤ risk; −1 if none."""
+    """Return the largest passing number of events, P(Bin(n, limit) ≤ k) ≤ risk; −1 if none."""
     events = np.arange(min(trials, math.floor(trials * limit) + 1))
     chances = special.betaincc(events + 1, trials - events, min(limit, 1.0))
     return int(np.searchsorted(chances, risk, side="right")) - 1
 
 
 def chance_for_rate(trials: int, limit: float, truth: float, risk: float) -> float:
-    """The chance that a rate is certified, P(Bin(n, truth) ≤ k) with k of `most_events`."""
+    """Return the probability to certify a rate, P(Bin(n, truth) ≤ k), k of `most_events`."""
     events = most_events(trials, limit, risk)
     return _at_most(events, trials, truth) if events >= 0 else 0.0
 
 
 def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
-    """The smallest round number of rows that certify `rate ≤ limit` with probability 0.8.
+    """Return the smallest round number of rows to certify `rate ≤ limit` with probability 0.8.
 
-    None if the truth is not below the limit, or if it would take more than `MOST_ROWS`.
+    None if the truth is not below the limit, or beyond `MOST_ROWS`.
 
     With k events allowed, the fewest rows are n_k, the least n with P(Bin(n, limit) ≤ k) ≤ risk;
-    the chance P(Bin(n_k, truth) ≤ k) grows with k. Between n_k and n_{k+1} it falls, so that the
-    least number that has the chance is not one to ask for: the next round one that has it is.
+    the chance P(Bin(n_k, truth) ≤ k) grows with k. Between n_k and n_{k+1} it falls, so a
+    larger number could do worse than the least; the next sufficient round number is returned.
     """
     if truth >= limit:
         return None
@@ -81,7 +81,7 @@ def _fewest_rows(events: int, limit: float, risk: float) -> int:
 
 
 def _first(candidates: Sequence[Any], is_enough: Callable[[Any], bool]) -> int:
-    """The place of the first candidate that is enough, where all after it are as well."""
+    """Return the index of the first sufficient candidate; all later ones must be as well."""
     return bisect_left(candidates, 1, key=lambda one: int(is_enough(one)))
 
 
@@ -91,7 +91,7 @@ def _at_most(events: int, trials: int, rate: float) -> float:
 
 
 def _round_up(rows: float) -> int:
-    """The next number that one would say: a step is 5, from 500 on 25, then 100, then 1 000."""
+    """Return the next round number: steps of 5, from 500 on 25, then 100, then 1 000."""
     steps = (step for below, step in ((500, 5), (5_000, 25), (50_000, 100)) if rows < below)
     step = next(steps, 1_000)
     return math.ceil(rows / step) * step
@@ -119,10 +119,10 @@ def rows_needed(
 def _factor_needed(
     evidence: Evidence, limit: Limit, room: float, risk: float, *, approximate_allowed: bool
 ) -> float | None:
-    """By how much the rows must grow (or may shrink) until the room holds what is asked of it.
+    """Return the factor on the number of rows at which the bound just fits between value and limit.
 
-    The bound must lie within the room in 80 % of all cases: its half-width, and the distance that
-    the value exceeds with probability 0.2, must fit into it. Both shrink about as 1 / √rows: from
+    It must fit in 80 % of all cases: its half-width plus the 80 % quantile of the value's error
+    must be at most this room. Both shrink about as 1 / √rows: from
     factor to factor · (what is asked / room)² comes near in a few rounds, and bisection ends it.
     """
     rows = sum(cell.rows for cell in cells(evidence))
@@ -147,9 +147,9 @@ def _factor_needed(
 
 
 def _unlucky(evidence: Evidence, limit: Limit) -> float:
-    """How far beyond the truth the value comes to lie with probability 1 − POWER.
+    """Return the POWER quantile of the value's error.
 
-    A gap may open between any of its groups, so that they share this probability.
+    Any two groups may open a gap, so they share the probability.
     """
     groups = len({cell.where for cell in cells(evidence)})
     found = interval(evidence, 2 * POWER - 1, shown=groups)

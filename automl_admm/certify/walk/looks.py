@@ -1,18 +1,17 @@
-"""Looks at the same rows are counted, and every one has half as much risk to spend as the last.
+"""The ledger of looks at held-out rows: every look may spend half the risk of the last.
 
-A look is one walk over contenders that were fixed before it, whatever their number and that of the
-limits. It is written down *before* the rows are tested, so that one that was interrupted counts. To
-ask the same question again, word for word, is no new look, and neither is to verify a certificate:
-nothing new is chosen by them. Where calls are timed anew the question has to be made another one.
+A look is one walk over contenders fixed before it, however many they and the limits are. It is
+recorded *before* the rows are tested, so an interrupted look counts. Asking the same question
+again, word for word, is no new look, and neither is verifying a certificate: nothing new is chosen
+by them. A new timing of calls needs a new question.
 
-The k-th look spends risk / 2^k, so that all of them together spend no more than the risk: whatever
-is tested next, because the looks before it did *not* pass, a false certificate has at most that
-probability. Who also chooses by the values that a look printed knows more than the count allows
-for, and a look at the same rows under another hash, or elsewhere, cannot be seen.
+The k-th look spends risk / 2^k, so all looks together spend at most the risk: even if the next test
+is chosen because earlier looks did *not* pass, a false certificate has at most this probability.
+The count cannot cover a user's choice by printed values, nor a look at the same rows under another
+hash or on another machine.
 
-Rows are known by a hash of all the data that they are taken from, and not of the part that was set
-aside: another seed and another share are another part, and who tries them looks for one that says
-yes.
+Rows are known by a hash of all the data, not of the part set aside. Trying other seeds or shares
+until one passes is thereby counted as looks.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The number of a look at its rows, from 1, and the risk that it may spend."""
+    """The number of a look at its rows, from 1, and its share of the risk."""
 
     number: int
     risk: float
@@ -51,11 +50,11 @@ def take_look(
     earlier: Sequence[str] = (),
     run: str = "",
 ) -> Look:
-    """Write a look at the rows with this hash into the ledger, a file, and say what it may spend.
+    """Record a look at the rows with this hash in the ledger, and return its share of the risk.
 
-    `question` is a hash of all that is asked, as of `question_of`, and `run` of how it was asked,
-    for `expect_look`. The ledger is made where it is missing, and locked, so that no two processes
-    have the same look. Looks under the hashes in `earlier` were at the same rows and count as well.
+    `question` is the hash by `question_of`, `run` the hash of the run's settings for `expect_look`.
+    The ledger is created if missing, and locked: no two processes get the same look. Looks under
+    the hashes in `earlier` were at the same rows and count as well.
     """
     with _locked(ledger):
         content = _read(ledger)
@@ -94,15 +93,15 @@ def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> st
 
 
 def count_looks(ledger: Path, *rows: str) -> int:
-    """How many looks at the rows with one of these hashes were taken so far."""
+    """Return the number of looks so far at the rows with one of these hashes."""
     return _count(_read(ledger), rows)
 
 
 def expect_look(ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = ()) -> int:
-    """Return the number that the look of a run will have, from 1, as far as it is known before it.
+    """Return the expected number of a run's look, from 1, before it is taken.
 
-    A run that asks the same as one before, in the same way, has its number again; without a `run`
-    it is always the next one.
+    A run with the same question and settings as an earlier one gets its number again; without a
+    `run` it is always the next number.
     """
     content = _read(ledger)
     runs = [look.get("run", "") for look in content["looks"].get(rows, [])]
@@ -111,7 +110,7 @@ def expect_look(ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = (
 
 
 def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] = ()) -> int | None:
-    """Return the number of a look that was taken, or None if this ledger does not know of it."""
+    """Return the number of an earlier look, or None if it is not in this ledger."""
     content = _read(ledger)
     questions = [look["question"] for look in content["looks"].get(rows, [])]
     if question not in questions:
@@ -120,7 +119,7 @@ def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] 
 
 
 def risk_of_look(number: int, risk: float) -> float:
-    """What the k-th look spends: risk / 2^k, of which Σ is the risk."""
+    """Return the risk of the k-th look, risk / 2^k; the sum over all k is the risk."""
     return float(risk / 2**number)
 
 
@@ -130,7 +129,7 @@ def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:
 
 @contextmanager
 def _locked(ledger: Path) -> Iterator[None]:
-    """Wait until no other process writes; the system frees the lock of one that died."""
+    """Wait until no other process writes; the system frees the lock of a dead process."""
     beside = _lock_of(ledger)
     try:
         beside.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +151,7 @@ def _unlockable(ledger: Path, problem: OSError) -> StoreError:
 
 
 def _read(ledger: Path) -> dict[str, Any]:
-    """The content of the ledger; one that cannot be trusted is never begun anew."""
+    """Return the content of the ledger; a damaged ledger is an error and never replaced."""
     try:
         content = json.loads(ledger.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -1,16 +1,15 @@
-"""Which pipelines are tested, in which order, and which of those that pass is shipped.
+"""The walk: pipelines are tested in a fixed order, and the best of those that pass is shipped.
 
 The order is *safest first*, every pipeline is tested at the full risk, and the walk stops at the
-first that does not pass; of those that passed the best is shipped. A false certificate then needs
-the first pipeline in this order that is truly outside to pass its own test, which has probability
-at most the risk (fixed-sequence testing; Angelopoulos et al. 2021, Learn then Test). The order has
-to be fixed on the search's rows alone.
+first failure. A false certificate then needs the first truly infeasible pipeline in this order to
+pass its own test, with probability at most the risk (fixed-sequence testing; Angelopoulos et al.
+2021, Learn then Test). The order must be fixed on the search's rows alone.
 
-Trying the *best* first and stopping at the first that passes would not do at the full risk: every
-failure gives another pipeline a chance, and the risks add up. It would have to be split among the
+*Best first*, stopping at the first success, would not do at the full risk: every failure gives
+another pipeline a chance, and the risks add up. The risk would have to be split among the
 candidates (risk / 2, risk / 4, … or a tenth each). `benchmarks/certificates.py` compares these. A
-split certifies more often if the pipelines' mistakes are independent of each other, and less often
-if they are alike, as they are in pipelines that are tested on the same rows.
+split certifies more often if the pipelines' mistakes are independent, and less often if they are
+alike, as on shared test rows.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ MOST_CONTENDERS = 10
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A pipeline that may be certified, as the search's rows show it.
+    """A candidate for a certificate, as seen on the search's rows.
 
-    `score` is better if larger. `slack` says how safe it seems: the smallest distance to a limit,
-    in half-widths (see `slack_of`).
+    `score` is better if larger. `slack` measures safety: the smallest distance to a limit, in
+    half-widths (see `slack_of`).
     """
 
     key: str
@@ -40,20 +39,20 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A contender that was tested, and what was found, limit by limit."""
+    """A tested contender and its findings, limit by limit."""
 
     contender: Contender
     findings: tuple[Finding, ...]
 
     @property
     def is_certified(self) -> bool:
-        """Whether it may be claimed to be within all limits."""
+        """True if it may be claimed to be within all limits."""
         return all_certified(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """All that was tested, in order, and the best of those that passed, if any did."""
+    """All tested contenders in order, and the best of those that passed, if any."""
 
     steps: tuple[Step, ...]
     chosen: Step | None
@@ -62,9 +61,9 @@ class Walk:
 def order(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
     """At most ten contenders, safest first, each with a better score than those before it.
 
-    What is both less safe and no better than another need not be tested (Pareto testing). Of the
-    rest those that seem to be within the limits are thinned evenly, with both ends kept; if there
-    is none, the safest alone is tried.
+    Dominated contenders (less safe and no better than another) are left out (Pareto testing). Of
+    the rest those within the limits are thinned evenly, with both ends kept; without any, only the
+    safest is tried.
     """
     front: list[Contender] = []
     for one in sorted(contenders, key=lambda one: (-one.slack, -one.score, one.key)):
@@ -78,10 +77,10 @@ def order(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
 def walk(
     ordered: Sequence[Contender], test: Callable[[Contender], Sequence[Finding] | None]
 ) -> Walk:
-    """Test in order until one does not pass, and choose the best of those that did.
+    """Test in order until one fails, and choose the best of those that passed.
 
-    One that is not tested (None) is passed over. That leaves the risk as it is only if what it
-    hangs on is known without the certification rows.
+    A contender without a test (None) is passed over. This is sound only if the decision to skip it
+    does not use the certification rows.
     """
     steps: list[Step] = []
     for contender in ordered:

@@ -1,4 +1,4 @@
-"""The test of one limit, and what it found in words."""
+"""The test of one limit, and its finding in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTRADICTIONS: dict[type, str] = {
 
 
 class Verdict(StrEnum):
-    """What a test of a limit ended with."""
+    """The outcome of the test of a limit."""
 
     CERTIFIED = "certified"
     NOT_CERTIFIED = "not certified"
@@ -31,10 +31,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One limit on the certification rows: what was seen there, and what follows for new rows.
+    """One limit on the certification rows: its value there, and the conclusion for new rows.
 
-    `bound` is the one that the verdict rests on: the limit's side of the value, or for a violation
-    the other one; NaN if there is none. `rows_needed` is what the smallest cell would take.
+    `bound` decides the verdict: on the limit's side of the value, or for a violation on the other
+    side; NaN if there is none. `rows_needed` is the necessary size of the smallest cell.
     """
 
     limit: str
@@ -49,11 +49,11 @@ class Finding:
 
     @property
     def is_certified(self) -> bool:
-        """Whether the limit may be claimed to hold on new rows."""
+        """True if the limit may be claimed to hold on new rows."""
         return self.verdict is Verdict.CERTIFIED
 
     def __str__(self) -> str:
-        """The verdict as every output has it: what is approximate is called so."""
+        """Return the verdict as in every output; an approximate one is called so."""
         words = f"{self.limit}: {self.verdict}"
         if self.is_approximate:
             words += " (approximate)"
@@ -65,8 +65,8 @@ def judge(
 ) -> Finding:
     """Test one limit: a certificate is wrong with probability at most `risk`.
 
-    The exact bound is tried first. Only where it does not pass, and an approximate one is known
-    and allowed, is that tried, and the finding says so.
+    The exact bound is tried first. If it does not pass, an approximate bound is tried, provided
+    that it is known and allowed, and the finding says so.
     """
     exact = exact_bounds(evidence, risk)
     approximate = approximate_bounds(evidence, risk) if approximate_allowed else None
@@ -85,11 +85,11 @@ def judge(
 
 
 def all_certified(findings: Sequence[Finding]) -> bool:
-    """Whether all limits may be claimed at once, at the risk that each was tested with.
+    """Return True if all limits may be claimed at once, at the risk of each single test.
 
-    No correction for their number: that they do not all hold means that one certain limit does
-    not, and its own test passes with probability at most the risk, so that all of them pass with
-    at most that (an intersection-union test).
+    Their number needs no correction: if not all hold, one certain limit does not, and its own test
+    passes with probability at most the risk; all of them pass with at most the same probability
+    (an intersection-union test).
     """
     return bool(findings) and all(finding.is_certified for finding in findings)
 
@@ -100,12 +100,12 @@ def _near(bounds: Bounds, limit: Limit) -> float:
 
 
 def _far(bounds: Bounds, limit: Limit) -> float:
-    """The bound on the side that the limit leaves free."""
+    """Return the bound on the side without a limit."""
     return bounds.upper if limit.at_least else bounds.lower
 
 
 def _finding(evidence: Evidence, verdict: Verdict, limit: Limit, bounds: Bounds) -> Finding:
-    """A finding that one of the bounds decides, and that needs no more rows."""
+    """Return a finding decided by one of the bounds; it needs no more rows."""
     is_upper = limit.at_least == (verdict is Verdict.VIOLATED)
     bound = bounds.upper if is_upper else bounds.lower
     return Finding(
@@ -146,7 +146,7 @@ def _rows_in_words(evidence: Evidence, limit: Limit, rows: int | None) -> str:
 
 
 def why_not_estimable(evidence: Evidence) -> str:
-    """Why no bound is known for the evidence, in words."""
+    """Say why no bound is known for the evidence."""
     unknown = why_unknown(evidence)
     if unknown:
         return f"the evidence {unknown}" if unknown.startswith(("has ", "gives ")) else unknown
