@@ -43,10 +43,11 @@ from automl_admm.runs.finish.demands import (
     demand_certified,
     demand_feasible,
     explain_fallback,
+    tell_broken,
 )
-from automl_admm.runs.finish.held_out import tell_broken
 from automl_admm.runs.finish.no_success import best_or_raise
-from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.session.session import is_begun, seconds_used
 from automl_admm.runs.validation import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.core.errors import NoSuccessError
@@ -40,66 +39,17 @@ from automl_admm.runs.finish.final_fit import (
     refit_best,
     reserved_for_walk,
 )
+from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
-from automl_admm.runs.finish.python_model import load_fitted
+from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.run_files import keep_predictions, write_model
 from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.saved.certified_run import write_rows_aside
-from automl_admm.runs.saved.model_file import load_model
 from automl_admm.runs.search_run import Subject, Tools, run_search, teller
-from automl_admm.runs.session.kept_model import is_better, model_that_is_there
 from automl_admm.runs.session.session import Session, open_session
 from automl_admm.store.run_folder import RunFolder
-
-
-@dataclass(frozen=True)
-class PipelineResult:
-    """The outcome of a run over pipelines; `pickled` is the pipeline as the final fit wrote it.
-
-    `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
-    there was the time to test. Where the model of an earlier session is better than what there was
-    the time to fit, it stays where it was `kept`.
-    """
-
-    result: RunResult
-    pickled: bytes = field(repr=False)
-    refit: Refit
-    preparation: Preparation = field(repr=False)
-    certificate: Certificate | None = None
-    kept: RunFolder | None = None
-
-    @cached_property
-    def model(self) -> Any:
-        """A plain fitted scikit-learn Pipeline, loaded when it is first asked for.
-
-        Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where
-        those of groups were, in a `GroupThresholdClassifier` of this package.
-        """
-        return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
-
-    @property
-    def best(self) -> Evaluation:
-        """The evaluation whose pipeline was fitted and ships."""
-        return self.refit.evaluation
-
-    @property
-    def fallback(self) -> str | None:
-        """What had to do, "few rows" or "constant", where nothing was evaluated in time."""
-        return self.result.fallback
-
-    @property
-    def is_certified(self) -> bool | None:
-        """Whether its limits are proven to hold; None if no proof was asked for."""
-        if self.preparation.aside is None:
-            return None
-        return self.certificate is not None and self.certificate.is_certified
-
-    @property
-    def score(self) -> float:
-        """Its score on validation rows."""
-        return self.preparation.metric.score(self.best.loss)
 
 
 def run_pipelines(prepared: Preparation) -> PipelineResult:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
-from automl_admm.runs.saved.model_file import load_model
+from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
 QUICK = (

@@ -24,8 +24,8 @@ import pytest
 
 from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.changes import find_changes
-from automl_admm.runs.session.saved_request import read_request
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.file_schemas import HOLDER, SCHEMAS, STORE, certificate
 from automl_admm.store.json_content import read_content, with_digest

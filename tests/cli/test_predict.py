@@ -14,7 +14,7 @@ import pytest
 
 from automl_admm.cli.main import main
 from automl_admm.data.columns import plain_missing
-from automl_admm.runs.saved.model_file import load_model
+from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.json_content import DIGEST
 from automl_admm.store.run_folder import RunFolder
 

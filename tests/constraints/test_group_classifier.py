@@ -22,7 +22,7 @@ from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.records import EvaluatedPipeline
-from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.runs.finish.trusted_types import TRUSTED
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.normal(size=60), "sex": np.resize(["f", "m"], 60)})

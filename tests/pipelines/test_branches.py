@@ -19,7 +19,7 @@ from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_sc
 from automl_admm.pipelines.stacking import StackedPredictions, fold_count
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.plugins.registry import Registry
-from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.runs.finish.trusted_types import TRUSTED
 
 ROWS = 60
 FOREST = Step("random_forest", (("n_estimators", 10),))

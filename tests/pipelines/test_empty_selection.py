@@ -14,7 +14,7 @@ from automl_admm.core.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.plugins.registry import Registry
-from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.runs.finish.trusted_types import TRUSTED
 
 ROWS = 60
 MODEL = Step("decision_tree")

@@ -19,7 +19,7 @@ from automl_admm.cli.main import main
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.labels import number_classes
-from automl_admm.runs.saved.model_file import load_model
+from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
 ROWS = 600

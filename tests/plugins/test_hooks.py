@@ -34,7 +34,8 @@ from automl_admm.core.space import Selection
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 
 GRAMMAR = """

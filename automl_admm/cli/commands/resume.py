@@ -21,7 +21,7 @@ from automl_admm.data.timed_reading import read_again
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.session.saved_request import read_request
+from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.runs.validation import ON_INFEASIBLE
 from automl_admm.store.run_folder import RunFolder

@@ -28,10 +28,11 @@ from automl_admm.runs.finish.demands import (
     demand_evaluated,
     demand_feasible,
     explain_fallback,
+    tell_broken,
 )
-from automl_admm.runs.finish.held_out import tell_broken
 from automl_admm.runs.finish.no_success import is_interrupted
-from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.store.network_fs import network_notice
 

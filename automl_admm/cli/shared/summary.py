@@ -19,7 +19,7 @@ from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.limit_prices import binding, price_limits
-from automl_admm.runs.pipelines import PipelineResult
+from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.prepare.preparation import Preparation
 
 Summary = dict[str, Any]

@@ -1,88 +1,35 @@
-"""Certification around a search: limits tightened before it, and a walk over the best after it."""
+"""Certification after a search: a walk over the best pipelines, and the certificate of one."""
 
 from __future__ import annotations
 
 import logging
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.certificate import Certificate
-from automl_admm.certify.plan.margins import tighten
-from automl_admm.certify.plan.planning import IMPOSSIBLE, Demand, can_pass, plan
 from automl_admm.certify.plan.power import half_width
-from automl_admm.certify.walk.looks import Look, expect_look, question_of, risk_of_look, take_look
+from automl_admm.certify.walk.looks import Look, question_of, risk_of_look, take_look
 from automl_admm.certify.walk.sequence import Contender, Step, order, walk
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.core.errors import DiskFullError, StoreError
 from automl_admm.core.evidence import Evidence
-from automl_admm.core.problem import ONE_CLASS, Evaluation, Limit, Status
+from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import decode_evidence, read_told
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.work import EVIDENCE
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.run_files import versions
+from automl_admm.runs.prepare.set_aside import USUAL_SPREAD, Aside, Question, is_hopeless
+from automl_admm.runs.provenance import versions
 
 logger = logging.getLogger(__name__)
 
-LEAST_FRACTION = 0.2
-# How much a cost varies from one fit to the next: nobody knows it beforehand.
-USUAL_SPREAD = 0.1
-# Enough for the 0.9 quantile at a risk of 0.025, with two slow calls among them.
-CALLS = 70
-
 Fit = Callable[[Evaluation], Finished]
-
-
-@dataclass(frozen=True)
-class Aside:
-    """What a run that certifies knows before its search.
-
-    `examples` has, for each limit that is measured on rows, evidence as a middling pipeline would
-    give it on all rows, and None for the others. `fraction` is the share of the rows that is set
-    aside; `shortfalls` says for which limits it is too small, and `impossible` which of these no
-    rows can certify.
-    """
-
-    confidence: float
-    fraction: float
-    examples: tuple[Evidence | None, ...]
-    shortfalls: tuple[str, ...] = ()
-    impossible: tuple[str, ...] = ()
-
-    @property
-    def risk(self) -> float:
-        """What all looks at the rows set aside may spend together."""
-        return 1.0 - self.confidence
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is asked of the rows set aside: of which rows, in which ledger, by which run.
-
-    `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
-    part of these count together. `run` is the hash of what the search is made of. `way` is that of
-    how it was asked, if a run made again asks the same, and empty if it may ask something else.
-    """
-
-    rows: str
-    count: int
-    ledger: Path
-    run: str
-    data: str
-    way: str = ""
-
-    @property
-    def next_look(self) -> int:
-        """The number of the look to come, from 1; a run made again has the one that it had."""
-        return expect_look(self.ledger, self.data, self.way, earlier=(self.rows,))
 
 
 @dataclass(frozen=True)
@@ -99,75 +46,6 @@ class Examined:
     finished: Finished
 
 
-def default_ledger() -> Path:
-    """Where looks at certification rows are counted: one file for all runs of a user."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "automl-admm" / "looks.json"
-
-
-def plan_aside(
-    constraints: Sequence[Constraint],
-    examples: Sequence[Evidence | None],
-    confidence: float,
-    fraction: float | None = None,
-) -> Aside:
-    """How many rows to set aside, and what they will not be enough for.
-
-    Costs and facts take no rows to test, but they need some to be measured on. Of a limit relative
-    to the baseline nobody knows yet what it takes.
-    """
-    demands = [
-        Demand(constraint.limit, example)
-        for constraint, example in zip(constraints, examples, strict=True)
-        if example is not None and constraint.of_baseline is None
-    ]
-    planned = plan(demands, risk_of_look(1, 1.0 - confidence), fraction=fraction)
-    share = fraction or max(planned.fraction, LEAST_FRACTION)
-    untested = tuple(
-        f"{IMPOSSIBLE} {constraint.limit}: no test is known for one number of one fit."
-        for constraint in constraints
-        if _is_one_number(constraint)
-    )
-    said, impossible = planned.shortfalls + untested, planned.impossible + untested
-    return Aside(confidence, share, tuple(examples), said, impossible)
-
-
-def _is_one_number(constraint: Constraint) -> bool:
-    """Whether a cost is declared to be a plain number, and no record that a test may rest on."""
-    returned = getattr(constraint.function, "__annotations__", {}).get("return")
-    return constraint.kind == "measured" and returned in ("float", float)
-
-
-def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
-    """The limits that the search is given: two half-widths inside those of the user.
-
-    One that nothing can pass on so few rows stays as it is: to aim inside of it would cost, and
-    bring no proof.
-    """
-    pairs = zip(constraints, aside.examples, strict=True)
-    return tuple(_aimed(constraint, example, aside, risk) for constraint, example in pairs)
-
-
-def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, risk: float) -> Limit:
-    limit = constraint.limit
-    if example is not None:
-        is_hopeless = _is_hopeless(constraint, example, aside, risk)
-        return limit if is_hopeless else tighten(limit, example, aside.fraction, risk)
-    if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
-        return limit
-    return replace(limit, bound=limit.bound * (1.0 - 2.0 * USUAL_SPREAD))
-
-
-def _is_hopeless(
-    constraint: Constraint, example: Evidence | None, aside: Aside, risk: float
-) -> bool:
-    """Whether the best value there can be would not pass on the rows set aside."""
-    if example is None:
-        return False
-    seen = stretch(example, aside.fraction)
-    return not can_pass(constraint.limit, seen, risk, approximate_allowed=True)
-
-
 def contend(
     evaluations: Sequence[Evaluation], constraints: Sequence[Constraint], aside: Aside
 ) -> tuple[Contender, ...]:
@@ -180,7 +58,7 @@ def contend(
     evaluations = [one for one in evaluations if one.one_class is None]
     risk = risk_of_look(1, aside.risk)
     pairs = zip(constraints, aside.examples, strict=True)
-    if any(_is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
+    if any(is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
     contenders = [

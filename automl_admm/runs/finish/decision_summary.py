@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from automl_admm.core.run import CONSTANT
 from automl_admm.pipelines.labels import positive_of
 from automl_admm.pipelines.thresholds.single import say_threshold
-
-if TYPE_CHECKING:
-    from automl_admm.runs.pipelines import PipelineResult
+from automl_admm.runs.finish.outcome import PipelineResult
 
 
 @dataclass(frozen=True, slots=True)

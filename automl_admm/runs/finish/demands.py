@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifiedError, Remedy
 from automl_admm.core.problem import Evaluation
 from automl_admm.core.run import CONSTANT
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.no_success import explain
-from automl_admm.runs.pipelines import PipelineResult
+from automl_admm.runs.finish.outcome import PipelineResult
 
 LONGER = Remedy("Give a longer {time_budget}.")
 
@@ -73,3 +75,21 @@ def _how_far(
             f"'{one_class}'."
         )
     return f"no pipeline within the limits was found ({'; '.join(broken)})."
+
+
+def tell_broken(outcome: PipelineResult) -> Iterator[str]:
+    """Yield a sentence for every limit that held where the pipeline was chosen and not elsewhere.
+
+    A certificate says more of the same rows; what it proves is not broken.
+    """
+    refit, constraints = outcome.refit, outcome.preparation.constraints
+    if outcome.is_certified or len(refit.held_out_constraints) != len(constraints):
+        return
+    values = zip(constraints, outcome.best.constraints, refit.held_out_constraints, strict=True)
+    for constraint, value, other in values:
+        limit = constraint.limit
+        if limit.holds(value) and not limit.holds(other):
+            yield (
+                f"{limit} is BROKEN on the {refit.held_out_rows} rows held out ({other:.4g}); it "
+                f"holds on the validation rows ({value:.4g}), by which the pipeline was chosen."
+            )

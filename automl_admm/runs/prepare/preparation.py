@@ -30,7 +30,8 @@ from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Constraint, Task
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.certification import (
+from automl_admm.runs.prepare.assembly import Plan, check_executor, plan_search, resolve_constraints
+from automl_admm.runs.prepare.set_aside import (
     CALLS,
     Aside,
     Question,
@@ -38,11 +39,10 @@ from automl_admm.runs.finish.certification import (
     default_ledger,
     plan_aside,
 )
-from automl_admm.runs.finish.run_files import fingerprint, fingerprint_data, run_of
-from automl_admm.runs.prepare.assembly import Plan, check_executor, plan_search, resolve_constraints
 from automl_admm.runs.prepare.starts import read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
-from automl_admm.runs.session.saved_request import way_of
+from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.saved_request import way_of
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, EvaluatedPipeline
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.certification import CALLS
-from automl_admm.runs.finish.run_files import hash_table
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation, trial_rows
-from automl_admm.runs.saved.model_file import load_model, rows_for_the_model
+from automl_admm.runs.prepare.set_aside import CALLS
+from automl_admm.runs.provenance import hash_table
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 

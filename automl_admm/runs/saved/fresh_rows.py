@@ -14,7 +14,7 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.config import count_workers
-from automl_admm.runs.finish.run_files import hash_table
+from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder

@@ -23,20 +23,10 @@ from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import count_workers
-from automl_admm.runs.finish.certification import (
-    ask,
-    contend,
-    default_ledger,
-    plan_aside,
-    whole_text,
-)
-from automl_admm.runs.finish.run_files import (
-    fingerprint,
-    fingerprint_data,
-    hash_table,
-    run_of,
-)
+from automl_admm.runs.finish.certification import ask, contend, whole_text
 from automl_admm.runs.prepare.preparation import trial_rows
+from automl_admm.runs.prepare.set_aside import default_ledger, plan_aside
+from automl_admm.runs.provenance import fingerprint, fingerprint_data, hash_table, run_of
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore

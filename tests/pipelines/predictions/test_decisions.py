@@ -21,8 +21,8 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.runs.saved.model_file import load_model
 from automl_admm.search.protocol import default_start
 from automl_admm.store.run_folder import RunFolder
 

@@ -33,8 +33,8 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.trusted_types import TRUSTED
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.runs.saved.trusted_types import TRUSTED
 from automl_admm.search.protocol import default_start
 
 ROWS = 300

@@ -13,15 +13,8 @@ from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
 from automl_admm.pipelines.work import EVIDENCE
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.certification import (
-    Aside,
-    Question,
-    aim,
-    contend,
-    default_ledger,
-    examine,
-    plan_aside,
-)
+from automl_admm.runs.finish.certification import contend, examine
+from automl_admm.runs.prepare.set_aside import Aside, Question, aim, default_ledger, plan_aside
 
 FPR = Constraint(Limit("fpr", 0.10, extreme=0.0), lambda _: 0.0, kind="statistical")
 COST = Constraint(Limit("latency_us", 50.0, extreme=0.0), lambda _: 0.0)

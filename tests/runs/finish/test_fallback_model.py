@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, InfeasibleError, Limit
 from automl_admm.core.errors import FallbackWarning
-from automl_admm.runs.saved.model_file import load_model
+from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
 # What cannot be interrupted runs in this process: the time is up when its first fit is done.

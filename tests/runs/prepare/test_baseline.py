@@ -14,7 +14,8 @@ from automl_admm.core.errors import ConfigurationError, NoSuccessError
 from automl_admm.core.problem import Limit
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.pipelines import PipelineResult, run_pipelines
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.baseline import _limit
 from automl_admm.runs.prepare.preparation import prepare
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import pickle
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +20,12 @@ from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.runs.finish.trusted_types import TRUSTED
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
+
+LOAD_SECONDS = 60.0
+HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
 # What a model's file may become when it is unpacked: arrays of one value shrink much, none so much.
 MOST_TIMES = 100
@@ -130,3 +135,28 @@ def trusted_types(plugins: Plugins) -> frozenset[str]:
     """What the components that ship consist of, and what plugins say of theirs."""
     records = (record for registry in plugins.components.values() for record in registry)
     return TRUSTED.union(*(record.trusted_types for record in records))
+
+
+def load_fitted(content: bytes, seconds: float = LOAD_SECONDS) -> Any:
+    """Load a pickled pipeline; raises AutomlAdmmError if that fails, or takes too long.
+
+    It is loaded in a thread, which is left alone if it hangs.
+    """
+    found: list[Any] = []
+    problems: list[BaseException] = []
+
+    def load() -> None:
+        try:
+            found.append(pickle.loads(content))  # noqa: S301 - a child of ours wrote it
+        except BaseException as problem:  # noqa: BLE001 - a component may raise SystemExit
+            problems.append(problem)
+
+    thread = threading.Thread(target=load, name="automl-admm-load", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if found:
+        return found[0]
+    reason = f"it takes longer than {seconds:g} s"
+    if problems:
+        reason = f"{type(problems[0]).__name__}: {problems[0]}".rstrip(".")
+    raise AutomlAdmmError(f"the fitted pipeline cannot be loaded: {reason}.", hint=HINT)

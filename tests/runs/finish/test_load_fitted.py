@@ -7,7 +7,7 @@ import time
 import pytest
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.runs.finish.python_model import load_fitted
+from automl_admm.runs.finish.model_file import load_fitted
 
 
 class Loaded:

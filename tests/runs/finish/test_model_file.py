@@ -16,8 +16,8 @@ from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
 from automl_admm.plugins.specs import hookimpl
-from automl_admm.runs.saved.model_file import load_model, trusted_types
-from automl_admm.runs.saved.trusted_types import TRUSTED
+from automl_admm.runs.finish.model_file import load_model, trusted_types
+from automl_admm.runs.finish.trusted_types import TRUSTED
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 ROWS = 80

@@ -26,9 +26,9 @@ from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.finish.run_files import write_settings
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.runs.session.saved_request import read_request
+from automl_admm.runs.saved_request import read_request
+from automl_admm.runs.session.run_json import write_settings
 from automl_admm.store.run_folder import RunFolder
 
 LIMIT = "columns <= 20"

@@ -1,0 +1,65 @@
+"""The outcome of a run over pipelines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from automl_admm.certify.certificate import Certificate
+from automl_admm.core.problem import Evaluation
+from automl_admm.core.run import RunResult
+from automl_admm.runs.finish.final_fit import (
+    Refit,
+)
+from automl_admm.runs.finish.model_file import load_fitted, load_model
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.store.run_folder import RunFolder
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """The outcome of a run over pipelines; `pickled` is the pipeline as the final fit wrote it.
+
+    `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
+    there was the time to test. Where the model of an earlier session is better than what there was
+    the time to fit, it stays where it was `kept`.
+    """
+
+    result: RunResult
+    pickled: bytes = field(repr=False)
+    refit: Refit
+    preparation: Preparation = field(repr=False)
+    certificate: Certificate | None = None
+    kept: RunFolder | None = None
+
+    @cached_property
+    def model(self) -> Any:
+        """A plain fitted scikit-learn Pipeline, loaded when it is first asked for.
+
+        Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where
+        those of groups were, in a `GroupThresholdClassifier` of this package.
+        """
+        return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
+
+    @property
+    def best(self) -> Evaluation:
+        """The evaluation whose pipeline was fitted and ships."""
+        return self.refit.evaluation
+
+    @property
+    def fallback(self) -> str | None:
+        """What had to do, "few rows" or "constant", where nothing was evaluated in time."""
+        return self.result.fallback
+
+    @property
+    def is_certified(self) -> bool | None:
+        """Whether its limits are proven to hold; None if no proof was asked for."""
+        if self.preparation.aside is None:
+            return None
+        return self.certificate is not None and self.certificate.is_certified
+
+    @property
+    def score(self) -> float:
+        """Its score on validation rows."""
+        return self.preparation.metric.score(self.best.loss)

@@ -1,0 +1,58 @@
+"""The identity of a run: its versions, the hashes of its rows, the name of its search."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows
+from automl_admm.pipelines.labels import sorted_order
+from automl_admm.pipelines.predictions.measured import Table
+
+LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result may hang on."""
+    return {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in LIBRARIES
+    }
+
+
+def fingerprint(table: Any) -> str:
+    """The hash of the rows of a table and their target."""
+    import pandas as pd
+
+    frame = pd.DataFrame(table.X)
+    digest = hashlib.sha256(repr([*map(str, frame.columns)]).encode())
+    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    # The same rows whichever class is the positive one.
+    y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
+    digest.update(pd.util.hash_pandas_object(pd.Series(y), index=False).to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+def fingerprint_data(table: Table) -> str:
+    """The hash of all that is known of all rows, whatever their order and which column is what."""
+    return fingerprint_rows(hash_table(table))
+
+
+def hash_table(table: Table) -> Hashes:
+    """A number for each row, by its features, its label, and what limits alone see of it."""
+    import pandas as pd
+
+    frame = pd.DataFrame(table.X)
+    known = set(map(str, frame.columns))
+    apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
+    features = (frame.iloc[:, place] for place in range(frame.shape[1]))
+    more = (table.sensitive[name] for name in apart)
+    return hash_rows([*features, *more, table.labels()], len(table.y))
+
+
+def run_of(searched: str, seed: int) -> str:
+    """What a search is made of, that a question is asked by: its rows by their hash, its seed."""
+    return f"{searched} {seed}"

@@ -1,0 +1,115 @@
+"""`run.json`: the settings of a run, the data it ran on, its sessions and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from automl_admm.core.run import RunResult
+from automl_admm.pipelines.labels import is_turned, positive_of
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.provenance import fingerprint, versions
+from automl_admm.runs.saved_request import describe_request
+from automl_admm.runs.session.changes import hash_space
+from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One session of a run: when it began, and how long it took, None if nobody could say."""
+
+    begun: str
+    seconds: float | None = None
+
+
+def write_settings(
+    folder: RunFolder,
+    prepared: Preparation,
+    stretches: Sequence[Stretch],
+    *,
+    state: str,
+    result: RunResult | None = None,
+) -> None:
+    """`run.json`: the resolved settings, what they ran on and with, and how it ended."""
+    content: dict[str, Any] = {
+        "state": state,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "title": prepared.config.title,
+        **describe_run(prepared),
+        "sessions": [asdict(stretch) for stretch in stretches],
+    }
+    if result is not None:
+        content["result"] = {
+            "feasible": result.feasible,
+            "fallback": result.fallback,
+            "stopped_by": result.stopped_by,
+            "seconds": round(result.seconds, 3),
+            "one_class": None if result.best is None else result.best.one_class,
+            "evaluations": len(result.evaluations),
+            "ledger": {account: round(spent, 3) for account, spent in result.ledger.items()},
+            "work": {account: round(spent, 3) for account, spent in result.work.items()},
+        }
+    write_json(folder.settings, content)
+    text = prepared.grammar.text.encode()
+    if not folder.grammar.exists() or folder.grammar.read_bytes() != text:
+        write_atomically(folder.grammar, text)
+
+
+def describe_run(prepared: Preparation) -> dict[str, Any]:
+    """What a run is made of: what was asked for and resolved, the data, and the versions."""
+    return {
+        "request": describe_request(prepared.config),
+        "settings": _settings(prepared),
+        "data": _describe(prepared.work),
+        "schema": prepared.schema.describe(),
+        "versions": versions(),
+        "plugins": {info.name: info.provider for info in prepared.plugins.infos},
+    }
+
+
+def _settings(prepared: Preparation) -> dict[str, Any]:
+    config, classes = prepared.config, prepared.work.table.classes
+    return {
+        "grammar": str(config.grammar),
+        "grammar_text": prepared.grammar.text,
+        "space_sha256": hash_space(prepared.grammar.pipelines.space),
+        "max_depth": config.max_depth,
+        "starts": [prepared.grammar.pipelines.text(start) for start in prepared.starts],
+        "task": prepared.task,
+        "budget_seconds": config.seconds,
+        "max_evaluations": config.max_evaluations,
+        "metric": prepared.metric.name,
+        "metric_best": prepared.metric.best,
+        "limits": [_limit(constraint.limit) for constraint in prepared.constraints],
+        "theta_solver": config.theta_solver,
+        "z_solver": config.z_solver,
+        "strategy": config.strategy,
+        "executor": config.executor,
+        "workers": config.workers,
+        "folds": len(prepared.work.splits),
+        "test_size": config.test_size,
+        "certify": config.certify,
+        "group_thresholds": config.group_thresholds,
+        # None is the last of the sorted labels, as it was in all runs of older versions.
+        "positive": str(positive_of(classes)) if is_turned(classes) else None,
+        "target": prepared.target,
+        "sensitive": list(prepared.sensitive),
+        "seed": config.seed,
+    }
+
+
+def _describe(work: PipelineWork) -> dict[str, Any]:
+    table, held_out = work.table, work.held_out
+    return {
+        "rows": len(table.y),
+        "columns": table.X.shape[1],
+        "sha256": fingerprint(table),
+        "held_out_sha256": None if held_out is None else fingerprint(held_out),
+    }
+
+
+def _limit(limit: Any) -> dict[str, Any]:
+    return {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
