@@ -1,4 +1,4 @@
-"""Limits meet the data before anything is trained: what cannot be measured is told at once."""
+"""Try limits on the data before anything is trained, and report unmeasurable ones at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SURE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """Rows that limits will be measured on; `classes` is 0 where a quantity is predicted."""
+    """Rows to measure limits on; `classes` is 0 for a regression."""
 
     X: Any
     y: Any
@@ -31,7 +31,7 @@ class TrialRows:
 
 
 def columns_of(constraints: Iterable[Constraint]) -> set[str]:
-    """The columns that limits name."""
+    """Return the columns named by limits."""
     groupings = (c.groups for c in constraints if isinstance(c.groups, Grouping))
     return {column.name for grouping in groupings for column in grouping.columns}
 
@@ -41,10 +41,10 @@ def meet_data(
     rows: TrialRows,
     groups: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Constraint, ...]:
-    """The constraints, knowing their groups; raises where the target or a column is not for them.
+    """Return the constraints with their groups; raise if the target or a column does not suit them.
 
-    The rows are all there are, so that a group which a part of them lacks is known to be missing.
-    Where the names of its `groups` are known already, by the limit, rows may lack some of them.
+    The rows are all rows of the data, so a group absent from a part of them is known to be missing.
+    If the limit's `groups` are known already, the rows may lack some of them.
     """
     return tuple(_met(constraint, rows, groups or {}) for constraint in constraints)
 
@@ -80,10 +80,10 @@ def _check_target(constraint: Constraint, classes: int) -> None:
 
 
 def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> None:
-    """Measure predictions that are right on every validation part.
+    """Measure perfect predictions on every validation part.
 
-    What has no value even then has none for any pipeline. Only statistical constraints are
-    tried: the others look at the pipeline that is not there yet.
+    A constraint without a value even then has none for any pipeline. Only statistical constraints
+    are tried: the others need a pipeline, and there is none yet.
     """
     tried = [constraint for constraint in constraints if constraint.kind == "statistical"]
     for number, part in enumerate(parts, start=1):
@@ -99,7 +99,7 @@ def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> Non
 
 
 def _right(rows: TrialRows) -> EvaluatedPipeline:
-    """What a pipeline would be seen as that is right about all these rows."""
+    """Return a stand-in for a pipeline with perfect predictions on these rows."""
     y = np.asarray(rows.y)
     if not rows.classes:
         return stand_in(rows, y, y)
@@ -109,9 +109,9 @@ def _right(rows: TrialRows) -> EvaluatedPipeline:
 
 
 def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipeline:
-    """What a pipeline would be seen as that predicts this; what is in its place predicts nothing.
+    """Return a stand-in for a pipeline with these predictions.
 
-    It is good for statistical constraints alone, which do not look at the pipeline.
+    Use it for statistical constraints only: they do not look at the pipeline.
     """
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
@@ -137,7 +137,7 @@ def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str
 
 
 def _cure(constraint: Constraint, parts: Sequence[TrialRows], reason: str) -> str:
-    """What to do, with the number of rows of the group that the reason speaks of."""
+    """Say how to fix it, with the number of rows of the group in the reason."""
     function = constraint.function
     if not isinstance(function, Grouped):
         return "Try fewer folds, or more rows."

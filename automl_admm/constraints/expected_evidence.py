@@ -1,8 +1,8 @@
-"""Evidence before there is a pipeline: what a middling one would give on the rows there are.
+"""Evidence before the first fit: the expected evidence of a middling pipeline on the given rows.
 
-How many rows a certificate takes, and how far inside its limits a search should aim, has to be
-known before the first fit. What counts for it is how many rows of which kind there are, which is
-true of the data, and roughly how good a pipeline is, which is assumed here.
+The number of rows for a certificate, and the safety margin of a search inside its limits, must be
+known before the first fit. They depend on the number of rows of each kind, known from the data,
+and roughly on the quality of a pipeline, assumed here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEED = 0
 
 
 def imagine(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
-    """Evidence for each limit that is measured on rows; None for costs and facts."""
+    """Return evidence for each limit measured on rows; None for costs and facts."""
     evaluated = _middling(rows)
     return tuple(
         as_evidence(constraint.function(evaluated)) if constraint.kind == "statistical" else None

@@ -1,4 +1,4 @@
-"""By which groups a run may decide: those of its first limit that compares decisions."""
+"""The groups for group thresholds: those of the first limit to compare decisions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from automl_admm.plugins.records import Constraint
 
 @dataclass(frozen=True, slots=True)
 class FeatureGroups:
-    """Groups that are made of features, so that they are known of every row to be predicted.
+    """Groups made of features, and so known for every row to predict.
 
-    `columns` are the features with the points where they are cut.
+    `columns` are the features with their cut points.
     """
 
     columns: Mapping[str, tuple[float, ...]]
@@ -33,7 +33,7 @@ class FeatureGroups:
         return name_groups(X, self.columns)
 
     def fix(self, pipeline: Any, thresholds: Thresholds, response: str, classes: Any) -> Any:
-        """The fitted pipeline in a `GroupThresholdClassifier`, whose fit sees the labels alone."""
+        """Wrap a fitted pipeline in a `GroupThresholdClassifier`; its fit sees only the labels."""
         from sklearn.frozen import FrozenEstimator
 
         from automl_admm.constraints.group_classifier import GroupThresholdClassifier
@@ -52,10 +52,10 @@ class FeatureGroups:
 def decide_by_groups(
     constraints: Sequence[Constraint], apart: Iterable[str], classes: int
 ) -> FeatureGroups:
-    """The groups of the first limit that compares decisions.
+    """Return the groups of the first limit to compare decisions.
 
-    Raises if there is none, if the target has not two `classes`, or if its groups are made of
-    columns that are set `apart`: nobody knows them of a row that is to be predicted.
+    Raise if there is none, if the target has not two `classes`, or if its groups are made of
+    columns set `apart`: they are unknown for a row to predict.
     """
     if classes != 2:
         found = f"{classes} classes" if classes else "a quantity"

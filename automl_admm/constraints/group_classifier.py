@@ -1,4 +1,4 @@
-"""A classifier that decides by the group of a row, because scikit-learn alone has no such thing.
+"""A classifier with a decision threshold for each group of rows; scikit-learn has none.
 
 Its own `FixedThresholdClassifier` has one threshold for all rows.
 """
@@ -30,12 +30,12 @@ def _estimator_has(method: str) -> Any:
 
 
 class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of two classes that has a decision threshold for each group.
+    """A classifier of two classes with a decision threshold for each group.
 
-    `columns` are the features that make the groups, each with the points where it is cut, or none:
+    `columns` are the features of the groups, each with its cut points (none for categories):
     `{"sex": (), "age": (30.0, 40.0)}`. `thresholds` are by the group's name, such as
-    `"f, age < 30"`; where it is unknown the plain `threshold` is taken. A row is of the positive
-    class where `response_method` says at least so much; that is `pos_label`, or the last class.
+    `"f, age < 30"`; an unknown group takes the plain `threshold`. A row is of the positive class
+    (`pos_label`, or the last class) if `response_method` returns at least the threshold.
     """
 
     pos_label: Any = None  # models that were saved before it had one are of the last class
@@ -58,7 +58,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.pos_label = pos_label
 
     def fit(self, X: Any, y: Any) -> GroupThresholdClassifier:
-        """Fit the estimator; the thresholds stay what they are."""
+        """Fit the estimator; the thresholds stay."""
         if len(np.unique(y)) != 2:
             raise DataError(f"thresholds part two classes, and y has {len(np.unique(y))}.")
         if self.pos_label is not None and self.pos_label not in list(np.unique(y)):
@@ -105,7 +105,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
 
 def name_groups(X: Any, columns: Mapping[str, Sequence[float]]) -> Names:
-    """The name of the group of every row, given a frame that has these columns among others."""
+    """Return the group name of every row of a frame with these columns."""
     import pandas as pd
 
     known = {str(name): name for name in getattr(X, "columns", ())}

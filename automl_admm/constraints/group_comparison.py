@@ -1,4 +1,4 @@
-"""What a measurement comes to on each group, and how the groups compare."""
+"""Measurements by group, and comparisons between groups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from automl_admm.plugins.records import (
 def by_group(
     function: ConstraintFunction, evaluated: EvaluatedPipeline, groups: Masks
 ) -> Mapping[str, Evidence]:
-    """What a function measures on the rows of each group; a group without rows has no value."""
+    """Measure the rows of each group; a group without rows has no value."""
     return {
         name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
         for name, rows in groups.items()
@@ -57,7 +57,7 @@ class RatioOf:
 class Grouped:
     """A comparison of groups as a function of an evaluated pipeline alone.
 
-    `names` are the groups of all the data: one that some rows lack is known to be missing there.
+    `names` are the groups of all the data, so a group absent from some rows is known to be missing.
     """
 
     function: GroupedFunction
@@ -65,7 +65,7 @@ class Grouped:
     names: tuple[str, ...] = ()
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
-        """What the comparison comes to on these rows."""
+        """Return the comparison on these rows."""
         return self.function(evaluated, self._masks(evaluated))
 
     def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:

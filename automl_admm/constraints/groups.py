@@ -1,4 +1,4 @@
-"""Which group every row belongs to: by the values of columns, or by where numbers are cut."""
+"""Groups of rows, by the values of columns or by cut points of numbers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Names = NDArray[np.object_]
 class Grouping:
     """Names the group of every row; of several columns it is their intersection.
 
-    Missing values are a group of their own: whom nothing is known of is somebody too.
+    Missing values are a group of their own, so that a limit protects these people, too.
     """
 
     columns: tuple[GroupColumn, ...]
 
     def __call__(self, frame: Any) -> Names:
-        """The names, given a frame that has the columns."""
+        """Return the group names of a frame with the columns."""
         parts = [_names(frame[column.name], column) for column in self.columns]
         return parts[0] if len(parts) == 1 else _joined(parts)
 
@@ -61,9 +61,9 @@ def _words(values: Any) -> Names:
 
 
 def _word(value: Any) -> str:
-    """A value as a name; a whole number has the same one whether or not it is kept as a float.
+    """Return a value as a name; a whole number has one name, stored as float or as integer.
 
-    It may be a float in one table and none in another, where no value is missing.
+    A column with gaps holds floats, the same column without gaps integers.
     """
     if not isinstance(value, float | np.floating):
         return str(value)
@@ -79,7 +79,7 @@ def _bins(values: Any, column: GroupColumn) -> Names:
 
 
 def bin_names(column: GroupColumn) -> list[str]:
-    """What the parts of a cut column are called, from the lowest on."""
+    """Name the parts of a cut column, from the lowest on."""
     cuts = [f"{cut:g}" for cut in column.cuts]
     between = pairwise(cuts)
     inner = [f"{low} <= {column.name} < {high}" for low, high in between]
@@ -87,7 +87,7 @@ def bin_names(column: GroupColumn) -> list[str]:
 
 
 def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> None:
-    """Raise if a column that is to be cut holds no numbers."""
+    """Raise if a column to be cut holds no numbers."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     for column in columns:
@@ -100,7 +100,7 @@ def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> N
 
 
 def group_names(names: Names, limit: str) -> tuple[str, ...]:
-    """The groups that there are, in order; one group, or very many, are refused."""
+    """Return the existing groups, in order; refuse a single group and very many."""
     found = tuple(sorted(set(names)))
     if len(found) < 2:
         one = f"all {len(names)} rows are in the group '{found[0]}'" if found else "there are none"

@@ -54,10 +54,10 @@ class _MistakeError(Exception):
 
 
 def read_text(text: str, example: str = EXAMPLE) -> WrittenLimit:
-    """The limit that a text stands for.
+    """Read the limit in a text.
 
-    Raises `ConfigurationError` with the place of the first mistake; `example` is shown where the
-    text does not look like a limit at all.
+    Raise `ConfigurationError` with the place of the first mistake; `example` is shown if the text
+    does not look like a limit at all.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -112,7 +112,7 @@ def _is_at_least(sense: Token) -> bool:
 
 
 def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
-    """Gather the points where a column is cut, which stand as entries of their own."""
+    """Gather the cut points of a column; in the text they are entries of their own."""
     found: list[tuple[Token, list[Token]]] = []
     for entry in tree.children:
         first, *rest = entry.children

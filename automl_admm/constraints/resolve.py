@@ -1,4 +1,4 @@
-"""From the name that a limit is on to the function that measures it."""
+"""Resolve the name in a limit to its measuring function."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Measures = Registry[ConstraintPlugin]
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """How NAME_gap and NAME_ratio follow from NAME."""
+    """The rule from NAME to NAME_gap or NAME_ratio."""
 
     measures: Measures
 
     def plugin(self, name: str) -> ConstraintPlugin:
-        """The constraint of a name: a plugin's, one that compares groups, or a scorer."""
+        """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
             return self.measures.get(name)
         for ending in (GAP, RATIO):
@@ -86,7 +86,7 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
 
 
 def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
-    """The constraint that a text stands for; its groups are not known before the data are."""
+    """Return the constraint of a text; its groups are unknown until the data are read."""
     plugin = _Comparing(measures).plugin(written.measure)
     _check_groups(written, plugin)
     groups = Grouping(written.columns) if written.columns else None
@@ -122,13 +122,13 @@ def _function(plugin: ConstraintPlugin, groups: Grouping | None) -> ConstraintFu
 
 
 def _limit(written: WrittenLimit, extreme: float | None) -> Limit:
-    """The limit; one that hangs on the baseline stands at the extreme until that is known."""
+    """Return the limit; one relative to the baseline is the extreme until that is known."""
     bound = (extreme or 0.0) if written.of_baseline else written.bound
     return Limit(written.name, bound, written.at_least, extreme)
 
 
 def bare_limit(written: WrittenLimit) -> Limit:
-    """A limit on a number that has no groups and no known range."""
+    """Return a limit on a number without groups and without a known range."""
     if written.columns:
         raise ConfigurationError(
             f"'{written.name}': there are no groups in what an objective returns.",

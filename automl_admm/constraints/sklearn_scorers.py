@@ -1,4 +1,4 @@
-"""Any scikit-learn metric as a measurement: its scorer is answered from what was predicted."""
+"""Any scikit-learn metric as a measurement; its scorer is answered from known predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNBOUNDED = "mutual_info_score"
 
 
 class Replayed:
-    """A fitted pipeline that can only repeat what it predicted of the rows at hand."""
+    """A stand-in for a fitted pipeline: it only repeats known predictions of the rows at hand."""
 
     def __init__(self, evaluated: EvaluatedPipeline) -> None:
         self._evaluated = evaluated
@@ -25,7 +25,7 @@ class Replayed:
         self._response = next((name for name in RESPONSES if hasattr(pipeline, name)), "")
 
     def predict(self, X: Any) -> Any:
-        """The decisions, whatever is asked about."""
+        """Return the known decisions for any rows."""
         del X
         return self._evaluated.decisions
 
@@ -36,7 +36,7 @@ class Replayed:
         return self._repeating(found) if name == self._response else found
 
     def _repeating(self, method: Any) -> Any:
-        """A method of that name: scorers go by what it is called."""
+        """Return a method with this name: scorers choose by the name."""
 
         @wraps(method)
         def respond(X: Any) -> Any:
@@ -55,13 +55,13 @@ class _Listening(Replayed):
     was_asked = False
 
     def predict(self, X: Any) -> Any:
-        """The decisions; that somebody wants them is remembered."""
+        """Return the decisions, and remember this request."""
         self.was_asked = True
         return super().predict(X)
 
 
 def _uses_decisions(name: str) -> bool:
-    """Whether a scorer asks for decisions, seen on four rows; one that fails on them may."""
+    """Return True if a scorer asks for decisions on four rows, or fails on them."""
     from sklearn.dummy import DummyClassifier
     from sklearn.metrics import get_scorer
 
@@ -78,9 +78,9 @@ def _uses_decisions(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a scorer of scikit-learn says; `neg_…` keeps the sign that scikit-learn gives it.
+    """The value of a scikit-learn scorer; `neg_…` keeps scikit-learn's sign.
 
-    The positive class of those that need one is the last of the sorted labels.
+    A scorer for a positive class takes the last of the sorted labels.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Scored:
 
 
 def scorer_names() -> Sequence[str]:
-    """The names that scikit-learn knows."""
+    """Return scikit-learn's scorer names."""
     from sklearn.metrics import get_scorer_names
 
     names: list[str] = get_scorer_names()
@@ -102,7 +102,7 @@ def scorer_names() -> Sequence[str]:
 
 
 def score_measure(name: str) -> ConstraintPlugin:
-    """A scorer as a plugin's constraint would be; it is best at 1, or at 0 where it is negated."""
+    """Return a scorer as a constraint record; its best value is 1, or 0 if negated."""
     highest = None if name == UNBOUNDED else 0.0 if name.startswith("neg_") else 1.0
     return ConstraintPlugin(
         name=name,

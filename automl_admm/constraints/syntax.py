@@ -10,7 +10,7 @@ PLAIN = re.compile(r"[^\W\d][\w.\-]*")
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column whose values are groups, or one of numbers and the points where it is cut."""
+    """A column with groups as values, or a number column with its cut points."""
 
     name: str
     cuts: tuple[float, ...] = ()
@@ -23,9 +23,9 @@ class GroupColumn:
 
 @dataclass(frozen=True, slots=True)
 class WrittenLimit:
-    """`measure[columns] <= bound`; as text it is canonical: one limit has one name.
+    """`measure[columns] <= bound`; its text is canonical: one limit has one name.
 
-    A bound may be so many times what is measured where the search begins.
+    A bound may be a multiple of the baseline's value.
     """
 
     measure: str
@@ -36,6 +36,6 @@ class WrittenLimit:
 
     @property
     def name(self) -> str:
-        """What the limit is on, in its canonical form."""
+        """The measured name with its columns, in canonical form."""
         groups = ",".join(map(str, self.columns))
         return f"{self.measure}[{groups}]" if groups else self.measure
