@@ -32,6 +32,7 @@ from automl_admm.data.python_rows import (
     put_in_order,
     schema_of_rows,
 )
+from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.sensitive import as_frame
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.plugins.records import Constraint, Task
@@ -120,12 +121,18 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         begun = time.monotonic()
         check_on_infeasible(self.on_infeasible)
-        rows, target = self._validated(X, plain_target(y))
-        schema = schema_of_rows(rows)
+        config, target = self._config(begun), plain_target(y)
         sensitive = None
         if sensitive_features is not None:
             sensitive = as_frame(sensitive_features, len(target))
-        config = self._config(begun)
+        portion = _portion(config, X, target)
+        if portion is not None:
+            warnings.warn(portion.tell(), UserWarning, stacklevel=3)
+            places, config = portion.places(target), replace(config, portion=str(portion))
+            X, target = take_rows(X, places), take_rows(target, places)
+            sensitive = None if sensitive is None else take_rows(sensitive, places)
+        rows, target = self._validated(X, target)
+        schema = schema_of_rows(rows)
         saves = config.folder is not None
         with started_early(config.executor, config.workers, saves=saves) as server:
             prepared = prepare(replace(config, server=server), rows, target, sensitive)
@@ -235,6 +242,21 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.non_deterministic = self.max_evaluations is None
         return tags
+
+
+def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:
+    """Say which rows a run takes: those of its earlier sessions, else as many as there is time for.
+
+    A table that is no such thing is told by whoever checks it.
+    """
+    is_table = isinstance(X, np.ndarray) or hasattr(X, "iloc")
+    if not is_table or len(X.shape) != 2 or np.shape(target) != X.shape[:1]:
+        return None
+    if not config.resumed or config.place is None:
+        return portion_within(X, config.seconds, config.begun)
+    folder = RunFolder(config.place)
+    portion = read_portion(folder.read(folder.settings).get("request", {}).get("portion"))
+    return portion if portion is not None and portion.rows == len(target) else None
 
 
 def _kept(given: Any, checked: Any) -> Any:

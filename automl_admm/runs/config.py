@@ -59,9 +59,10 @@ class RunConfig:
     stand inside of itself `max_depth` times. With `default_workers` nobody asked for that number of
     `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
     where the data came from, if they did from somewhere, and `share` which pieces of it were read,
-    where there was no time for all. A run that is `resumed` goes on with what
-    its `folder` holds, its earlier sessions having used `seconds_used`; if something else is asked
-    for than before, only if `changes_allowed`. The `folder` is as it was written, and `origin` the
+    where there was no time for all; of these rows it takes a `portion` where there is no time to
+    prepare all. A run that is `resumed` goes on with what its `folder` holds, its earlier sessions
+    having used `seconds_used`; if something else is asked for than before, only if
+    `changes_allowed`. The `folder` is as it was written, and `origin` the
     working folder that it was written in: a solver may leave that. A program that has set handlers
     of signals may let `interrupts` come when it suits a run; without it they come as in any Python.
     The executor `local` takes the `server` that was started early, if there is one.
@@ -96,6 +97,7 @@ class RunConfig:
     title: str = "search"
     source: str | None = None
     share: str | None = None
+    portion: str | None = None
     folder: Path | None = None
     origin: Path = field(default_factory=_working_folder)
     resumed: bool = False

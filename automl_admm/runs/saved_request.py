@@ -125,7 +125,7 @@ def way_of(config: RunConfig, *more: str) -> str:
     asked = {
         name: said[name]
         for name in said
-        if name not in ("title", "source", "looks", "on_infeasible")
+        if name not in ("title", "source", "looks", "on_infeasible", "portion")
     }
     content = json.dumps([asked, *more], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.shared import run_command
-from automl_admm.data import feeding, pieces, timed_reading
+from automl_admm.data import feeding, pieces, row_portions, timed_reading
 
 ROWS = 6000
 
@@ -86,3 +86,33 @@ def test_a_file_that_changed_is_refused(
     ended = elsewhere("resume", out, "--max-evaluations", "+1", "--budget", "600s")
     assert ended.returncode in (3, 7)
     assert "was begun with something else" in ended.stderr or "line" in ended.stderr
+
+
+def test_a_portion_of_the_rows_is_taken_again_by_resume_and_verify(
+    run: Any, sorted_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_portions, "FEW_CELLS", 0)
+    monkeypatch.setattr(row_portions, "FEWEST_ROWS", 2500)
+    monkeypatch.setattr(row_portions, "PREPARING", 0.0)
+    table, out = sorted_file.with_suffix(".parquet"), tmp_path / "out"
+    pd.read_csv(sorted_file).to_parquet(table)
+    began = run(
+        *("fit", table, "--target", "bad", "--grammar", "tiny", "--out", out),
+        *("--constraint", "fpr <= 0.3", "--certify", "0.95", "--executor", "inline"),
+        *("--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
+    )
+    assert began.code == 0, began.err
+    assert "2500 of 6000 rows were taken, from all over the table" in began.err
+    assert "2500 of 6000, in the time given" in began.out
+    before = json.loads((out / "run.json").read_text())
+    assert 1000 < before["data"]["rows"] < 2500
+
+    verified = elsewhere("verify", out, table)
+    assert verified.returncode == 0, verified.stderr
+    assert "the data agree: CERTIFIED" in verified.stdout
+
+    ended = elsewhere("resume", out, "--max-evaluations", "+1", "--budget", "600s")
+    assert ended.returncode == 0, ended.stderr
+    after = json.loads((out / "run.json").read_text())
+    assert after["data"] == before["data"]
+    assert after["request"]["portion"] == before["request"]["portion"]

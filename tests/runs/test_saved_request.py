@@ -50,6 +50,7 @@ class Watcher:
 KEPT: Mapping[str, Any] = {
     "max_depth": 2,
     "share": "900:0-10,400-500",
+    "portion": "40/900",
     "task": "classification",
     "positive": "0",
     "budget_seconds": 777.0,
@@ -362,7 +363,14 @@ def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Pa
     )
     run = RunFolder(people.parent / "run")
     before = json.loads(run.settings.read_text())
-    expected = {**KEPT, **BY_ITSELF, "source": str(people), "share": None, "max_evaluations": 1}
+    expected = {
+        **KEPT,
+        **BY_ITSELF,
+        "source": str(people),
+        "share": None,
+        "portion": None,
+        "max_evaluations": 1,
+    }
     assert set(CALLED) <= set(expected)
     back = read_request(run, {})
     assert {name: getattr(back, name) for name in KEPT} == expected

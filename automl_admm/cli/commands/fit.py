@@ -214,11 +214,13 @@ def _fit(
     # What this imports takes seconds, in which the server can import as well.
     from automl_admm.cli.shared.progress import Progress
     from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
+    from automl_admm.data.row_portions import portion_within
 
     try:
         begun = click.get_current_context().obj
         read = partial(read_within, budget=_budget(options), begun=begun)
         loaded = load(data, target, options["sensitive"], read)
+        loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a column that is not there may be one of the data forgotten
         raise
@@ -282,6 +284,7 @@ def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunC
         title=loaded.name,
         source=loaded.source,
         share=None if loaded.share is None else str(loaded.share),
+        portion=None if loaded.portion is None else str(loaded.portion),
         observers=(progress,),
         interrupts=Deferral(enabled=True),
         begun=click.get_current_context().obj,

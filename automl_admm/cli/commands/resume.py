@@ -13,8 +13,9 @@ from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import Progress
 from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.sample_table import SHIPPED
-from automl_admm.data.shares import share_of
+from automl_admm.data.shares import Share, share_of
 from automl_admm.data.table_schema import read_schema
 from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
@@ -99,11 +100,12 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     if not options["executor"]:
         _refuse_to_connect(request, folder)
     config = _extended(request, folder, options)
-    loaded = _load(data, config, folder)
+    loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
     config = replace(
         config,
         source=loaded.source,
-        share=_text(loaded),
+        share=_text(loaded.share),
+        portion=_text(loaded.portion),
         observers=(progress,),
         interrupts=Deferral(enabled=True),
         begun=begun,
@@ -163,8 +165,8 @@ def _evaluations(asked: int | None, given: tuple[int, bool] | None) -> int | Non
     return number + (asked or 0) if is_more else number
 
 
-def _text(loaded: Loaded) -> str | None:
-    return None if loaded.share is None else str(loaded.share)
+def _text(part: Share | Portion | None) -> str | None:
+    return None if part is None else str(part)
 
 
 def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,6 +12,7 @@ from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import NotCertifiedError
+from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.data.shares import share_of
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
@@ -35,10 +37,20 @@ def command(run: Path, data: Path, *, fresh: bool) -> None:
             tested = test_on_fresh_rows(folder, read_rows(manifest, data))
         _tell_tested(run, tested)
     else:
-        share = share_of(folder.read(folder.settings).get("request", {}).get("share"), data)
         with unprinted():
-            found = verify_run(folder, read_rows(manifest, data, share))
+            found = verify_run(folder, _rows_of_run(folder, data))
         _tell_verified(run, found)
+
+
+def _rows_of_run(folder: RunFolder, data: Path) -> Any:
+    """Read what the run read of the file, and take the rows that it took."""
+    content = folder.read(folder.settings)
+    request, target = content.get("request", {}), content["settings"]["target"]
+    share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
+    frame = read_rows(folder.read(folder.model_manifest), data, share)
+    if portion is None or portion.rows != len(frame) or target not in frame.columns:
+        return frame
+    return take_rows(frame, portion.places(frame[target])).reset_index(drop=True)
 
 
 def _tell_verified(run: Path, found: Verified) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.row_portions import Portion, take_rows
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
 from automl_admm.data.shares import Share
@@ -53,6 +54,16 @@ class Loaded:
     name: str
     source: str
     share: Share | None = None
+    portion: Portion | None = None
+
+    def with_portion(self, portion: Portion | None) -> Loaded:
+        """Return the portion of its rows; all, where it is one of another number of rows."""
+        if portion is None or portion.rows != len(self.X):
+            return self
+        places = portion.places(self.y)
+        parts = (self.X, self.y, self.sensitive)
+        X, y, sensitive = (take_rows(part, places).reset_index(drop=True) for part in parts)
+        return replace(self, X=X, y=y, sensitive=sensitive, portion=portion)
 
 
 Read = Callable[[Path], tuple[Any, Share | None]]
@@ -128,6 +139,8 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
     if loaded.share is not None:
         lines.append(f"warning: {_tell_share(loaded.share)}")
+    if loaded.portion is not None:
+        lines.append(f"warning: {loaded.portion.tell()}")
     lines += announce(prepared)
     notice = network_notice(prepared.config.place or Path())
     if notice is not None:

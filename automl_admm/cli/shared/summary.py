@@ -44,6 +44,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "held_out_rows": refit.held_out_rows,
         "held_out_problem": refit.held_out_problem,
         "share_read": _share_read(prepared.config.share),
+        "rows_taken": prepared.config.portion,
         "trained_rows": refit.rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
@@ -168,6 +169,9 @@ def print_summary(summary: Summary) -> None:
         lines.append(
             ("read", f"{100 * summary['share_read']:.3g} % of the file, in the time given")
         )
+    if summary["rows_taken"] is not None:
+        taken, _, rows = summary["rows_taken"].partition("/")
+        lines.append(("rows", f"{taken} of {rows}, in the time given"))
     lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
     if summary["price"]:
         lines.append(("price", summary["price"]))
