@@ -35,7 +35,7 @@ from automl_admm.data.python_rows import (
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.sensitive import as_frame
 from automl_admm.execution.server.early_server import started_early
-from automl_admm.plugins.records import Constraint, Task
+from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.blackbox import BlackBox, Cheap, run_black_box
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome, explain_one_class
@@ -64,7 +64,7 @@ from automl_admm.store.run_folder import RunFolder
 class _AutoML(BaseEstimator):  # type: ignore[misc]
     """What the classifier and the regressor share."""
 
-    _task: Task
+    _task: LearningTask
 
     def __init__(  # noqa: PLR0913 - a scikit-learn estimator says all it takes
         self,
@@ -306,7 +306,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     with `on_infeasible="closest"`; else an `InfeasibleError` is raised that has it as `closest`).
     """
 
-    _task: Task = "classification"
+    _task: LearningTask = "classification"
 
     def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLClassifier:
         """Search for the best pipeline within the limits, and fit it on all of X and y.
@@ -337,7 +337,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
     """Finds the best regression pipeline within limits; arguments as in `AutoMLClassifier`."""
 
-    _task: Task = "regression"
+    _task: LearningTask = "regression"
 
     def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLRegressor:
         """Search for the best pipeline within the limits, and fit it on all of X and y.

@@ -27,10 +27,10 @@ from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.grammar.show.counting import count_shapes
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import TASKS, ComponentPlugin, Task
+from automl_admm.plugins.records import TASKS, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 
-GRAMMARS: dict[str, Task] = {
+GRAMMARS: dict[str, LearningTask] = {
     "default": "classification",
     "tiny": "classification",
     "paper-a2": "classification",
@@ -44,7 +44,7 @@ MOST_SECONDS = 2
 PLAIN = "plain lark.Lark"
 
 
-def load(name: str, task: Task, plugins: Plugins) -> PipelineSpace:
+def load(name: str, task: LearningTask, plugins: Plugins) -> PipelineSpace:
     """Load and compile a shipped grammar for a task."""
     components = plugins.components[task]
     known = frozenset().union(*(_names(plugins.components[t]) for t in TASKS))

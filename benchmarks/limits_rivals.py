@@ -23,7 +23,7 @@ from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
 from automl_admm.runs.driving.budget import no_reserve
 from automl_admm.runs.pipelines import subject_of
-from automl_admm.runs.prepare.assembly import Plan, build_executor, plan_search
+from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.search_run import Tools, run_search, teller
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
@@ -93,11 +93,11 @@ def search(
         executor.close()
 
 
-def unguarded(plan: Plan) -> Any:
+def unguarded(plan: SearchPlan) -> Any:
     """A plan whose solvers run in this thread.
 
-    The guard of `Plan` gives them one of their own, from which they come back the later the busier
-    the machine is. Those here are known to come back.
+    The guard of `SearchPlan` gives them one of their own, from which they come back the later the
+    busier the machine is. Those here are known to come back.
     """
 
     def begin(problem: SearchProblem, tell: object) -> Search:

@@ -11,14 +11,14 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.core.messages import say_value
-from automl_admm.plugins.records import Task
+from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20
 LEAST_ROWS_A_CLASS = 5
 Kind = Literal["numeric", "categorical"]
 
 
-def infer_task(y: Any) -> Task:
+def infer_task(y: Any) -> LearningTask:
     """Tell classification from regression by the target.
 
     Text, booleans and categories are classes. Numbers are classes if all are whole and there are
@@ -36,7 +36,7 @@ def infer_task(y: Any) -> Task:
     return "classification" if distinct <= 2 or few else "regression"
 
 
-def check_target(y: Any, task: Task) -> None:
+def check_target(y: Any, task: LearningTask) -> None:
     """Raise if nothing can be learned from a target: too few rows, one value, no numbers."""
     values = _series(y)
     if len(values) < 2:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_value
-from automl_admm.plugins.records import Task
+from automl_admm.plugins.records import LearningTask
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
@@ -25,7 +25,7 @@ ROWS_FOR_HOLDOUT = 4000
 
 
 def make_splits(
-    y: Any, task: Task, cv: Any = None, seed: int = 0, groups: Sequence[Any] = ()
+    y: Any, task: LearningTask, cv: Any = None, seed: int = 0, groups: Sequence[Any] = ()
 ) -> tuple[Split, ...]:
     """Make pairs of training and validation rows.
 
@@ -49,7 +49,7 @@ def make_splits(
 
 
 def hold_out(
-    y: Any, task: Task, fraction: float, seed: int = 0, groups: Sequence[Any] = ()
+    y: Any, task: LearningTask, fraction: float, seed: int = 0, groups: Sequence[Any] = ()
 ) -> Split:
     """Set a share of the rows aside, before anything sees them: (rows to search on, rows to test).
 
@@ -59,7 +59,7 @@ def hold_out(
     return _held_out(_strata(_classes(y, task), groups), fraction, seed)
 
 
-def _classes(y: Any, task: Task) -> Rows:
+def _classes(y: Any, task: LearningTask) -> Rows:
     """Number the classes; in a regression all rows are alike."""
     import pandas as pd
 

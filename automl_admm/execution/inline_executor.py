@@ -14,9 +14,9 @@ from typing import Any
 
 from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Finished, Task
-from automl_admm.execution.task_folders import Folders
+from automl_admm.execution.task_folders import TaskFolders
 from automl_admm.execution.task_report import (
-    Report,
+    TaskReport,
     call_work,
     decode_report,
     describe_exit,
@@ -34,7 +34,7 @@ class InlineExecutor:
 
     def __init__(self, work: Any, setting: ExecutorSetting) -> None:
         self._work = work
-        self._folders = Folders(setting.scratch)
+        self._folders = TaskFolders(setting.scratch)
         self._waiting: list[Task] = []
         self._killed: list[Finished] = []
         prepare = getattr(work, "prepare", None)
@@ -74,10 +74,10 @@ class InlineExecutor:
         return self._folders.hand_out(finished, folder, keep=task.keep)
 
 
-def _perform(work: Any, task: Task, folder: Path) -> Report:
+def _perform(work: Any, task: Task, folder: Path) -> TaskReport:
     """Call the work; the result goes through JSON, so that it is what `local` would hand out."""
     try:
         report = call_work(work, task.method, task.arguments, folder)
     except SystemExit as leave:
-        return Report(Status.CRASHED, describe_exit(exit_code(leave)))
+        return TaskReport(Status.CRASHED, describe_exit(exit_code(leave)))
     return decode_report(encode_report(report))

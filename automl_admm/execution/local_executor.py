@@ -22,8 +22,8 @@ from automl_admm.execution.server.channel import Message
 from automl_admm.execution.server.client import Assignment, ServerProcess
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.execution.shared_arrays import remove_mapped, write_mapped
-from automl_admm.execution.task_folders import Folders
-from automl_admm.execution.task_report import Report, decode_report, describe_exit
+from automl_admm.execution.task_folders import TaskFolders
+from automl_admm.execution.task_report import TaskReport, decode_report, describe_exit
 from automl_admm.plugins.records import ExecutorSetting
 
 # A server that dies before it is ready is at fault itself; later it may be what it evaluates, and
@@ -31,7 +31,7 @@ from automl_admm.plugins.records import ExecutorSetting
 RESTARTS = 3
 DEATHS_IN_A_ROW = 12
 KILL_SECONDS = 1.0
-PATIENCE = 5.0
+OVERTIME = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class _Running:
         """When the server, ready since then, hangs if nothing more was heard of this task."""
         if self.begun is not None:
             seconds = self.task.seconds
-            return math.inf if seconds is None else self.begun + seconds + PATIENCE
-        return math.inf if ready is None else max(self.submitted, ready) + PATIENCE
+            return math.inf if seconds is None else self.begun + seconds + OVERTIME
+        return math.inf if ready is None else max(self.submitted, ready) + OVERTIME
 
 
 class LocalExecutor:
@@ -72,7 +72,7 @@ class LocalExecutor:
 
     def __init__(self, work: Any, setting: ExecutorSetting) -> None:
         self.workers = setting.workers
-        self._folders = Folders(setting.scratch)
+        self._folders = TaskFolders(setting.scratch)
         scratch = self._folders.scratch
         self._assignment = Assignment(
             scratch / "work.pickle",
@@ -130,7 +130,7 @@ class LocalExecutor:
         if running is None or not self._send({"order": "kill", "number": number}):
             return
         if running.begun is None:
-            self._finish(number, Report(Status.CANCELLED, "killed before it began"), 0.0)
+            self._finish(number, TaskReport(Status.CANCELLED, "killed before it began"), 0.0)
         deadline = time.monotonic() + KILL_SECONDS
         while number in self._running and time.monotonic() < deadline:
             self._listen(deadline - time.monotonic())
@@ -141,7 +141,7 @@ class LocalExecutor:
             self._server.stop()
             self._server = None
         for number in list(self._running):
-            self._finish(number, Report(Status.CANCELLED, "the executor was closed"), 0.0)
+            self._finish(number, TaskReport(Status.CANCELLED, "the executor was closed"), 0.0)
         remove_mapped(self._assignment.work)
         self._folders.close()
 
@@ -214,7 +214,7 @@ class LocalExecutor:
             seconds = message["moment"] - (running.begun or message["moment"])
             self._finish(running.task.number, _report(message, running.folder), seconds)
 
-    def _finish(self, number: int, report: Report, seconds: float) -> None:
+    def _finish(self, number: int, report: TaskReport, seconds: float) -> None:
         running = self._running.pop(number)
         keep = running.task.keep
         if keep and report.status is Status.SUCCESS:
@@ -233,7 +233,7 @@ class LocalExecutor:
         now = time.monotonic()
         for number, running in list(self._running.items()):
             seconds = 0.0 if running.begun is None else now - running.begun
-            lost = Report(Status.LOST, f"the process that evaluates died: {end}")
+            lost = TaskReport(Status.LOST, f"the process that evaluates died: {end}")
             self._finish(number, lost, seconds)
 
 
@@ -273,23 +273,23 @@ def _load_error(reason: str) -> ConfigurationError:
     )
 
 
-def _report(message: Message, folder: Path) -> Report:
+def _report(message: Message, folder: Path) -> TaskReport:
     """How a task ended: by what we did to it, by its exit status, by what it told.
 
     Only a child that told one whole result and left by itself has succeeded.
     """
     status = message["status"]
     if status is not None:
-        return Report(Status(status), message["message"])
+        return TaskReport(Status(status), message["message"])
     report = _decoded(message["report"]) if message["code"] == 0 else None
     if report is not None:
         return report
     printed = last_output(folder / OUTPUT)
     result = {"output": printed} if printed else {}
-    return Report(Status.CRASHED, describe_exit(message["code"]), result)
+    return TaskReport(Status.CRASHED, describe_exit(message["code"]), result)
 
 
-def _decoded(told: str | None) -> Report | None:
+def _decoded(told: str | None) -> TaskReport | None:
     """A report as a child told it; None if there is none, or none that can be read."""
     try:
         return None if told is None else decode_report(told.encode())

@@ -19,7 +19,7 @@ from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Finished, Task
 
 
-class Folders:
+class TaskFolders:
     """Makes the folders of tasks below `scratch`, or below a temporary folder of its own."""
 
     def __init__(self, scratch: Path | None) -> None:

@@ -24,7 +24,7 @@ RESULT_LIMIT = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TaskReport:
     """What a call came to; `result` is a mapping that JSON can hold."""
 
     status: Status
@@ -32,34 +32,34 @@ class Report:
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
-def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path) -> Report:
+def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path) -> TaskReport:
     """Call `work.method(folder=folder, **arguments)`; an `Exception` it raises is reported."""
     try:
         result = getattr(work, method)(folder=folder, **arguments)
     except Exception as error:  # noqa: BLE001 - the work is anybody's code, and may raise anything
         return report_error(error)
     if not isinstance(result, Mapping):
-        return Report(Status.INVALID, f"the result is no mapping but {type(result).__name__}")
-    return Report(Status.SUCCESS, result=dict(result))
+        return TaskReport(Status.INVALID, f"the result is no mapping but {type(result).__name__}")
+    return TaskReport(Status.SUCCESS, result=dict(result))
 
 
-def report_error(error: BaseException) -> Report:
+def report_error(error: BaseException) -> TaskReport:
     """Name what was raised: no memory is `memout`, `InvalidOutcome` is `invalid`, else `error`."""
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         # The frames hold the arrays that filled the memory; the report needs a little of it.
         traceback.clear_frames(error.__traceback__)
-        return Report(Status.MEMOUT, shorten(_describe(error), MESSAGE_LIMIT))
+        return TaskReport(Status.MEMOUT, shorten(_describe(error), MESSAGE_LIMIT))
     if isinstance(error, InvalidOutcome):
-        return Report(Status.INVALID, shorten(_text(error), MESSAGE_LIMIT))
+        return TaskReport(Status.INVALID, shorten(_text(error), MESSAGE_LIMIT))
     lines = "".join(traceback.format_exception(error))
-    return Report(
+    return TaskReport(
         Status.ERROR,
         shorten(_describe(error), MESSAGE_LIMIT),
         {"traceback": shorten(lines, TRACEBACK_LIMIT)},
     )
 
 
-def encode_report(report: Report) -> bytes:
+def encode_report(report: TaskReport) -> bytes:
     """Write a report as JSON; a result that JSON cannot hold, or too large a one, is `invalid`."""
     try:
         encoded = json.dumps(
@@ -67,19 +67,19 @@ def encode_report(report: Report) -> bytes:
         ).encode()
     except (TypeError, ValueError, RecursionError) as error:
         reason = f"the result cannot be written as JSON: {_text(error)}"
-        return encode_report(Report(Status.INVALID, shorten(reason, MESSAGE_LIMIT)))
+        return encode_report(TaskReport(Status.INVALID, shorten(reason, MESSAGE_LIMIT)))
     if len(encoded) > RESULT_LIMIT:
         reason = f"the result is too large: {len(encoded):,} bytes of at most {RESULT_LIMIT:,}"
-        return encode_report(Report(Status.INVALID, reason))
+        return encode_report(TaskReport(Status.INVALID, reason))
     return encoded
 
 
-def decode_report(encoded: bytes) -> Report:
+def decode_report(encoded: bytes) -> TaskReport:
     """Read what `encode_report` wrote."""
     found = json.loads(encoded)
     if not isinstance(found["message"], str) or not isinstance(found["result"], dict):
         raise TypeError("no report")
-    return Report(Status(found["status"]), found["message"], found["result"])
+    return TaskReport(Status(found["status"]), found["message"], found["result"])
 
 
 def shorten(text: str, limit: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from automl_admm.pipelines.row_share import FEWEST, Rows, share_of_rows
-from automl_admm.plugins.records import Task
+from automl_admm.plugins.records import LearningTask
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
@@ -45,7 +45,7 @@ def _some(rows: Rows, classes: Any, count: int) -> Rows:
     return share_of_rows(rows, classes, share, SEED)
 
 
-def constant_pipeline(task: Task) -> Any:
+def constant_pipeline(task: LearningTask) -> Any:
     """A pipeline that looks at no column: it predicts the class frequencies, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.pipeline import Pipeline

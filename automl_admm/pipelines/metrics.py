@@ -12,7 +12,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.factories import expect, make
-from automl_admm.plugins.records import MetricPlugin, Task
+from automl_admm.plugins.records import LearningTask, MetricPlugin
 from automl_admm.plugins.registry import Registry
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -67,7 +67,7 @@ def _takes_classes(function: Any) -> bool:
         return False
 
 
-def default_metric(task: Task, classes: int) -> str:
+def default_metric(task: LearningTask, classes: int) -> str:
     """AUROC for two classes as in the papers, else what scikit-learn's `score` would be."""
     if task == "regression":
         return "r2"
@@ -75,7 +75,7 @@ def default_metric(task: Task, classes: int) -> str:
 
 
 def resolve_metric(
-    scoring: str | Scorer | None, task: Task, classes: int, registry: Registry[MetricPlugin]
+    scoring: str | Scorer | None, task: LearningTask, classes: int, registry: Registry[MetricPlugin]
 ) -> Metric:
     """Turn what the user gave as `scoring` into a metric."""
     if callable(scoring):

@@ -29,8 +29,8 @@ from automl_admm.plugins.records import (
     ConstraintPlugin,
     ExecutorPlugin,
     GrammarPlugin,
+    LearningTask,
     MetricPlugin,
-    Task,
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
@@ -93,7 +93,7 @@ class Plugins:
     executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
     grammars: Registry[GrammarPlugin] = field(default_factory=lambda: Registry("grammar"))
     commands: Registry[CommandPlugin] = field(default_factory=lambda: Registry("command"))
-    components: Mapping[Task, Registry[ComponentPlugin]] = field(
+    components: Mapping[LearningTask, Registry[ComponentPlugin]] = field(
         default_factory=lambda: {task: Registry("component") for task in TASKS}
     )
     infos: list[PluginInfo] = field(default_factory=list)
@@ -305,5 +305,5 @@ def _always(_: object) -> bool:
     return True
 
 
-def _serves(task: Task, record: ComponentPlugin) -> bool:
+def _serves(task: LearningTask, record: ComponentPlugin) -> bool:
     return task in record.tasks

@@ -16,7 +16,7 @@ from typing import Any
 import pluggy
 
 from automl_admm.plugins.factories import described
-from automl_admm.search.guard.guard import PATIENCE, SHARE_OF_TIME_LEFT, Helper
+from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +51,9 @@ class Hurry:
     def patience(self) -> float:
         """Seconds that a call may take: two minutes, or a quarter of the time left if less."""
         if self.deadline is None:
-            return PATIENCE
+            return LONGEST_CALL
         left = self.deadline - time.monotonic()
-        return min(PATIENCE, max(left * SHARE_OF_TIME_LEFT, SHORTEST))
+        return min(LONGEST_CALL, max(left * SHARE_OF_TIME_LEFT, SHORTEST))
 
 
 UNHURRIED = Hurry()

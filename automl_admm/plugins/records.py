@@ -27,10 +27,10 @@ from automl_admm.core.space import Choice, Condition, Parameter, Value
 if TYPE_CHECKING:
     import click
 
-Task = Literal["classification", "regression"]
+LearningTask = Literal["classification", "regression"]
 View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
-TASKS: tuple[Task, ...] = ("classification", "regression")
+TASKS: tuple[LearningTask, ...] = ("classification", "regression")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 
@@ -252,7 +252,7 @@ class Constraint:
 class BuildContext:
     """What a component may know of the data: the task, and which columns hold what."""
 
-    task: Task
+    task: LearningTask
     numeric: tuple[Any, ...] = ()
     categorical: tuple[Any, ...] = ()
 
@@ -277,7 +277,7 @@ class ComponentPlugin(_Named):
     role: Literal["transformer", "estimator"]
     factory: ComponentFactory
     parameters: tuple[Parameter | Choice, ...] = ()
-    tasks: tuple[Task, ...] = TASKS
+    tasks: tuple[LearningTask, ...] = TASKS
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
     trusted_types: tuple[str, ...] = ()
 

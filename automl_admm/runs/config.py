@@ -16,7 +16,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.grammar.check.recursion import DEPTH
-from automl_admm.plugins.records import Constraint, Task
+from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.validation import (
     OWN_SOLVER,
@@ -70,7 +70,7 @@ class RunConfig:
 
     grammar: str | Path = "default"
     max_depth: int = DEPTH
-    task: Task | None = None
+    task: LearningTask | None = None
     positive: str | float | None = None
     budget_seconds: float | None = None
     max_evaluations: int | None = None

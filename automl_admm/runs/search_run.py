@@ -16,11 +16,11 @@ from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.budget import PATIENCE, Budget, Ledger, attribute_work
+from automl_admm.runs.driving.budget import FIRST_SHARE, Budget, Ledger, attribute_work
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.prepare.assembly import Plan
+from automl_admm.runs.prepare.assembly import SearchPlan
 from automl_admm.search.protocol import SearchProblem, default_start
 
 
@@ -61,7 +61,7 @@ NO_PAST = Past()
 class Tools:
     """What a search works with."""
 
-    plan: Plan
+    plan: SearchPlan
     tell: Callable[..., Sequence[Any]]
     executor: Executor
     store: Store
@@ -140,7 +140,7 @@ def _budget(config: RunConfig, tools: Tools) -> Budget:
         config.max_evaluations,
         config.limit_of_one,
         tools.reserve,
-        patience=PATIENCE if config.evaluation_seconds is None else 0.0,
+        patience=FIRST_SHARE if config.evaluation_seconds is None else 0.0,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm.constraints.feature_groups import FeatureGroups
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.plugins.records import Task
+from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 
@@ -22,7 +22,9 @@ X = pd.DataFrame(
 Y = np.resize(["no", "no", "yes"], ROWS)
 
 
-def prepared(*limits: str, y: Any = Y, apart: Any = None, task: Task | None = None) -> Preparation:
+def prepared(
+    *limits: str, y: Any = Y, apart: Any = None, task: LearningTask | None = None
+) -> Preparation:
     config = RunConfig(
         grammar="tiny", task=task, constraints=limits, group_thresholds=True, max_evaluations=1
     )

@@ -19,7 +19,7 @@ from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.child.watch import cut_runaway, trim_output
 from automl_admm.execution.task_report import (
-    Report,
+    TaskReport,
     decode_report,
     describe_exit,
     encode_report,
@@ -235,7 +235,7 @@ def test_shortened_text_keeps_head_and_tail(text, limit):
     st.dictionaries(st.text(), st.one_of(st.none(), st.floats(allow_nan=False), st.text())),
 )
 def test_a_report_survives_writing(status, message, result):
-    report = Report(status, message, result)
+    report = TaskReport(status, message, result)
     assert decode_report(encode_report(report)) == report
 
 

@@ -15,7 +15,7 @@ from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 
 SHIPPED = sorted(path.stem for path in packaged_grammars())
@@ -25,7 +25,7 @@ ROWS = 48
 Served = tuple[PipelineSpace, Registry[ComponentPlugin]]
 
 
-def small_table(task: Task) -> tuple[pd.DataFrame, np.ndarray]:
+def small_table(task: LearningTask) -> tuple[pd.DataFrame, np.ndarray]:
     """Numbers, categories, gaps in both, and a column that is always the same."""
     rng = np.random.default_rng(7)
     frame = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS), "same": 1.0})
@@ -50,9 +50,9 @@ class Shelf:
 
     def __init__(self) -> None:
         self._plugins = load_plugins()
-        self._served: dict[tuple[str, Task], Served] = {}
+        self._served: dict[tuple[str, LearningTask], Served] = {}
 
-    def get(self, name: str, task: Task) -> Served:
+    def get(self, name: str, task: LearningTask) -> Served:
         if (name, task) not in self._served:
             known = self._plugins.components
             everywhere = frozenset(plugin.name for each in known.values() for plugin in each)

@@ -16,7 +16,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 from automl_admm.search.protocol import default_start
 
@@ -32,7 +32,7 @@ def plugins() -> Plugins:
     return loaded
 
 
-def load(plugins: Plugins, name: str, task: Task) -> CompiledGrammar:
+def load(plugins: Plugins, name: str, task: LearningTask) -> CompiledGrammar:
     everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
     return load_grammar(name, plugins.components[task], plugins.grammars, everywhere)
 

@@ -11,7 +11,12 @@ from importlib import import_module
 from typing import Any
 
 from automl_admm.core.space import Choice, Parameter, Value
-from automl_admm.plugins.records import BuildContext, ComponentFactory, ComponentPlugin, Task
+from automl_admm.plugins.records import (
+    BuildContext,
+    ComponentFactory,
+    ComponentPlugin,
+    LearningTask,
+)
 
 Arguments = dict[str, Any]
 Prepare = Callable[[Arguments], Arguments]
@@ -100,7 +105,7 @@ def transformer(
 def estimator(
     name: str,
     summary: str,
-    task: Task,
+    task: LearningTask,
     factory: ComponentFactory,
     *parameters: Parameter | Choice,
     **capped: Any,

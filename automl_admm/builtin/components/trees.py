@@ -18,7 +18,7 @@ from automl_admm.builtin.components.declare import (
     whole,
 )
 from automl_admm.core.space import Choice, Parameter
-from automl_admm.plugins.records import ComponentPlugin, Task
+from automl_admm.plugins.records import ComponentPlugin, LearningTask
 
 ENSEMBLE = "sklearn.ensemble"
 TREE = "sklearn.tree"
@@ -166,7 +166,7 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
         whole("max_leaf_nodes", 3, 255, 31, log=True),
         whole("min_samples_leaf", 1, 200, 20, log=True),
     )
-    kinds: tuple[tuple[Task, Declared], ...] = (
+    kinds: tuple[tuple[LearningTask, Declared], ...] = (
         ("classification", (switch("class_weight", None, "balanced"),)),
         ("regression", (switch("loss", "squared_error", "absolute_error"),)),
     )

@@ -25,7 +25,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RowPlan:
     """The share of the rows to set aside, and a sentence for every limit it is too small for.
 
     `impossible` are the limits without a known test: no number of rows certifies them.
@@ -42,7 +42,7 @@ def plan(
     *,
     fraction: float | None = None,
     approximate_allowed: bool = True,
-) -> Plan:
+) -> RowPlan:
     """Plan the share of rows to set aside, and name the limits it is too small for.
 
     The default `fraction` is the smallest with 80 % power for models halfway between every limit
@@ -60,7 +60,7 @@ def plan(
         for demand, least in zip(demands, needed, strict=True)
         if least > fraction
     ]
-    return Plan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
+    return RowPlan(fraction, tuple(said), tuple(one for one in said if one.startswith(IMPOSSIBLE)))
 
 
 def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:

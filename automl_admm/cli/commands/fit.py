@@ -23,7 +23,7 @@ from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.validation import ON_INFEASIBLE
 
 if TYPE_CHECKING:
-    from automl_admm.cli.shared.progress import Progress
+    from automl_admm.cli.shared.progress import ProgressDisplay
     from automl_admm.cli.shared.run_command import Loaded
 
 RUNS = Path("automl-runs")
@@ -212,7 +212,7 @@ def _fit(
     data: Path | None, target: str | None, options: dict[str, Any], server: EarlyServer | None
 ) -> int:
     # What this imports takes seconds, in which the server can import as well.
-    from automl_admm.cli.shared.progress import Progress
+    from automl_admm.cli.shared.progress import ProgressDisplay
     from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
     from automl_admm.data.row_portions import portion_within
 
@@ -224,7 +224,9 @@ def _fit(
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a column that is not there may be one of the data forgotten
         raise
-    progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
+    progress = ProgressDisplay(
+        quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
+    )
     config = replace(_config(options, loaded, progress), server=server)
     try:
         prepared = ready(config, loaded)
@@ -252,7 +254,7 @@ def _say_what_it_runs_on(data: Path | None) -> None:
         say(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
 
 
-def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunConfig:
+def _config(options: dict[str, Any], loaded: Loaded, progress: ProgressDisplay) -> RunConfig:
     cv = options["cv"]
     memory = options["memory"]
     config = RunConfig(

@@ -21,7 +21,7 @@ from automl_admm.grammar.show.svg import draw_svg
 from automl_admm.grammar.show.terminal_tree import draw_tree
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.plugins.loading import Plugins
-from automl_admm.plugins.records import TASKS, Task
+from automl_admm.plugins.records import TASKS, LearningTask
 
 FILE = click.argument("source", metavar="FILE")
 TASK = click.option(
@@ -43,7 +43,7 @@ DEPTHS = click.option(
 class Served:
     """A grammar as one task has it."""
 
-    task: Task
+    task: LearningTask
     grammar: CompiledGrammar
 
     @property
@@ -64,7 +64,7 @@ def command() -> None:
 @FILE
 @TASK
 @DEPTHS
-def check_command(source: str, task: Task | None, max_depth: int) -> None:
+def check_command(source: str, task: LearningTask | None, max_depth: int) -> None:
     """List all mistakes of FILE (exit code 2), or say that it is in order, and how large.
 
     The number of shapes is that of all choices and orders which stand in the grammar.
@@ -85,7 +85,7 @@ def check_command(source: str, task: Task | None, max_depth: int) -> None:
     metavar="FILE",
     help="Draw it into this SVG file instead.",
 )
-def show_command(source: str, task: Task | None, max_depth: int, svg: Path | None) -> None:
+def show_command(source: str, task: LearningTask | None, max_depth: int, svg: Path | None) -> None:
     """Draw the structure of FILE, in the terminal or as a picture."""
     served = _load(source, task, max_depth)[0]
     title = f"{source} ({served.task})"
@@ -103,7 +103,7 @@ def show_command(source: str, task: Task | None, max_depth: int, svg: Path | Non
 @FILE
 @TASK
 @DEPTHS
-def count_command(source: str, task: Task | None, max_depth: int) -> None:
+def count_command(source: str, task: LearningTask | None, max_depth: int) -> None:
     """Count the pipelines of FILE, exactly and without listing them.
 
     Shapes are what its choices and orders make; selections also settle components' own unordered
@@ -133,7 +133,9 @@ def count_command(source: str, task: Task | None, max_depth: int) -> None:
     help="Seed of the draw.",
     show_default=True,
 )
-def sample_command(source: str, task: Task | None, max_depth: int, count: int, seed: int) -> None:
+def sample_command(
+    source: str, task: LearningTask | None, max_depth: int, count: int, seed: int
+) -> None:
     """Print pipelines of FILE drawn at random, one a line: what `fit --start` reads."""
     pipelines = _load(source, task, max_depth)[0].pipelines
     space, rng = pipelines.space, np.random.default_rng(seed)
@@ -147,7 +149,7 @@ def sample_command(source: str, task: Task | None, max_depth: int, count: int, s
 @click.argument("text")
 @TASK
 @DEPTHS
-def parse_command(source: str, text: str, task: Task | None, max_depth: int) -> None:
+def parse_command(source: str, text: str, task: LearningTask | None, max_depth: int) -> None:
     """Say whether the pipeline TEXT is one of FILE (exit code 2 if not), and what it chooses."""
     pipelines = _load(source, task, max_depth)[0].pipelines
     candidate = parse(text, pipelines, "TEXT")
@@ -157,7 +159,7 @@ def parse_command(source: str, text: str, task: Task | None, max_depth: int) -> 
     _print_rows(rows)
 
 
-def _load(source: str, task: Task | None, max_depth: int) -> list[Served]:
+def _load(source: str, task: LearningTask | None, max_depth: int) -> list[Served]:
     """The grammar as every task has it that it can serve; raises if there is none."""
     plugins = installed()
     served: list[Served] = []
@@ -173,7 +175,7 @@ def _load(source: str, task: Task | None, max_depth: int) -> list[Served]:
     return served
 
 
-def _load_for(source: str, task: Task, plugins: Plugins, max_depth: int) -> CompiledGrammar:
+def _load_for(source: str, task: LearningTask, plugins: Plugins, max_depth: int) -> CompiledGrammar:
     everywhere = frozenset(r.name for other in TASKS for r in plugins.components[other])
     return load_grammar(source, plugins.components[task], plugins.grammars, everywhere, max_depth)
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.param_types import DURATION
-from automl_admm.cli.shared.progress import Progress
+from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.data.row_portions import Portion, read_portion
@@ -94,7 +94,9 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     The data are read from where they were, unless DATA is given.
     """
     folder = RunFolder(run)
-    progress = Progress(quiet=options["quiet"] or options["as_json"], verbose=options["verbose"])
+    progress = ProgressDisplay(
+        quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
+    )
     begun = click.get_current_context().obj
     request = read_request(folder, _given(options))
     if not options["executor"]:

@@ -20,7 +20,7 @@ from automl_admm.core.run import RunInfo
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class Progress:
+class ProgressDisplay:
     """An observer: a live display on a terminal, else a line every ten seconds; on stderr."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.cli.shared.progress import Progress
+from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
@@ -102,7 +102,12 @@ def ready(config: RunConfig, loaded: Loaded) -> Preparation:
 
 
 def conduct(
-    prepared: Preparation, loaded: Loaded, progress: Progress, *, as_json: bool, demands: bool
+    prepared: Preparation,
+    loaded: Loaded,
+    progress: ProgressDisplay,
+    *,
+    as_json: bool,
+    demands: bool,
 ) -> int:
     """Run, print what came of it, and return the exit code; `demands` says if limits must hold.
 

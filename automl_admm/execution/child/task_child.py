@@ -23,7 +23,7 @@ from automl_admm.execution.child.process_tree import adopt_orphans, die_with_par
 from automl_admm.execution.child.result_pipe import write_frame
 from automl_admm.execution.child.watch import OUTPUT
 from automl_admm.execution.task_report import (
-    Report,
+    TaskReport,
     call_work,
     encode_report,
     exit_code,
@@ -133,7 +133,7 @@ def _reseed(number: int) -> None:
     np.random.seed(number % 2**32)  # noqa: NPY002 - the global generator is what a component may use
 
 
-def _perform(work: Any, folder: Path) -> Report:
+def _perform(work: Any, folder: Path) -> TaskReport:
     try:
         with (folder / TASK).open("rb") as file:
             method, arguments = pickle.load(file)  # noqa: S301 - our own parent wrote it

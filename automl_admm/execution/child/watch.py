@@ -58,7 +58,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Folders:
+class ChildFolders:
     """Where a child writes: the folder of its task, and one for temporary files of anybody."""
 
     task: Path
@@ -73,7 +73,7 @@ class Folders:
 class Watch:
     """A running child. `cause` says why it was killed, None as long as it was not."""
 
-    def __init__(self, pid: int, folders: Folders, bounds: Bounds, begun: float) -> None:
+    def __init__(self, pid: int, folders: ChildFolders, bounds: Bounds, begun: float) -> None:
         self.pid = pid
         self.folders = folders
         self.cause: Cause | None = None

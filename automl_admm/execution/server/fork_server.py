@@ -37,7 +37,7 @@ from automl_admm.execution.child.process_tree import (
 )
 from automl_admm.execution.child.result_pipe import Mailbox
 from automl_admm.execution.child.task_child import Order, Rules, run_child
-from automl_admm.execution.child.watch import Bounds, Cause, Folders, Watch
+from automl_admm.execution.child.watch import Bounds, Cause, ChildFolders, Watch
 from automl_admm.execution.server.channel import Channel, Message, readable
 from automl_admm.execution.server.orphan_watcher import leave_watcher
 from automl_admm.execution.shared_arrays import read_mapped
@@ -227,7 +227,7 @@ class _Server:
 
     def _fork(self, order: Order) -> None:
         begun = time.monotonic()
-        folders = Folders(order.folder, Path(self._instructions.temporary, str(order.number)))
+        folders = ChildFolders(order.folder, Path(self._instructions.temporary, str(order.number)))
         try:
             mailbox = Mailbox()
             pid = os.fork()

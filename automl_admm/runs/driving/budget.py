@@ -11,7 +11,7 @@ from automl_admm.core.problem import Evaluation
 
 # What an evaluation may take of the time left as long as none has succeeded; the last seconds are
 # not divided: in what would be left of them nothing else could succeed.
-PATIENCE = 0.6
+FIRST_SHARE = 0.6
 UNDIVIDED = 4.0
 
 

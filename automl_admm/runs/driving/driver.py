@@ -23,7 +23,7 @@ from automl_admm.execution.shared_state import BLAS_THREADS
 from automl_admm.runs.driving.budget import Budget, Ledger
 from automl_admm.runs.driving.cost_model import Foresight
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.driving.judgement import judge, make_record
+from automl_admm.runs.driving.judgement import check_end, make_record
 from automl_admm.runs.driving.logbook import Logbook
 from automl_admm.search.protocol import Proposal, Search, Wait, derive_seed
 
@@ -273,7 +273,7 @@ class Driver:
         if finished.status is Status.LOST and running.is_retried:
             finished = replace(finished, message=f"{finished.message} (twice, alone at last)")
         candidate, limits = running.candidates[0], self._desk.limits
-        verdict = judge(finished, limits, until_deadline=running.until_deadline)
+        verdict = check_end(finished, limits, until_deadline=running.until_deadline)
         text = self._desk.text(candidate)
         first = make_record(finished, verdict, running.key, candidate, text)
         self.log.enter(first)

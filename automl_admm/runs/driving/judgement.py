@@ -12,37 +12,37 @@ from automl_admm.core.space import Candidate
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TaskEnd:
     """How an evaluation ended, and why if it was no success."""
 
     status: Status
     message: str = ""
 
 
-def judge(finished: Finished, limits: Sequence[Limit], *, until_deadline: bool) -> Verdict:
+def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bool) -> TaskEnd:
     """A success must have a finite loss and a number for every limit.
 
     What was killed because the whole budget ended had no time limit of its own to break.
     """
     out_of_budget = finished.status is Status.TIMEOUT and until_deadline
     if out_of_budget or finished.status is Status.CANCELLED:
-        return Verdict(Status.CANCELLED, "the search ended first")
+        return TaskEnd(Status.CANCELLED, "the search ended first")
     if finished.status is not Status.SUCCESS:
-        return Verdict(finished.status, finished.message)
+        return TaskEnd(finished.status, finished.message)
     if not math.isfinite(float(finished.result.get("loss", math.nan))):
-        return Verdict(Status.INVALID, f"the loss is {finished.result.get('loss')}")
+        return TaskEnd(Status.INVALID, f"the loss is {finished.result.get('loss')}")
     values = finished.result.get("constraints", ())
     if len(values) != len(limits):
         reason = f"{len(values)} constraint values for {len(limits)} limits"
-        return Verdict(Status.INVALID, reason)
+        return TaskEnd(Status.INVALID, reason)
     for limit, value in zip(limits, values, strict=True):
         if not math.isfinite(float(value)):
-            return Verdict(Status.INVALID, f"constraint '{limit.name}' is {value}")
-    return Verdict(Status.SUCCESS)
+            return TaskEnd(Status.INVALID, f"constraint '{limit.name}' is {value}")
+    return TaskEnd(Status.SUCCESS)
 
 
 def make_record(
-    finished: Finished, verdict: Verdict, key: str, candidate: Candidate, text: str
+    finished: Finished, verdict: TaskEnd, key: str, candidate: Candidate, text: str
 ) -> Evaluation:
     """The line of the log; of a failure it holds the traceback, or what was printed last."""
     result = finished.result

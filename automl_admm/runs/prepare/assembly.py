@@ -28,7 +28,14 @@ from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import LAST, Precision
-from automl_admm.search.guard.guard import PATIENCE, SHORT_CALL, Helper, Post, guard_theta, guard_z
+from automl_admm.search.guard.guard import (
+    LONGEST_CALL,
+    SHORT_CALL,
+    Helper,
+    Post,
+    guard_theta,
+    guard_z,
+)
 from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Search, SearchProblem
 
@@ -88,7 +95,7 @@ def openmp_limiter() -> Callable[[], None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """The solvers that were asked for, built; nothing has run yet."""
 
     strategy: str
@@ -114,7 +121,7 @@ class Plan:
         return Precision.within(evaluations, options.first, options.step, options.last)
 
 
-def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
+def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:
     """Look everything up by name, so that a misspelt one is told before any work."""
     strategy, given = split_request(config.strategy)
     if strategy not in STRATEGIES:
@@ -125,7 +132,7 @@ def plan_search(config: RunConfig, plugins: Plugins) -> Plan:
     theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, config.deadline)
     z_solver = choose_solver(plugins.z_solvers, config.z_solver, config.deadline)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
-    return Plan(strategy, options, theta_solver, z_solver, view)
+    return SearchPlan(strategy, options, theta_solver, z_solver, view)
 
 
 def choose_solver(registry: Registry[Any], request: str, deadline: float | None) -> Chosen:
@@ -142,8 +149,8 @@ def _in_time(
 
     Five seconds are never too long: what it imports may come from a slow disk.
     """
-    left = PATIENCE if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
-    patience = min(PATIENCE, left)
+    left = LONGEST_CALL if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
+    patience = min(LONGEST_CALL, left)
     helper = Helper(openmp_limiter())
     try:
         built, problem = helper.call(build, patience)

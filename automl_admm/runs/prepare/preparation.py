@@ -27,10 +27,21 @@ from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Constraint, Task
+from automl_admm.plugins.records import (
+    TASKS,
+    BuildContext,
+    ComponentPlugin,
+    Constraint,
+    LearningTask,
+)
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.assembly import Plan, check_executor, plan_search, resolve_constraints
+from automl_admm.runs.prepare.assembly import (
+    SearchPlan,
+    check_executor,
+    plan_search,
+    resolve_constraints,
+)
 from automl_admm.runs.prepare.set_aside import (
     CALLS,
     Aside,
@@ -55,13 +66,13 @@ class Preparation:
     """
 
     config: RunConfig
-    task: Task
+    task: LearningTask
     plugins: Plugins
     grammar: CompiledGrammar
     starts: tuple[Candidate, ...]
     metric: Metric
     constraints: tuple[Constraint, ...]
-    plan: Plan
+    plan: SearchPlan
     work: PipelineWork
     aims: tuple[Limit, ...]
     rows: int
@@ -129,7 +140,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     )
 
 
-def _grammar(config: RunConfig, task: Task, plugins: Plugins) -> CompiledGrammar:
+def _grammar(config: RunConfig, task: LearningTask, plugins: Plugins) -> CompiledGrammar:
     """The grammar, knowing which names are components of another task alone."""
     components = plugins.components[task]
     everywhere = {record.name for each in TASKS for record in plugins.components[each]}
@@ -139,7 +150,7 @@ def _grammar(config: RunConfig, task: Task, plugins: Plugins) -> CompiledGrammar
 
 def _work(
     config: RunConfig,
-    task: Task,
+    task: LearningTask,
     grammar: CompiledGrammar,
     metric: Metric,
     constraints: tuple[Constraint, ...],
@@ -249,11 +260,11 @@ def check_scoring(work: PipelineWork) -> None:
         check_metric(work.metric, work.table.part(work.splits[0][1]))
 
 
-def _load_components(task: Task, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
+def _load_components(task: LearningTask, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
     return load_plugins(extra, quietly=True).components[task]
 
 
-def _whole(X: Any, y: Any, task: Task, sensitive: Any, positive: object) -> Table:
+def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object) -> Table:
     import numpy as np
 
     classes = None
@@ -269,7 +280,7 @@ def _whole(X: Any, y: Any, task: Task, sensitive: Any, positive: object) -> Tabl
 
 def _parted(
     whole: Table,
-    task: Task,
+    task: LearningTask,
     constraints: tuple[Constraint, ...],
     fraction: float,
     seed: int,

@@ -38,7 +38,7 @@ from automl_admm.search.admm.pricing import (
     prices_of,
 )
 from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.stagnation import GAIN_THAT_MATTERS, Drought, Progress
+from automl_admm.search.admm.stagnation import GAIN_THAT_MATTERS, Drought, IterationGains
 from automl_admm.search.protocol import (
     WAIT,
     Book,
@@ -155,7 +155,7 @@ def admm(
     project = cache(problem.space.projected)
     tunings = Tunings.of(problem, settings.precision.evaluations(0))
     away: Excursion | None = None
-    progress = Progress(problem.limits)
+    progress = IterationGains(problem.limits)
     scales = measure_scales(book.evaluations, problem.limits)
     choice: _Choice | None = None
     idle = 0

@@ -55,7 +55,7 @@ class Drought:
 
 
 @dataclass
-class Progress:
+class IterationGains:
     """The gains of the outer iterations; `_before` is the last incumbent counted as a gain.
 
     Small gains add up, as they do in a sub-problem.

@@ -39,10 +39,10 @@ logger = logging.getLogger(__name__)
 
 PointT = TypeVar("PointT")
 
-# All in seconds, except the share and the counts. A call is slow after PATIENCE or a quarter of the
-# time left, never before SHORT_CALL; GRACE lets a late call end; SLICE bounds the delay of an
+# All in seconds, except the share and the counts. A call is slow after LONGEST_CALL or a quarter of
+# the time left, never before SHORT_CALL; GRACE lets a late call end; SLICE bounds the delay of an
 # interrupt.
-PATIENCE = 120.0
+LONGEST_CALL = 120.0
 SHARE_OF_TIME_LEFT = 0.25
 SHORT_CALL = 5.0
 GRACE = 0.5
@@ -187,9 +187,9 @@ class Post:
         Five seconds are never too long, unless the deadline comes first.
         """
         if self.deadline is None:
-            return PATIENCE
+            return LONGEST_CALL
         left = max(self.deadline - self.clock(), GRACE)
-        return min(PATIENCE, left, max(left * SHARE_OF_TIME_LEFT, SHORT_CALL))
+        return min(LONGEST_CALL, left, max(left * SHARE_OF_TIME_LEFT, SHORT_CALL))
 
     def is_over(self) -> bool:
         """Return True after the deadline: a call broken off then is nobody's fault."""

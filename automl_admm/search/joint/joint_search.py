@@ -32,7 +32,7 @@ from automl_admm.search.protocol import (
 
 # A draw helps a stuck solver, so few repeats are allowed. Refusals get more patience, because
 # the joint search has no other sub-problem to turn to.
-PATIENCE = Patience(repeats=8, refused=512)
+JOINT_PATIENCE = Patience(repeats=8, refused=512)
 # After this many draws without a new candidate the space counts as used up.
 MOST_MISSED = 512
 
@@ -62,7 +62,7 @@ def joint(
         relaxed = make(problem.space, problem.limits, *penalty)
         solver.begin(_whole_box(problem, book, relaxed, len(book.keys) - begun))
         while review.penalty == penalty:
-            yield from solve(book, relaxed, solver, endless, "joint", review.mends, PATIENCE)
+            yield from solve(book, relaxed, solver, endless, "joint", review.mends, JOINT_PATIENCE)
             if review.penalty != penalty:
                 break
             drawn = _draw_untried(problem, book, rng)

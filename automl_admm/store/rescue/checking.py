@@ -26,18 +26,18 @@ MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StoreReport:
     """What a check found: `facts` in order, and `problems`, of which a store in order has none."""
 
     facts: tuple[str, ...]
     problems: tuple[str, ...]
 
 
-def check(path: Path) -> Report:
+def check(path: Path) -> StoreReport:
     """Look at a store, its manifest, its backup and who writes it."""
     files = StoreFiles(path)
     problems = list(_problems(files))
-    return Report(tuple(_facts(files, in_order=not problems)), tuple(problems))
+    return StoreReport(tuple(_facts(files, in_order=not problems)), tuple(problems))
 
 
 def _problems(files: StoreFiles) -> Iterator[str]:

@@ -32,7 +32,7 @@ class Rhythm:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class StoreState:
     """How many evaluations a store holds, and how often it was changed since it was opened."""
 
     rows: int
@@ -54,7 +54,7 @@ class Keeper:
         self,
         files: StoreFiles,
         run: str,
-        progress: Callable[[], Progress],
+        progress: Callable[[], StoreState],
         note_time: Callable[[], None],
         rhythm: Rhythm | None = None,
     ) -> None:

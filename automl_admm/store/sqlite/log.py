@@ -17,7 +17,7 @@ from automl_admm.core.problem import Evaluation
 from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
 from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import explaining, not_waiting, transaction
-from automl_admm.store.sqlite.keeper import Keeper, Progress
+from automl_admm.store.sqlite.keeper import Keeper, StoreState
 from automl_admm.store.sqlite.lock import Holder, RunLock, this_process
 from automl_admm.store.sqlite.opening import create as create_store
 from automl_admm.store.sqlite.opening import open_reading, open_writing, partial_name, publish
@@ -57,7 +57,7 @@ class SqliteStore:
             self._release()
             raise
         self.version, self._run = facts.version, facts.run
-        self._progress = Progress(facts.rows, 0)
+        self._progress = StoreState(facts.rows, 0)
         self._begun: set[str] = set()
         if self._lock is not None:
             self._lock.note(self._run, facts.rows)
@@ -88,7 +88,7 @@ class SqliteStore:
         with explaining(self._files.store), transaction(self._database):
             added = self._put(evaluation)
         self._begun.discard(evaluation.key)
-        self._progress = Progress(self._progress.rows + added, self._progress.changes + 1)
+        self._progress = StoreState(self._progress.rows + added, self._progress.changes + 1)
         if self._lock is not None:
             self._lock.note(self._run, self._progress.rows)
 
@@ -160,7 +160,7 @@ class SqliteStore:
             self._database.execute("DELETE FROM evaluations")
             self._database.execute("DELETE FROM running")
             rows = sum(map(self._put, evaluations))
-        self._progress = Progress(rows, self._progress.changes + 1)
+        self._progress = StoreState(rows, self._progress.changes + 1)
         if self._lock is not None:
             self._lock.note(self._run, rows)
         return kept

@@ -23,7 +23,7 @@ from automl_admm.grammar.text.matcher import parse, parse_lines
 from automl_admm.grammar.text.parser import TextCode, TextError, read_row
 from automl_admm.pipelines.build import build_pipeline
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, Task
+from automl_admm.plugins.records import TASKS, BuildContext, LearningTask
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "text"
 GRAMMAR = """\
@@ -62,7 +62,7 @@ def plugins() -> Plugins:
 
 
 @pytest.fixture(scope="module")
-def shipped(plugins) -> list[tuple[PipelineSpace, Task]]:
+def shipped(plugins) -> list[tuple[PipelineSpace, LearningTask]]:
     """The spaces of all packaged grammars, for every task that each can serve."""
     everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
     found = []

@@ -14,7 +14,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, Task
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.specs import hookimpl
 from automl_admm.runs.finish.model_file import load_model, trusted_types
 from automl_admm.runs.finish.trusted_types import TRUSTED
@@ -25,7 +25,7 @@ COMPONENTS = load_plugins().components
 CASES = [(task, record.name) for task in TASKS for record in COMPONENTS[task]]
 
 
-def table(task: Task) -> tuple[pd.DataFrame, np.ndarray]:
+def table(task: LearningTask) -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)})
     frame["c"] = rng.choice(list("xyz"), ROWS)
@@ -33,7 +33,7 @@ def table(task: Task) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, np.where(target > 0, "yes", "no") if task == "classification" else target
 
 
-def fitted(task: Task, name: str) -> tuple[object, pd.DataFrame]:
+def fitted(task: LearningTask, name: str) -> tuple[object, pd.DataFrame]:
     X, y = table(task)
     steps = [Step("impute")] if name != "impute" else []
     steps.append(Step(name))
@@ -55,7 +55,7 @@ def saved(folder: Path, content: bytes) -> RunFolder:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("task", "name"), CASES)
-def test_every_component_consists_of_trusted_types(task: Task, name: str) -> None:
+def test_every_component_consists_of_trusted_types(task: LearningTask, name: str) -> None:
     model, _ = fitted(task, name)
     assert set(get_untrusted_types(data=dumps(model))) <= TRUSTED
 

@@ -13,7 +13,7 @@ from automl_admm.core.problem import AdmmState, Evaluation, Limit, Observation, 
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace, Selection
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.stagnation import Drought, Progress
+from automl_admm.search.admm.stagnation import Drought, IterationGains
 from automl_admm.search.protocol import Proposal, SearchProblem, default_start
 
 SPACE = SearchSpace((Choice("kind", ("first", "second")),), (Parameter("x", 0, 1),))
@@ -63,7 +63,7 @@ def incumbent(loss: float, *constraints: float) -> Evaluation:
 
 
 def test_iterations_gain_where_small_gains_add_up() -> None:
-    progress = Progress(())
+    progress = IterationGains(())
     assert not progress.has_come(None, 1.0)
     assert progress.has_come(incumbent(1.0), 1.0)
     assert not progress.has_come(incumbent(1.0), 1.0)
@@ -73,7 +73,7 @@ def test_iterations_gain_where_small_gains_add_up() -> None:
 
 
 def test_to_come_nearer_to_the_limits_is_a_gain_whatever_it_costs() -> None:
-    progress = Progress((Limit("g", 1.0),))
+    progress = IterationGains((Limit("g", 1.0),))
     assert progress.has_come(incumbent(0.0, math.nan), 1.0)
     assert progress.has_come(incumbent(1.0, 2.0), 1.0)
     assert not progress.has_come(incumbent(0.0, 1.999), 1.0)

@@ -286,7 +286,7 @@ def test_a_hanging_solver_is_left_behind(
     caplog: pytest.LogCaptureFixture,
     seen: Callable[[str], None],
 ) -> None:
-    monkeypatch.setattr(guard, "PATIENCE", 0.2)
+    monkeypatch.setattr(guard, "LONGEST_CALL", 0.2)
     solver = Hanging(method)
     provider = Provider(lambda: solver)
     result = run(provider, **{f"{kind}_solver": "bad"})

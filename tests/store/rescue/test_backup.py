@@ -20,7 +20,7 @@ from automl_admm.store.files import Manifest, StoreFiles, read_manifest
 from automl_admm.store.rescue import backup
 from automl_admm.store.rescue.backup import back_up, verify
 from automl_admm.store.rescue.checking import check
-from automl_admm.store.sqlite.keeper import Keeper, Progress, Rhythm
+from automl_admm.store.sqlite.keeper import Keeper, Rhythm, StoreState
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.schema import count_rows
 
@@ -68,14 +68,14 @@ def test_backups_and_signs_of_life_come_beside_the_writing(
     files = StoreFiles(tmp_path / "store.sqlite")
     store.begin(50, "key-0050", "tree()")
     first = heartbeat(files.store)
-    progress = Progress(5, 5)
+    progress = StoreState(5, 5)
     keeper = Keeper(files, store_run(files), lambda: progress, lambda: None, OFTEN)
     try:
         wait_for(lambda: files.backup.exists() and rows_of(files.backup) == 5)
         wait_for(lambda: heartbeat(files.store) > first)
         for number in range(6, 30):
             store.append(evaluation(number))
-        progress = Progress(29, 29)
+        progress = StoreState(29, 29)
         wait_for(lambda: rows_of(files.backup) == 29)
         manifest = read_manifest(files.manifest)
         assert manifest == Manifest(store_run(files), 2, 29)

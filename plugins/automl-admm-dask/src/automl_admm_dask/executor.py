@@ -17,7 +17,7 @@ from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.local_executor import pickle_work
 from automl_admm.execution.os_errors import naming_obstacles
-from automl_admm.execution.task_folders import Folders
+from automl_admm.execution.task_folders import TaskFolders
 from automl_admm.plugins.records import ExecutorSetting
 from automl_admm_dask import DaskOptions
 from automl_admm_dask.clusters import OwnCluster, connect
@@ -62,7 +62,7 @@ class DaskExecutor:
         self._alone = self._unheard = 0.0
         brief = Brief(secrets.token_hex(8), _pickled(work), setting.memory_bytes)
         with ExitStack() as opened:
-            self._folders = Folders(setting.scratch)
+            self._folders = TaskFolders(setting.scratch)
             opened.callback(self._folders.close)
             opened.callback(Silence().end)
             scratch = self._folders.scratch
