@@ -7,9 +7,25 @@ and prints the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+
+# Modules that tests and the processes started by tests import by their plain names. pytest puts
+# these folders on its own path by `pythonpath` in pyproject.toml.
+ROOT = Path(__file__).parent
+HELPERS = (ROOT / "tests" / "helpers", ROOT / "plugins" / "automl-admm-dask" / "tests" / "helpers")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def helpers_in_children() -> Iterator[None]:
+    """Put the helpers on the module path of every process that a test starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in HELPERS:
+            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        yield
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

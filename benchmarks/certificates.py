@@ -100,21 +100,21 @@ def _mistakes(rng: np.random.Generator, rows: int, truth: Array, alike: float) -
     return np.asarray(stats.binom.ppf(chance, rows, truth))
 
 
-def best(search: Search, places: Sequence[int] | Array) -> int | None:
+def best(search: Search, places: Sequence[int]) -> int | None:
     """The place with the best score."""
     return max(places, key=lambda place: search.score[place], default=None)
 
 
 def uncertified(search: Search) -> int | None:
     """Best on validation: what other systems return, with no test at all."""
-    return best(search, np.flatnonzero(search.slack >= 0))
+    return best(search, np.flatnonzero(search.slack >= 0).tolist())
 
 
 def one_test(margin: float) -> Rule:
     """Test the best that is so many half-widths inside on the search's rows, and no other."""
 
     def rule(search: Search) -> int | None:
-        chosen = best(search, np.flatnonzero(search.slack >= margin))
+        chosen = best(search, np.flatnonzero(search.slack >= margin).tolist())
         return chosen if chosen is not None and search.bounds[chosen] <= LIMIT else None
 
     return rule
@@ -284,10 +284,10 @@ def compare_gaps(runs: int = 150) -> None:
             Gap({str(k): _ranking(rng, (m, 4 * m), a) for k, (a, m) in enumerate(pairs)})
             for pairs in [list(zip(aurocs, positives, strict=True))] * runs
         ]
-        truth = max(aurocs) - min(aurocs)
+        width = max(aurocs) - min(aurocs)
         for name, bounds_of in (("exact", exact_bounds), ("DeLong, MOVER", approximate_bounds)):
             uppers = np.array([found.upper for gap in gaps if (found := bounds_of(gap, RISK))])
-            _print_gap(f"AUROCs {aurocs} in {positives}", name, uppers, truth)
+            _print_gap(f"AUROCs {aurocs} in {positives}", name, uppers, width)
 
 
 def _print_gap(what: str, name: str, uppers: Array, truth: float) -> None:

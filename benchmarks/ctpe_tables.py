@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.ranking import violation
-from automl_admm.core.space import Array, Candidate
+from automl_admm.core.space import Array, Candidate, Choice
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.search.joint.conditional import ConditionalSpace
@@ -125,6 +125,7 @@ def optuna_sampler(
         picks = {
             choice.name: trial.suggest_categorical(choice.name, choice.alternatives)
             for choice in space.decisions
+            if isinstance(choice, Choice)
         }
         places = [
             axis.to_unit(trial.suggest_int(axis.name, int(axis.low), int(axis.high)))

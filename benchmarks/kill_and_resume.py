@@ -78,7 +78,8 @@ class Run:
         self.process.wait()
         self.reader.join()
         self.stream.close()
-        return psutil.wait_procs(below, timeout=LAST_PATIENCE)[1]
+        _, alive = psutil.wait_procs(below, timeout=LAST_PATIENCE)
+        return list(alive)
 
 
 def descendants(pid: int) -> Iterator[psutil.Process]:

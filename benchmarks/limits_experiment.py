@@ -155,7 +155,7 @@ def read_runs(keep: Path) -> Runs:
             key, rows, seconds = json.loads(line)
         except ValueError:
             continue
-        found[key] = [Outcome(*row, seconds=0.0) for row in rows], seconds
+        found[key] = [Outcome(loss, latency, gap, 0.0) for loss, latency, gap in rows], seconds
     return found
 
 

@@ -66,7 +66,7 @@ def spend(method: Method, prepared: Preparation, work: CachedWork, trial: Trial)
 
 
 def search(
-    settings: Mapping[str, str], prepared: Preparation, work: CachedWork, trial: Trial
+    settings: Mapping[str, Any], prepared: Preparation, work: CachedWork, trial: Trial
 ) -> None:
     """A search of the package; `settings` are strategy and solvers, where not the default."""
     config = replace(

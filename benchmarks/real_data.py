@@ -14,6 +14,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pandas as pd
 
@@ -38,7 +39,7 @@ class Measured:
     overhead: float
 
 
-def measure(path: Path, search: dict[str, str], seconds: float, seed: int) -> Measured:
+def measure(path: Path, search: dict[str, Any], seconds: float, seed: int) -> Measured:
     """One run; the split hangs on nothing but the seed."""
     facts = json.loads(path.with_suffix(".json").read_text())
     frame = pd.read_csv(path, dtype=dict.fromkeys([*facts["categorical"], facts["target"]], str))
@@ -53,6 +54,8 @@ def measure(path: Path, search: dict[str, str], seconds: float, seed: int) -> Me
         **search,
     )
     result = run_pipelines(prepare(config, X, y)).result
+    if result.best is None:
+        raise SystemExit(f"{path.name}: no pipeline could be evaluated in {seconds:g} s")
     waited = result.ledger["wait"]
     return Measured(
         loss=result.best.loss,

@@ -12,7 +12,7 @@ import json
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -292,14 +292,14 @@ def _loss(evaluation: Evaluation) -> float:
     return evaluation.loss if evaluation.ok else np.inf
 
 
-def in_turn(setting: Setting, choice: Choice) -> Iterator[str]:
+def in_turn(setting: Setting, choice: Choice) -> Generator[str, Evaluation, None]:
     """Equal shares."""
     del setting
     for turn in itertools.count():
         yield choice.alternatives[turn % len(choice.alternatives)]
 
 
-def bandit(setting: Setting, choice: Choice, solver: str) -> Iterator[str]:
+def bandit(setting: Setting, choice: Choice, solver: str) -> Generator[str, Evaluation, None]:
     """A z-solver over a table of the algorithms.
 
     A second choice has no meaning: with it every pull is a selection of its own, as in a pipeline

@@ -234,7 +234,7 @@ class Training:
 
 
 def trace(
-    objective: Imitated, durations: Seconds, seed: int, workers: int, chosen: Mapping[str, str]
+    objective: Imitated, durations: Seconds, seed: int, workers: int, chosen: Mapping[str, Any]
 ) -> list[float]:
     """The best loss after each evaluation that came back, in one search."""
     ended = Ended()
@@ -279,7 +279,7 @@ def print_busy(found: Sequence[Busy]) -> None:
 
 
 def search_all(
-    tasks: Sequence[tuple[Imitated, Seconds]], chosen: Mapping[str, str]
+    tasks: Sequence[tuple[Imitated, Seconds]], chosen: Mapping[str, Any]
 ) -> dict[int, np.ndarray]:
     """Every task with every number of workers; a row a seed."""
     with threadpool_limits(1):

@@ -19,7 +19,6 @@ from automl_admm.execution.shared_state import OneAtATime, Together, unheard_war
 
 pytestmark = pytest.mark.timeout(400)  # many imports, on a machine that may be busy
 
-HERE = Path(__file__).parent
 PRINTS = """
 import time
 from automl_admm import ConstraintPlugin, hookimpl
@@ -53,7 +52,8 @@ def chatty(folder: Path) -> dict[str, str]:
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: chatty\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[automl_admm]\nchatty = chatty\n")
-    return os.environ | {"PYTHONPATH": str(folder), "AUTOML_ADMM_PLUGINS": "chatty"}
+    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+    return os.environ | {"PYTHONPATH": path, "AUTOML_ADMM_PLUGINS": "chatty"}
 
 
 @pytest.mark.fault(
@@ -64,7 +64,7 @@ def chatty(folder: Path) -> dict[str, str]:
 def test_eight_threads_leave_the_process_as_it_was(
     tmp_path: Path, seen: Callable[[str], None]
 ) -> None:
-    program = [sys.executable, str(HERE / "process_state.py"), str(tmp_path / "found.json")]
+    program = [sys.executable, "-m", "process_state", str(tmp_path / "found.json")]
     env = chatty(tmp_path)
     done = subprocess.run(program, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import artificial_report as curves
+import limits_report as report
 import pytest
-
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-Load = Callable[[str], ModuleType]
-
-
-@pytest.fixture(name="load")
-def _load(monkeypatch: pytest.MonkeyPatch) -> Load:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    return importlib.import_module
+from paired import compare
 
 
 @pytest.mark.parametrize(
@@ -30,46 +20,41 @@ def _load(monkeypatch: pytest.MonkeyPatch) -> Load:
     ],
 )
 def test_the_sign_test_is_exact_and_ties_say_nothing(
-    load: Load, ours: list[float], theirs: list[float], text: str
+    ours: list[float], theirs: list[float], text: str
 ) -> None:
-    assert str(load("paired").compare(ours, theirs)) == text
+    assert str(compare(ours, theirs)) == text
 
 
-def cells(report: ModuleType, **best: list[float]) -> dict[str, Any]:
+def cells(**best: list[float]) -> dict[str, Any]:
     return {name: report.Cell(tuple(row), (0.5,), (1.0,)) for name, row in best.items()}
 
 
-def test_a_setting_where_a_test_tells_nothing_is_won_by_nobody(load: Load) -> None:
-    report = load("limits_report")
+def test_a_setting_where_a_test_tells_nothing_is_won_by_nobody() -> None:
     setting = report.Setting("gap", 0.02, 1.0, 1.0)
     level = [0.20, 0.22, 0.24, 0.26, 0.28, 0.30, 0.32, 0.34, 0.36, 0.38]
     mixed = [x + (0.011 if place % 2 else -0.010) for place, x in enumerate(level)]
     above = [x + 0.02 + place / 1000 for place, x in enumerate(level)]
-    table = {setting: cells(report, mine=level, mixed=mixed, above=above)}
+    table = {setting: cells(mine=level, mixed=mixed, above=above)}
     assert report.settled(table, "mine", "mixed") == (0, 0)
     assert report.settled(table, "mine", "above") == (1, 0)
     assert report.settled(table, "above", "mine") == (0, 1)
     assert report.settled(table, "mine", "mine") == (0, 0)
 
 
-def test_runs_that_found_nothing_are_level_with_each_other_and_behind_all_others(
-    load: Load,
-) -> None:
-    report = load("limits_report")
+def test_runs_that_found_nothing_are_level_with_each_other_and_behind_all_others() -> None:
     nothing, some = [float("inf")] * 8, [0.2 + place / 100 for place in range(8)]
-    table = {report.Setting("gap", 0.02, 1.0, 1.0): cells(report, none=nothing, some=some)}
+    table = {report.Setting("gap", 0.02, 1.0, 1.0): cells(none=nothing, some=some)}
     assert report.settled(table, "some", "none") == (1, 0)
     assert report.settled(table, "none", "none") == (0, 0)
     (row,) = table.values()
     assert not row["none"].has_best_median(row["none"])
 
 
-def test_a_curve_is_read_by_time_and_by_evaluations(load: Load) -> None:
-    report = load("artificial_report")
+def test_a_curve_is_read_by_time_and_by_evaluations() -> None:
     curve = [(0.1, 1, 3.0), (0.5, 40, 2.0), (4.0, 90, 1.0), (5.0, 120, 1.0)]
-    assert [report.at(curve, moment) for moment in (0.01, 0.4, 0.5, 9.0)] == [3.0, 3.0, 2.0, 1.0]
-    assert report.at(curve, 64, report.EVALUATIONS) == 2.0
-    assert report.reached([curve], 2.0, axis=report.EVALUATIONS) == 40
-    assert report.reached([curve], 0.5) == float("inf")
-    assert report.did([curve], 120)
-    assert not report.did([curve], 121)
+    assert [curves.at(curve, moment) for moment in (0.01, 0.4, 0.5, 9.0)] == [3.0, 3.0, 2.0, 1.0]
+    assert curves.at(curve, 64, curves.EVALUATIONS) == 2.0
+    assert curves.reached([curve], 2.0, axis=curves.EVALUATIONS) == 40
+    assert curves.reached([curve], 0.5) == float("inf")
+    assert curves.did([curve], 120)
+    assert not curves.did([curve], 121)

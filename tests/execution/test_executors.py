@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
-import sys
 import threading
-from pathlib import Path
 
+import faulty
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,20 +29,13 @@ from automl_admm.plugins.records import ExecutorSetting, NoOptions
 NAMES = ("local", "inline")
 
 
-@pytest.fixture(scope="module")
-def faulty():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
-        yield importlib.import_module("faulty")
-
-
 def build(name, work, scratch=None, workers=1):
     record = {plugin.name: plugin for plugin in builtin.executors()}[name]
     return record.factory(work, ExecutorSetting(workers, None, scratch), NoOptions())
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def executor(request, faulty, tmp_path_factory):
+def executor(request, tmp_path_factory):
     made = build(request.param, faulty.Faulty([0.0]), tmp_path_factory.mktemp("scratch"))
     yield made
     made.close()
@@ -136,7 +127,7 @@ def test_leaving_is_a_crash(executor, code, message):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_folder_is_kept_only_for_a_success_that_is_to_be_kept(faulty, tmp_path, name):
+def test_the_folder_is_kept_only_for_a_success_that_is_to_be_kept(tmp_path, name):
     executor = build(name, faulty.Faulty(), tmp_path)
     try:
         assert finish(executor, "echo", 1).folder is None
@@ -151,7 +142,7 @@ def test_the_folder_is_kept_only_for_a_success_that_is_to_be_kept(faulty, tmp_pa
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scratch_of_its_own_is_removed(faulty, name):
+def test_scratch_of_its_own_is_removed(name):
     executor = build(name, faulty.Faulty())
     folder = finish(executor, "echo", keep=True).folder
     assert folder.is_dir()
@@ -193,14 +184,14 @@ def test_a_killed_task_is_cancelled(executor):
     assert finish(executor, "echo", 2).status is Status.SUCCESS
 
 
-def test_closing_twice_is_no_mistake(faulty):
+def test_closing_twice_is_no_mistake():
     for name in NAMES:
         executor = build(name, faulty.Faulty())
         executor.close()
         executor.close()
 
 
-def test_inline_runs_here_and_one_at_a_time(faulty):
+def test_inline_runs_here_and_one_at_a_time():
     executor = build("inline", faulty.Faulty(), workers=4)
     try:
         assert executor.workers == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import secrets
 import signal
@@ -11,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import faulty
 import psutil
 import pytest
 
@@ -26,14 +26,7 @@ MEMORY_LIMIT = 300_000_000
 
 
 @pytest.fixture(scope="module")
-def faulty():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
-        yield importlib.import_module("faulty")
-
-
-@pytest.fixture(scope="module")
-def executor(faulty, tmp_path_factory):
+def executor(tmp_path_factory):
     setting = ExecutorSetting(2, None, tmp_path_factory.mktemp("scratch"))
     made = build_local(faulty.Faulty([0.0]), setting, NoOptions())
     yield made
@@ -41,7 +34,7 @@ def executor(faulty, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def limited(faulty, tmp_path_factory):
+def limited(tmp_path_factory):
     """An executor with a memory limit, whose work is by itself larger than the limit."""
     import numpy as np
 
@@ -149,7 +142,7 @@ def test_a_fifo_is_not_waited_for(executor, seen):
 
 
 @pytest.fixture
-def in_memory(faulty, monkeypatch):
+def in_memory(monkeypatch):
     """An executor whose folders are in memory: many disks take long to remove thousands."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
     place = memory if memory.is_dir() else None
@@ -338,7 +331,7 @@ def test_a_child_is_set_up(executor):
     assert one["random"] != other["random"]
 
 
-def test_fits_with_threads_do_not_hang_in_children(faulty, tmp_path):
+def test_fits_with_threads_do_not_hang_in_children(tmp_path):
     executor = build_local(faulty.Learning(), ExecutorSetting(1, None, tmp_path), NoOptions())
     try:
         for number in (1, 2):

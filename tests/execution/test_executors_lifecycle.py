@@ -9,8 +9,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
 
+import faulty
 import psutil
 import pytest
 
@@ -21,13 +21,6 @@ from automl_admm.core.protocols import Task
 from automl_admm.plugins.records import ExecutorSetting, NoOptions
 
 pytestmark = pytest.mark.faults
-
-
-@pytest.fixture(scope="module")
-def faulty():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
-        yield importlib.import_module("faulty")
 
 
 @pytest.fixture
@@ -80,7 +73,7 @@ def read_pids(path, count):
     ("work", "reason"),
     [("BadPrepare", "RuntimeError: the moon is in"), ("Unloadable", "JSONDecodeError")],
 )
-def test_work_that_does_not_load_is_an_error_that_stays(faulty, start, work, reason):
+def test_work_that_does_not_load_is_an_error_that_stays(start, work, reason):
     executor = start(getattr(faulty, work)())
     executor.submit(Task(1, "echo", {}))
     with pytest.raises(ConfigurationError, match=reason):
@@ -100,7 +93,7 @@ def test_work_that_only_the_parent_knows_is_an_error_with_a_hint(start, tmp_path
         executor.wait(30.0)
 
 
-def test_a_server_that_always_dies_is_given_up(faulty, start):
+def test_a_server_that_always_dies_is_given_up(start):
     executor = start(faulty.CrashingPrepare())
     for number in range(4):
         assert finish(executor, "echo", number).status is Status.LOST
@@ -108,7 +101,7 @@ def test_a_server_that_always_dies_is_given_up(faulty, start):
         executor.submit(Task(9, "echo", {}))
 
 
-def test_a_server_that_dies_is_started_again(faulty, start, tmp_path):
+def test_a_server_that_dies_is_started_again(start, tmp_path):
     executor = start(faulty.Faulty(), workers=2)
     server = finish(executor, "echo").result["server"]
     pids = tmp_path / "pids"
@@ -124,7 +117,7 @@ def test_a_server_that_dies_is_started_again(faulty, start, tmp_path):
     assert after.result["server"] != server
 
 
-def test_what_runs_is_killed_when_the_executor_is_closed(faulty, start, tmp_path):
+def test_what_runs_is_killed_when_the_executor_is_closed(start, tmp_path):
     executor = start(faulty.Faulty())
     pids = tmp_path / "pids"
     executor.submit(Task(1, "start_grandchildren", {"pids": str(pids), "hang": True}))
@@ -133,7 +126,7 @@ def test_what_runs_is_killed_when_the_executor_is_closed(faulty, start, tmp_path
     assert all_gone(running)
 
 
-def test_a_task_is_cancelled_while_the_work_still_loads(faulty, start, tmp_path):
+def test_a_task_is_cancelled_while_the_work_still_loads(start, tmp_path):
     loading = tmp_path / "loading"
     executor = start(faulty.SlowPrepare(str(loading)))
     executor.submit(Task(1, "echo", {}, 1.0))
@@ -147,9 +140,7 @@ def test_a_task_is_cancelled_while_the_work_still_loads(faulty, start, tmp_path)
 
 
 PARENT = """
-import sys
 import time
-sys.path.insert(0, {folder!r})
 import faulty
 from automl_admm.builtin.executors import build_local
 from automl_admm.plugins.records import ExecutorSetting, NoOptions
@@ -166,8 +157,7 @@ def test_no_orphans_when_the_parent_is_killed(tmp_path, is_loading):
     pids = tmp_path / "pids"
     work = f"SlowPrepare({str(pids)!r})" if is_loading else "Faulty()"
     script = tmp_path / "parent.py"
-    folder = str(Path(__file__).parent)
-    script.write_text(PARENT.format(folder=folder, work=work, pids=str(pids)))
+    script.write_text(PARENT.format(work=work, pids=str(pids)))
     parent = subprocess.Popen(
         [sys.executable, str(script)], env=os.environ | {"TMPDIR": str(tmp_path)}
     )
@@ -219,7 +209,7 @@ def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):
     assert (done.stdout, done.stderr) == ("once\n{'y': 7.0}\n", "")
 
 
-def test_many_tasks_leave_nothing_behind(faulty, start):
+def test_many_tasks_leave_nothing_behind(start):
     executor = start(faulty.Faulty())
     server = psutil.Process(finish(executor, "echo").result["server"])
     own = psutil.Process()
@@ -230,7 +220,7 @@ def test_many_tasks_leave_nothing_behind(faulty, start):
     assert server.children() == []
 
 
-def test_the_server_is_gone_after_closing(faulty, start):
+def test_the_server_is_gone_after_closing(start):
     executor = start(faulty.Faulty())
     server = finish(executor, "echo").result["server"]
     executor.close()

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 PROGRAM = """
 import sys
-sys.path.insert(0, sys.argv[1])
 from automl_admm.execution.skops_import import HEAVY, import_skops
 skops = import_skops()
 assert skops is import_skops() is sys.modules["skops.io"]
@@ -21,7 +21,11 @@ def test_skops_comes_without_torch_which_can_be_imported_later(tmp_path: Path) -
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("is_here = True\n")
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "True\n"

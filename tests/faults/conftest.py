@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+import unruly
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Evaluation
 from automl_admm.runs.finish.final_fit import FIRST_NUMBER
 from automl_admm.store.sqlite.log import SqliteStore
 
-HERE = Path(__file__).parent
 HEALTHY = ("decision_tree", "gaussian_nb")
 
 
@@ -114,7 +114,7 @@ Fit = Callable[..., Ended]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the plugin is installed, and nothing else."""
     folder = tmp_path_factory.mktemp("site")
-    install(folder, "unruly", (HERE / "unruly.py").read_text(encoding="utf-8"))
+    install(folder, "unruly", Path(unruly.__file__).read_text(encoding="utf-8"))
     return folder
 
 

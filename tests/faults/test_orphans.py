@@ -7,12 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
-EXECUTION = Path(__file__).parents[1] / "execution"
 SCRIPT = """
 import sys
 from automl_admm.builtin.executors import build_local
@@ -34,10 +32,7 @@ executor.wait()
 )
 def test_nothing_survives_the_run_and_its_server(tmp_path, seen):
     pids = tmp_path / "pids"
-    path = os.pathsep.join([str(EXECUTION), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(pids)], env=os.environ | {"PYTHONPATH": path}
-    )
+    run = subprocess.Popen([sys.executable, "-c", SCRIPT, str(pids)])
     try:
         while not pids.exists() or len(pids.read_text().split()) < 3:
             assert run.poll() is None

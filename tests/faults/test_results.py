@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from faulty import Faulty
 
 from automl_admm import Choice, Constraint, Limit, SearchSpace, minimize
 from automl_admm.builtin.executors import build_local
@@ -58,9 +55,7 @@ def test_a_black_box_that_returns_no_number(seen):
 
 @pytest.fixture(scope="module")
 def work():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parents[1] / "execution"), *sys.path])
-        yield importlib.import_module("faulty").Faulty()
+    return Faulty()
 
 
 @pytest.mark.fault(

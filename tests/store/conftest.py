@@ -2,73 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stored import an_evaluation, write_in_a_process
 
-from automl_admm.core.problem import Evaluation, Status
-from automl_admm.core.space import Candidate, Selection
+from automl_admm.core.problem import Evaluation
 from automl_admm.store.sqlite.log import SqliteStore
-
-# A process of its own that begins, appends and then does what it is told.
-WRITER = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {folder!r})
-from conftest import an_evaluation
-from automl_admm.store.sqlite.log import SqliteStore
-import os, signal, time
-store = SqliteStore(Path({path!r}), {mode}=True)
-for number in range({first}, {last} + 1):
-    store.append(an_evaluation(number))
-{then}
-"""
-KILL_ITSELF = "os.kill(os.getpid(), signal.SIGKILL)"
 
 Make = Callable[..., Path]
-
-
-def an_evaluation(number: int, status: Status = Status.SUCCESS, **changes: object) -> Evaluation:
-    """One that differs from all others in everything."""
-    ok = status is Status.SUCCESS
-    values: dict[str, object] = {
-        "number": number,
-        "key": f"key-{number:04d}",
-        "candidate": Candidate(
-            Selection((("model", f"model-{number % 5}"), ("order", ("b", "a")))),
-            (number / 1024, 1 / (number + 2)),
-        ),
-        "status": status,
-        "loss": 1 / (number + 1) if ok else math.nan,
-        "constraints": (number / 7,) if ok else (),
-        "seconds": number / 8,
-        "text": f"tree(depth={number})",
-        "message": "" if ok else f"message of {number}",
-        "details": {"scores": [number / 3, 0.25]} if ok else {},
-    }
-    return Evaluation(**(values | changes))  # type: ignore[arg-type]
-
-
-def write_in_a_process(
-    path: Path, last: int, *, first: int = 1, mode: str = "create", then: str = KILL_ITSELF
-) -> subprocess.CompletedProcess[str]:
-    """What a process of its own leaves behind."""
-    program = WRITER.format(
-        folder=str(Path(__file__).parent),
-        path=str(path),
-        mode=mode,
-        first=first,
-        last=last,
-        then=then,
-    )
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False
-    )
 
 
 @pytest.fixture

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import os
 import secrets
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -31,7 +29,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 class Processes:
-    """A scheduler and workers; `path` is where the workers find modules of the tests."""
+    """A scheduler and workers."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -92,11 +90,10 @@ class Processes:
             return None
 
     def _start(self, program, *flags):
-        path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         with (self.folder / "log.txt").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", f"distributed.cli.{program}", *flags],
-                env=os.environ | {"PYTHONPATH": path, "DASK_TEST": self.mark},
+                env=os.environ | {"DASK_TEST": self.mark},
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
@@ -123,13 +120,6 @@ def until():
 @pytest.fixture
 def marked():
     return find_marked
-
-
-@pytest.fixture(scope="session")
-def hazards():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
-        yield importlib.import_module("hazards")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 
+import hazards
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
 from automl_admm_dask.letters import pack, unpack
@@ -21,7 +22,7 @@ MEMORY = 200_000_000
 
 
 @pytest.fixture
-def executor(hazards, shared_cluster, start):
+def executor(shared_cluster, start):
     return start(hazards.Hazards(), shared_cluster)
 
 
@@ -53,13 +54,13 @@ def test_files_come_back_into_a_folder_of_the_run(executor, tmp_path):
     assert (folder / "output.txt").read_text() == "printed\n"
 
 
-def test_each_task_has_the_threads_that_dask_gives_it(hazards, cluster, start):
+def test_each_task_has_the_threads_that_dask_gives_it(cluster, start):
     cluster.add("--nthreads", str(os.cpu_count()))
     assert finish(start(hazards.Hazards(), cluster)).result["threads"] == "1"
 
 
 @pytest.mark.faults
-def test_ends_are_named_as_the_local_executor_names_them(hazards, shared_cluster, start, tmp_path):
+def test_ends_are_named_as_the_local_executor_names_them(shared_cluster, start, tmp_path):
     ours = start(hazards.Hazards(), shared_cluster, memory=MEMORY)
     theirs = LocalExecutor(hazards.Hazards(), ExecutorSetting(1, MEMORY, tmp_path))
     methods = ["fail", "crash", "leave", "fill", "hang", "nothing"]
@@ -86,7 +87,7 @@ def test_as_many_run_at_once_as_there_are_threads(executor, shared_cluster, unti
     assert {finished.status for finished in executor.wait(20.0)} == {Status.CANCELLED}
 
 
-def test_the_user_may_want_fewer_workers(hazards, shared_cluster, start, tmp_path, until):
+def test_the_user_may_want_fewer_workers(shared_cluster, start, tmp_path, until):
     executor = start(hazards.Hazards(), shared_cluster, workers=1)
     executor.submit(Task(1, "hang", {"mark": str(tmp_path / "1")}))
     until((tmp_path / "1").exists)
@@ -121,7 +122,7 @@ def test_one_server_a_worker_does_all_tasks(executor, shared_cluster):
     assert 1 <= len(servers) <= 2
 
 
-def test_a_late_worker_is_given_the_work(hazards, cluster, start, until):
+def test_a_late_worker_is_given_the_work(cluster, start, until):
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     assert executor.workers == 1
@@ -134,7 +135,7 @@ def test_a_late_worker_is_given_the_work(hazards, cluster, start, until):
         servers |= {finished.result["server"] for finished in executor.wait(20.0)}
 
 
-def test_closing_leaves_nothing_on_the_workers(hazards, cluster, start, tmp_path, until):
+def test_closing_leaves_nothing_on_the_workers(cluster, start, tmp_path, until):
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     executor.submit(Task(1, "hang", {"mark": str(tmp_path / "1")}))
@@ -148,7 +149,7 @@ def test_closing_leaves_nothing_on_the_workers(hazards, cluster, start, tmp_path
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def test_it_says_nothing_and_gives_the_loggers_back(hazards, shared_cluster, start, capfd):
+def test_it_says_nothing_and_gives_the_loggers_back(shared_cluster, start, capfd):
     level = logging.getLogger("distributed").level
     executor = start(hazards.Hazards(), shared_cluster)
     finish(executor)

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
+import hazards
 import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask, crew
@@ -38,10 +38,9 @@ executor.wait()
 
 
 def run_script(*arguments, **variables):
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, *arguments],
-        env=os.environ | {"PYTHONPATH": path} | variables,
+        env=os.environ | variables,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -105,9 +104,7 @@ def has_just_begun(worker, folder):
     injected="kill -9 of one of two Dask workers in mid-run",
     expected="its evaluation is done again elsewhere; the run ends with all, each once",
 )
-def test_a_worker_lost_in_mid_run_costs_its_evaluations_only(
-    hazards, cluster, tmp_path, until, seen
-):
+def test_a_worker_lost_in_mid_run_costs_its_evaluations_only(cluster, tmp_path, until, seen):
     cluster.add()
     cluster.add()
     marks = tmp_path / "marks"
@@ -125,7 +122,7 @@ def test_a_worker_lost_in_mid_run_costs_its_evaluations_only(
 
 
 @pytest.mark.faults
-def test_what_a_lost_worker_was_doing_ends_as_lost(hazards, cluster, start, tmp_path, until):
+def test_what_a_lost_worker_was_doing_ends_as_lost(cluster, start, tmp_path, until):
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     executor.submit(Task(1, "hang", {"mark": str(tmp_path / "pid")}, keep=True))
@@ -144,9 +141,7 @@ def test_what_a_lost_worker_was_doing_ends_as_lost(hazards, cluster, start, tmp_
 
 
 @pytest.mark.faults
-def test_a_worker_that_starts_again_at_its_address_is_another_one(
-    hazards, cluster, start, tmp_path, until
-):
+def test_a_worker_that_starts_again_at_its_address_is_another_one(cluster, start, tmp_path, until):
     cluster.add("--worker-port", "0")
     executor = start(hazards.Hazards(), cluster)
     (place,) = executor._roster.places
@@ -171,7 +166,7 @@ def test_a_worker_that_starts_again_at_its_address_is_another_one(
     injected="kill -9 of the Dask scheduler in mid-run",
     expected="one line of error at once, no hang, nothing left running",
 )
-def test_without_its_scheduler_a_run_ends_with_one_line(hazards, cluster, tmp_path, until, seen):
+def test_without_its_scheduler_a_run_ends_with_one_line(cluster, tmp_path, until, seen):
     cluster.add()
 
     def kill():
@@ -188,7 +183,7 @@ def test_without_its_scheduler_a_run_ends_with_one_line(hazards, cluster, tmp_pa
 
 
 @pytest.mark.faults
-def test_without_any_worker_a_run_ends_with_one_line(hazards, cluster, start):
+def test_without_any_worker_a_run_ends_with_one_line(cluster, start):
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     executor._patience = 1.0
@@ -227,7 +222,7 @@ def test_a_killed_run_takes_its_own_cluster_with_it(tmp_path, until, marked):
 
 
 @pytest.mark.faults
-def test_a_work_that_does_not_load_is_one_line(hazards, cluster, start):
+def test_a_work_that_does_not_load_is_one_line(cluster, start):
     cluster.add()
     executor = start(hazards.Unloadable(), cluster)
     with pytest.raises(ConfigurationError, match="could not be loaded in a child process"):
@@ -235,7 +230,7 @@ def test_a_work_that_does_not_load_is_one_line(hazards, cluster, start):
 
 
 @pytest.mark.faults
-def test_a_worker_that_differs_is_named(hazards, cluster, monkeypatch):
+def test_a_worker_that_differs_is_named(cluster, monkeypatch):
     cluster.add()
     found = "scikit-learn is 1.0 there and 1.9 here"
     monkeypatch.setattr(crew, "explain_difference", lambda here, there: found)
@@ -244,7 +239,7 @@ def test_a_worker_that_differs_is_named(hazards, cluster, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["a worker", "a cluster without workers"])
-def test_a_wrong_address_is_one_line(hazards, cluster, until, kind):
+def test_a_wrong_address_is_one_line(cluster, until, kind):
     address, reason, code = cluster.address, "has had no worker for", 1
     if kind == "a worker":
         cluster.add()
@@ -262,9 +257,7 @@ def worker_address(cluster):
     return next(iter(listening), None)
 
 
-def test_a_local_cluster_searches_and_leaves_nothing(
-    hazards, tmp_path, monkeypatch, marked, until, capfd
-):
+def test_a_local_cluster_searches_and_leaves_nothing(tmp_path, monkeypatch, marked, until, capfd):
     monkeypatch.setenv("DASK_TEST", str(tmp_path))
     (tmp_path / "marks").mkdir()
     result = minimize(

@@ -35,8 +35,7 @@ FINITE = (
     Parameter("depth", 1, 3, kind="int", when=Condition("model", ("tree",))),
 )
 PROPOSALS_OF_ANOTHER_PROCESS = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
+import json
 from test_solver import CONDITIONAL, search
 from automl_admm_smac import ForestOptions, build_forest
 print(json.dumps([list(p) for p in search(build_forest(ForestOptions()), CONDITIONAL, 10)]))
@@ -56,7 +55,8 @@ def search(solver: ThetaSolver, parameters: tuple[Parameter, ...], rounds: int) 
 def test_nothing_hangs_on_the_hash_seed() -> None:
     here = search(build_forest(ForestOptions()), CONDITIONAL, 10)
     done = subprocess.run(
-        [sys.executable, "-c", PROPOSALS_OF_ANOTHER_PROCESS, str(Path(__file__).parent)],
+        [sys.executable, "-c", PROPOSALS_OF_ANOTHER_PROCESS],
+        cwd=Path(__file__).parent,  # where the program finds this module
         env={**os.environ, "PYTHONHASHSEED": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -157,12 +157,11 @@ def test_a_full_disk_keeps_what_is_there_and_goes_on_when_there_is_room(
 ON_A_SMALL_DISK = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from conftest import an_evaluation
+from stored import an_evaluation
 from automl_admm.core.errors import DiskFullError
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.sqlite.log import SqliteStore
-path = Path(sys.argv[2]) / "store.sqlite"
+path = Path(sys.argv[1]) / "store.sqlite"
 filler = path.with_name("filler")
 filler.write_bytes(bytes(500_000))
 store = SqliteStore(path, create=True)
@@ -194,7 +193,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path, seen: Seen) -> None:
     apart = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh"]
     if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this process may not mount a small disk")
-    program = [sys.executable, "-c", ON_A_SMALL_DISK, str(Path(__file__).parents[1]), str(tmp_path)]
+    program = [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)]
     done = subprocess.run(
         [*apart, *program], capture_output=True, text=True, timeout=100, check=False
     )

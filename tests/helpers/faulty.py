@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from automl_admm.execution.outcomes import InvalidOutcome
 
@@ -18,12 +20,12 @@ MEGABYTES = 1_000_000
 
 
 class UnspeakableError(Exception):
-    def __str__(self):
+    def __str__(self) -> str:
         raise RuntimeError("cannot be said")
 
 
 class UnpicklableError(Exception):
-    def __init__(self, one, two):
+    def __init__(self, one: str, two: str) -> None:
         super().__init__(f"{one}{two}")
         self.lock = open  # any state will do
 
@@ -31,16 +33,16 @@ class UnpicklableError(Exception):
 class Faulty:
     """One method a fault."""
 
-    def __init__(self, payload=None):
+    def __init__(self, payload: Any = None) -> None:
         self.payload = payload
 
     # --- well behaved
 
-    def echo(self, folder, **arguments):
+    def echo(self, folder: Path, **arguments: Any) -> dict[str, Any]:
         (folder / "written.txt").write_text("by the task")
         return {"got": arguments, "pid": os.getpid(), "server": os.getppid()}
 
-    def describe(self, folder):
+    def describe(self, folder: Path) -> dict[str, Any]:
         import random
 
         import numpy as np
@@ -54,15 +56,15 @@ class Faulty:
             "interrupt": signal.getsignal(signal.SIGINT) == signal.SIG_IGN,
         }
 
-    def mutate(self, folder):
+    def mutate(self, folder: Path) -> dict[str, Any]:
         self.payload[0] += 1
         os.environ["FAULTY"] = "was here"
         return {"first": float(self.payload[0]), "seen": "FAULTY" in os.environ}
 
-    def look(self, folder):
+    def look(self, folder: Path) -> dict[str, Any]:
         return {"first": float(self.payload[0]), "seen": "FAULTY" in os.environ}
 
-    def nap(self, folder, seconds, started=None):
+    def nap(self, folder: Path, seconds: float, started: str | None = None) -> dict[str, Any]:
         if started is not None:
             Path(started).write_text(str(os.getpid()))
         time.sleep(seconds)
@@ -70,10 +72,10 @@ class Faulty:
 
     # --- without end
 
-    def sleep_for_ever(self, folder):
+    def sleep_for_ever(self, folder: Path) -> None:
         time.sleep(3600)
 
-    def ignore_signals(self, folder):
+    def ignore_signals(self, folder: Path) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
         while True:
@@ -82,12 +84,12 @@ class Faulty:
             except BaseException:  # noqa: BLE001, S112
                 continue
 
-    def hold_the_lock(self, folder):
+    def hold_the_lock(self, folder: Path) -> None:
         ctypes.PyDLL(None).sleep(3600)
 
     # --- memory
 
-    def allocate(self, folder, swallow=False):
+    def allocate(self, folder: Path, swallow: bool = False) -> None:
         held = []
         while True:
             try:
@@ -97,96 +99,97 @@ class Faulty:
                 if not swallow:
                     raise
 
-    def allocate_at_once(self, folder):
+    def allocate_at_once(self, folder: Path) -> dict[str, Any]:
         import numpy as np
 
         return {"size": np.ones(200_000_000_000).size}
 
-    def swallow_memory_error(self, folder):
+    def swallow_memory_error(self, folder: Path) -> None:
         import numpy as np
 
         with contextlib.suppress(MemoryError):
             np.ones(200_000_000_000)
         self.allocate(folder, swallow=True)
 
-    def allocate_in_grandchild(self, folder):
+    def allocate_in_grandchild(self, folder: Path) -> None:
         code = "b = bytearray(800_000_000); import time; time.sleep(3600)"
         subprocess.run([sys.executable, "-c", code], check=True)
 
-    def fill_memfd(self, folder):
+    def fill_memfd(self, folder: Path) -> None:
         self._fill(os.memfd_create("faulty"))
 
-    def fill_shared_memory(self, folder, name):
+    def fill_shared_memory(self, folder: Path, name: str) -> None:
         self._fill(os.open(name, os.O_CREAT | os.O_RDWR))
 
-    def _fill(self, descriptor):
+    def _fill(self, descriptor: int) -> None:
         for _ in range(80):
             os.write(descriptor, bytes(10 * MEGABYTES))
             time.sleep(0.01)
         time.sleep(3600)
 
-    def share_a_little(self, folder):
+    def share_a_little(self, folder: Path) -> dict[str, Any]:
         """Use memory of a name as it is meant to be used: mapped and open it counts once."""
         from multiprocessing.shared_memory import SharedMemory
 
         held = SharedMemory(create=True, size=200 * MEGABYTES)
+        assert held.buf is not None
         held.buf[:] = bytes(held.size)
         time.sleep(1.5)
         return {"name": held.name}
 
-    def allocate_a_little(self, folder):
+    def allocate_a_little(self, folder: Path) -> dict[str, Any]:
         return {"size": len(bytearray(100 * MEGABYTES))}
 
     # --- deaths
 
-    def segfault(self, folder):
+    def segfault(self, folder: Path) -> None:
         ctypes.string_at(0)
 
-    def abort(self, folder):
+    def abort(self, folder: Path) -> None:
         print("about to abort", flush=True)  # noqa: T201
         os.abort()
 
-    def leave(self, folder, code):
+    def leave(self, folder: Path, code: int) -> None:
         os._exit(code)
 
-    def sys_exit(self, folder, code):
+    def sys_exit(self, folder: Path, code: int) -> None:
         sys.exit(code)
 
-    def kill_self(self, folder):
+    def kill_self(self, folder: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     # --- exceptions
 
-    def raise_value_error(self, folder):
+    def raise_value_error(self, folder: Path) -> None:
         raise ValueError("of no value")
 
-    def raise_unspeakable(self, folder):
+    def raise_unspeakable(self, folder: Path) -> None:
         raise UnspeakableError
 
-    def raise_unpicklable(self, folder):
+    def raise_unpicklable(self, folder: Path) -> None:
         raise UnpicklableError("a", "b")
 
-    def raise_long(self, folder):
+    def raise_long(self, folder: Path) -> None:
         raise ValueError("x" * 10_000_000)
 
-    def raise_group(self, folder):
+    def raise_group(self, folder: Path) -> None:
         raise ExceptionGroup("several", [ValueError("one"), TypeError("two")])
 
-    def raise_interrupt(self, folder):
+    def raise_interrupt(self, folder: Path) -> None:
         raise KeyboardInterrupt
 
-    def raise_memory_error(self, folder):
+    def raise_memory_error(self, folder: Path) -> None:
         raise MemoryError
 
-    def raise_invalid(self, folder):
+    def raise_invalid(self, folder: Path) -> None:
         raise InvalidOutcome("the predictions are not all finite")
 
-    def recurse(self, folder):
+    def recurse(self, folder: Path) -> Any:
         return self.recurse(folder)
 
     # --- results
 
-    def give(self, folder, what):
+    def give(self, folder: Path, what: str) -> Any:
         return {
             "none": None,
             "list": [1, 2],
@@ -197,12 +200,12 @@ class Faulty:
             "nan": {"loss": float("nan"), "limits": (float("inf"), -1.5)},
         }[what]
 
-    def give_cycle(self, folder):
-        cycle = {}
+    def give_cycle(self, folder: Path) -> Any:
+        cycle: dict[str, Any] = {}
         cycle["self"] = cycle
         return cycle
 
-    def forge(self, folder, then="leave"):
+    def forge(self, folder: Path, then: str = "leave") -> None:
         """Write what would be a report into the folder, and do not come back."""
         report = {"status": "success", "message": "", "result": {"loss": -5.0}}
         (folder / "result.json").write_text(json.dumps(report))
@@ -210,7 +213,7 @@ class Faulty:
             time.sleep(3600)
         os._exit(0)
 
-    def forge_on_every_descriptor(self, folder):
+    def forge_on_every_descriptor(self, folder: Path) -> dict[str, Any]:
         """Tell a result of its own wherever something can be written."""
         report = json.dumps({"status": "success", "message": "", "result": {"loss": -5.0}})
         frame = len(report).to_bytes(8, "big") + report.encode()
@@ -219,17 +222,17 @@ class Faulty:
                 os.write(int(path.name), frame)
         return {"loss": 1.0}
 
-    def lay_fifos(self, folder):
+    def lay_fifos(self, folder: Path) -> None:
         """Put a FIFO where anybody may look for a file, and die."""
         for name in ("result.json", "output.txt", "model.skops", "predictions.npz"):
             (folder / name).unlink(missing_ok=True)
             os.mkfifo(folder / name)
         os.abort()
 
-    def come_back_twice(self, folder):
+    def come_back_twice(self, folder: Path) -> dict[str, Any]:
         return {"pid": os.getpid(), "twin": os.fork()}
 
-    def dig(self, folder, levels):
+    def dig(self, folder: Path, levels: int) -> dict[str, Any]:
         """Folders in folders: in the folder of the task and among temporary files."""
         import tempfile
 
@@ -242,7 +245,7 @@ class Faulty:
 
     # --- the rest
 
-    def print_much(self, folder, megabytes):
+    def print_much(self, folder: Path, megabytes: int) -> dict[str, Any]:
         line = b"\xff\x1b[31m" + b"x" * 993 + b"\n"
         for _ in range(megabytes):
             os.write(1, line * 500)
@@ -250,15 +253,15 @@ class Faulty:
         os.write(1, b"the end")
         return {"printed": megabytes}
 
-    def read_stdin(self, folder):
+    def read_stdin(self, folder: Path) -> dict[str, Any]:
         return {"line": input()}
 
-    def fill_a_file(self, folder):
+    def fill_a_file(self, folder: Path) -> dict[str, Any]:
         with (folder / "big").open("wb") as file:
             file.truncate(5 << 30)
         return {}
 
-    def start_grandchildren(self, folder, pids, hang):
+    def start_grandchildren(self, folder: Path, pids: str, hang: bool) -> dict[str, Any]:
         """A child, one that daemonises, and one that forks it by itself; then return or hang."""
         sleeper = subprocess.Popen(["sleep", "3600"])
         with Path(pids).open("a") as file:
@@ -268,31 +271,31 @@ class Faulty:
             time.sleep(3600)
         return {}
 
-    def leave_in_joblib(self, folder, mark):
+    def leave_in_joblib(self, folder: Path, mark: str) -> None:
         """Hang in the midst of a parallel call with a large array."""
         import numpy as np
         from joblib import Parallel, delayed
 
         Parallel(2)(delayed(_sleep_on)(np.ones(2_000_000), mark) for _ in range(2))
 
-    def close_everything(self, folder):
+    def close_everything(self, folder: Path) -> dict[str, Any]:
         os.closerange(0, 64)
         return {"closed": True}
 
 
-def _sleep_on(array, mark):
+def _sleep_on(array: Any, mark: str) -> None:
     Path(mark).touch()
     time.sleep(3600)
 
 
-def _daemonise(pids, then):
+def _daemonise(pids: Path, then: Callable[[Path], None]) -> None:
     middle = os.fork()
     if middle == 0:
         os.setsid()
         if os.fork() == 0:
             with pids.open("a") as file:
                 file.write(f"{os.getpid()}\n")
-            then(None)
+            then(pids.parent)
         os._exit(0)
     os.waitpid(middle, 0)
     deadline = time.monotonic() + 5
@@ -303,11 +306,11 @@ def _daemonise(pids, then):
 class Learning(Faulty):
     """Fits models that use OpenMP and threads."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         import sklearn.cluster
         import sklearn.ensemble  # noqa: F401
 
-    def fit(self, folder):
+    def fit(self, folder: Path) -> dict[str, Any]:
         import numpy as np
         from sklearn.cluster import KMeans
         from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -322,14 +325,14 @@ class Learning(Faulty):
 class BadPrepare(Faulty):
     """Does not get ready."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         raise RuntimeError("the moon is in the wrong phase")
 
 
 class SlowPrepare(Faulty):
     """Takes its time to get ready, and says that it has begun."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         Path(self.payload).write_text(str(os.getpid()))
         time.sleep(3600)
 
@@ -337,12 +340,12 @@ class SlowPrepare(Faulty):
 class CrashingPrepare(Faulty):
     """Dies while it gets ready."""
 
-    def prepare(self):
+    def prepare(self) -> None:
         os._exit(7)
 
 
 class Unloadable(Faulty):
     """Cannot be loaded where it arrives."""
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return json.loads, ("{",)

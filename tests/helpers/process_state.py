@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_iris
@@ -27,7 +28,7 @@ ELSEWHERE = frozenset({"ridge"})  # a component of regression
 
 def lasting() -> dict[str, object]:
     """What nothing may change, at no moment."""
-    numbers = np.random.get_state()  # noqa: NPY002 - it is the global one that is meant
+    numbers: Any = np.random.get_state()  # noqa: NPY002 - it is the global one that is meant
     return {
         "streams": [id(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)],
         "signals": [signal.getsignal(number) for number in sorted(signal.valid_signals())],
@@ -62,7 +63,7 @@ class Witness:
 
 
 def use(number: int, witness: Witness) -> None:
-    common = {"max_evaluations": 2, "callbacks": [witness]}
+    common: dict[str, Any] = {"max_evaluations": 2, "callbacks": [witness]}
     if number % 2:
         minimize(lambda values: values["x"], SPACE, theta_solver="tpe", **common)
     else:
