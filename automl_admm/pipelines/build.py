@@ -24,9 +24,9 @@ def build_pipeline(
 ) -> Any:
     """Build the unfitted pipeline: seeded, on one core, its steps named after their components.
 
-    A parameter that a step leaves out takes the component's default. Only what comes first is
-    told which columns hold what: nothing later can know what the steps before it make of them.
-    Branches that hold no component are no step: data pass them unchanged.
+    A missing parameter takes the component's default. Only the first steps are told the kinds of
+    columns: later ones cannot know the output of the steps before them. Branches without a
+    component are no step: data pass them unchanged.
     """
     kept = occupied(steps)
     if not kept:
@@ -61,7 +61,7 @@ class _Building:
         return self.stack(flows[0]) if item.kind == "stack" else self.union(flows)
 
     def step(self, step: Step, context: BuildContext) -> Any:
-        """One component; if it cannot be made, that is told as its plugin's."""
+        """Make one component; name its plugin if that fails."""
         plugin, title = self.components.get(step.component), self.components.title(step.component)
         try:
             return make(title, self.component, plugin, _with_defaults(plugin, step), context)
@@ -73,7 +73,7 @@ class _Building:
     def component(
         self, plugin: ComponentPlugin, values: Mapping[str, Value], context: BuildContext
     ) -> Any:
-        """What a plugin makes of values, settled."""
+        """Make a plugin's component with these values, seeded and on one core."""
         component = plugin.factory(values, context)
         _settle(component, self.seed)
         return component
@@ -85,7 +85,7 @@ class _Building:
         return FeatureUnion([(f"branch_{i}", flow) for i, flow in enumerate(flows, start=1)])
 
     def stack(self, flow: Any) -> Any:
-        """What arrives, and beside it the predictions that a pipeline of its own makes of it."""
+        """Put the predictions of an inner pipeline beside its input columns."""
         from sklearn.pipeline import FeatureUnion
 
         from automl_admm.pipelines.stacking import StackedPredictions
@@ -111,7 +111,7 @@ class _Building:
 
 
 def _inside(context: BuildContext) -> BuildContext:
-    """What columns are called where no others arrive: places are counted anew, names stay."""
+    """Return the columns as numbered inside a branch: places are counted anew, names stay."""
     return replace(
         context, numeric=_renumbered(context.numeric), categorical=_renumbered(context.categorical)
     )
@@ -146,9 +146,9 @@ def _default(item: Parameter | Choice) -> Value:
 
 
 def _settle(component: Any, seed: int) -> None:
-    """Seed whatever draws, and keep to one core.
+    """Seed every random part, and keep to one core.
 
-    To scikit-learn's own classes `n_jobs=None` says one core already, and some warn if it is set.
+    For scikit-learn's own classes `n_jobs=None` means one core, and some warn if it is set.
     """
     ours = type(component).__module__.startswith("sklearn.")
     known = component.get_params()
@@ -162,7 +162,7 @@ def _settle(component: Any, seed: int) -> None:
 
 
 def predict_scores(pipeline: Any, X: Any) -> Any:
-    """Predict the most that the model can say: probabilities, else scores, else the values."""
+    """Predict probabilities if the model has them, else scores, else the values."""
     for method in ("predict_proba", "decision_function"):
         if hasattr(pipeline, method):
             return getattr(pipeline, method)(X)

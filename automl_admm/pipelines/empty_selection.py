@@ -1,6 +1,6 @@
-"""Selectors that would keep no column: the best one stays, because a model needs one to learn from.
+"""Selectors without a selected column keep the best one: a model needs at least one.
 
-What comes out is scikit-learn's own all the same.
+The result is still a plain scikit-learn object.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 
 
 def is_selector(component: Any) -> bool:
-    """Whether a component is one of those selectors that may keep nothing."""
+    """Return True for a selector with a possibly empty selection."""
     from sklearn.feature_selection import VarianceThreshold
 
     return hasattr(component, "score_func") or isinstance(component, VarianceThreshold)
 
 
 def fit_selector(selector: Any, X: Any, y: Any) -> Any:
-    """Fit a selector; where it keeps no column, something that keeps the best takes its place."""
+    """Fit a selector; if its selection is empty, return one with the best column instead."""
     if hasattr(selector, "score_func"):
         return _fit_by_score(selector, X, y)
     return _fit_by_variance(selector, X)
@@ -33,9 +33,9 @@ def _fit_by_score(selector: Any, X: Any, y: Any) -> Any:
 
 
 def _fit_by_variance(selector: Any, X: Any) -> Any:
-    """The threshold falls to half the largest variance; constant columns all stay.
+    """Lower the threshold to half the largest variance; constant columns all stay.
 
-    Half, so that the column that varies most is kept on other rows, too.
+    Half, so that the column with the largest variance passes on other rows, too.
     """
     from sklearn.preprocessing import FunctionTransformer
 

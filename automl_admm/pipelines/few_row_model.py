@@ -1,4 +1,4 @@
-"""A model of few rows, made in a moment: what there is where nothing better comes in time."""
+"""A quick model of few rows, in case nothing better is ready in time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SEED = 0
 
 
 def few_rows(work: PipelineWork) -> PipelineWork:
-    """The same work on a share of its rows: one split, of at most 1 000 rows to learn from.
+    """Return the same work on fewer rows: one split with at most 1 000 training rows.
 
-    Rows that are set aside for a certificate stay unseen.
+    Rows set aside for a certificate stay unseen.
     """
     classes = None if work.table.classes is None else work.table.y
     train, valid = work.splits[0]
@@ -46,7 +46,7 @@ def _some(rows: Rows, classes: Any, count: int) -> Rows:
 
 
 def constant_pipeline(task: LearningTask) -> Any:
-    """A pipeline that looks at no column: it predicts the class frequencies, or the mean."""
+    """Return a pipeline without columns: it predicts the class frequencies, or the mean."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.pipeline import Pipeline
 

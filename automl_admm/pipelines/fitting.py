@@ -1,4 +1,4 @@
-"""Fitting a pipeline whose sizes are lowered to what arrives at them."""
+"""Fit a pipeline, and lower its sizes to the rows and columns that arrive."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from automl_admm.plugins.registry import Registry
 def fit_pipeline(
     pipeline: Any, steps: Sequence[Item], components: Registry[ComponentPlugin], X: Any, y: Any
 ) -> Any:
-    """Fit a copy of the pipeline step by step, and lower what the data bound on the way.
+    """Fit a copy of the pipeline step by step, and lower sizes above the bounds of the data.
 
-    A selector that would keep nothing keeps the best column, and one column alone is projected
-    nowhere. Where nothing is lowered this is `Pipeline.fit`. What comes out is a plain fitted
-    pipeline, with the lowered values as its parameters: it can be cloned and fitted again.
+    A selector with an empty selection keeps the best column, and a single column is not projected.
+    If nothing is lowered, this is `Pipeline.fit`. The result is a plain fitted pipeline with the
+    lowered values as its parameters: it can be cloned and fitted again.
     """
     from sklearn.base import clone
     from sklearn.pipeline import Pipeline
@@ -45,20 +45,20 @@ def _rows(X: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Lowering:
-    """Lowers the sizes of unfitted components to the rows and columns that arrive at them."""
+    """Lowers the sizes of unfitted components to their input rows and columns."""
 
     components: Registry[ComponentPlugin]
     y: Any
 
     def item(self, component: Any, item: Item, arriving: Any, rows: int) -> Any:
-        """Lower a component, or all that stand in branches; what is to be fitted comes back."""
+        """Lower a component, or all in branches; return the object to fit."""
         if isinstance(item, Step):
             return self.component(component, item, {"rows": rows, "columns": _width(arriving)})
         self.branches(component, item, arriving, rows)
         return component
 
     def component(self, component: Any, step: Step, bounds: dict[str, int]) -> Any:
-        """Lower what the data bound of one component; fewer columns than one there are not."""
+        """Lower the bounded parameters of one component, never below one column."""
         from sklearn.preprocessing import FunctionTransformer
 
         capped = self.components.get(step.component).capped or {}
@@ -70,7 +70,7 @@ class _Lowering:
         return component
 
     def _sizes(self, component: Any, item: Item) -> dict[str, int]:
-        """The parameters of a component that the data bound."""
+        """Return the parameters of a component with bounds from the data."""
         if not isinstance(item, Step):
             return {}
         known = component.get_params(deep=False)
@@ -78,7 +78,7 @@ class _Lowering:
         return {name: known[name] for name in names if isinstance(known.get(name), int)}
 
     def fit(self, component: Any, arriving: Any) -> Any:
-        """Fit a component; what is fitted comes back, which may be another in its place."""
+        """Fit a component; return the fitted one, possibly a replacement."""
         if is_selector(component):
             return fit_selector(component, arriving, self.y)
         try:
@@ -92,10 +92,10 @@ class _Lowering:
         return component.set_params(**added).fit(arriving, self.y)
 
     def fit_transform(self, component: Any, item: Item, arriving: Any) -> tuple[Any, Any]:
-        """Fit a component, and say what it makes of what arrives.
+        """Fit a component, and return its output.
 
-        A size may be bounded by what nobody knows beforehand, as the components of a kernel by the
-        positive eigenvalues that its matrix turns out to have: then it is halved until it fits.
+        Some bounds are unknown beforehand, such as the number of positive eigenvalues of a kernel
+        matrix: then the size is halved until it fits.
         """
         if is_selector(component):
             selector = fit_selector(component, arriving, self.y)
@@ -111,7 +111,7 @@ class _Lowering:
                 component.set_params(**halved)
 
     def branches(self, component: Any, item: Branches, arriving: Any, rows: int) -> None:
-        """Lower what stands in branches; a stacked piece is fitted on fewer rows, too."""
+        """Lower the components in branches; a stacked piece is fitted on fewer rows, too."""
         parts = [part for part in map(occupied, item.parts) if part]
         if item.kind == "stack":
             _, predictions = component.transformer_list[-1]
@@ -130,7 +130,7 @@ class _Lowering:
                 self.flow(flow, occupied(part), _columns(arriving, columns), rows)
 
     def flow(self, flow: Any, items: Sequence[Item], arriving: Any, rows: int) -> None:
-        """Lower a flow; it is fitted up to its last component that columns bound, and no more."""
+        """Lower a flow; fit it only up to its last component with a bound by columns."""
         for place, ((name, component), item) in enumerate(zip(flow.steps, items, strict=True)):
             lowered = self.item(component, item, arriving, rows)
             if self._columns_count(items[place + 1 :], flow.steps[place + 1 :]):
@@ -140,7 +140,7 @@ class _Lowering:
             flow.steps[place] = (name, lowered)
 
     def _columns_count(self, items: Sequence[Item], steps: Sequence[tuple[str, Any]]) -> bool:
-        """Whether it matters to any component further on what arrives there."""
+        """Return True if a later component has a bound by its input columns."""
         capped = (self.components.get(step.component).capped or {} for step in all_steps(items))
         return any("columns" in axes.values() for axes in capped) or any(
             is_selector(part)

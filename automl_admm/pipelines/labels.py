@@ -14,8 +14,8 @@ SHOWN = 12
 def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
     """Return the labels in their order, and the number of each row's label.
 
-    They are sorted, and the last of two is the positive one. Where another is to be `positive`, it
-    takes the last place. It may be given as text, whatever the labels are.
+    They are sorted, and the last of two is the positive one. A label given as `positive` takes the
+    last place; it may be given as text for labels of any type.
     """
     labels, numbers = np.unique(np.asarray(y), return_inverse=True)
     if positive is None:
@@ -26,12 +26,12 @@ def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
 
 
 def sorted_order(classes: Any) -> Any:
-    """Return the places that sort labels: where scikit-learn has what is said of each class."""
+    """Return the places that sort labels: scikit-learn's order of classes."""
     return np.argsort(classes)
 
 
 def sorted_texts(classes: Any) -> list[str]:
-    """Return the labels as text, in the order that they are sorted in."""
+    """Return the labels as text, in sorted order."""
     return [str(label) for label in np.asarray(classes)[sorted_order(classes)]]
 
 

@@ -13,7 +13,7 @@ KIB = 1024 / 1e6
 
 
 def forget_peak() -> None:
-    """Let the largest memory count from now on; where the system cannot, it goes on counting."""
+    """Restart the peak of memory, if the system can; otherwise it goes on."""
     try:
         RESET.write_text(FORGET_PEAK, encoding="ascii")
     except OSError:

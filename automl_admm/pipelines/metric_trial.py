@@ -1,7 +1,7 @@
-"""A user's metric on a known table: predictions that are right have to be better than wrong ones.
+"""Try a user's metric on a known table: right predictions must score better than wrong ones.
 
-A metric that was written for other labels, such as a cost for 0 and 1 on a target of "good" and
-"bad", sees no mistake in anything: every pipeline has a perfect score, and the search none to find.
+A metric for other labels, such as a cost for 0 and 1 on a target of "good" and "bad", sees no
+mistake in anything: every pipeline has a perfect score, and the search has nothing to improve.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEED = 0
 
 
 class _Known(BaseEstimator):  # type: ignore[misc]
-    """A fitted model that has the answers of some rows, and finds them again by their place."""
+    """A stand-in for a fitted model: it knows the answers of some rows by their place."""
 
     def __init__(self, answers: Any, classes: Any) -> None:
         self.answers = answers
@@ -46,7 +46,7 @@ class _Known(BaseEstimator):  # type: ignore[misc]
 
 class _KnownClasses(ClassifierMixin, _Known):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
-        """All of it for the class that is the answer."""
+        """Give probability 1 to the known class."""
         return (self.predict(X)[:, None] == self.classes_).astype(float)
 
 
@@ -61,10 +61,9 @@ class _Seen:
 
 
 def check_metric(metric: Metric, rows: Table) -> None:
-    """Raise if a user's own metric does not tell predictions that are all right from wrong ones.
+    """Raise if a user's own metric does not tell perfect predictions from wrong ones.
 
-    These are all wrong, and shuffled. A metric that cannot be asked about answers alone, because it
-    looks at the pipeline, is left alone.
+    The wrong ones are all wrong, or shuffled. A metric that needs the pipeline itself is not tried.
     """
     if not metric.sees_labels:
         return
@@ -88,7 +87,7 @@ def _try(metric: Metric, rows: Table) -> _Seen:
 
 
 def _wrong(rows: Table) -> list[Any]:
-    """Answers that are wrong for every row, and those of the rows in another order."""
+    """Return answers wrong for every row, and the right answers in another order."""
     y = np.asarray(rows.y)
     shuffled = np.random.default_rng(SEED).permutation(y)
     if rows.classes is None:

@@ -1,4 +1,4 @@
-"""Metrics: a scikit-learn scorer, and the loss that the search minimises instead of its score."""
+"""Metrics: a scikit-learn scorer, and its loss for the search to minimise."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Metric:
         return self.best - loss
 
     def knowing(self, classes: Any) -> Metric:
-        """The same; one that has a parameter `classes` is given the labels, the positive one last.
+        """Return the metric with its parameter `classes`, if any, set to the labels, positive last.
 
-        For a target that is a quantity they are None. scikit-learn's own need none.
+        They are None in a regression. scikit-learn's own metrics need none.
         """
         return replace(self, scorer=_bound(self.scorer, classes)) if self.sees_labels else self
 
 
 def _bound(scorer: Scorer, classes: Any) -> Scorer:
-    """A scorer of its own function, or a function that `make_scorer` made one of."""
+    """Return a scorer from a function, or from a scorer made by `make_scorer`."""
     function: Any = scorer
     if _takes_classes(function):
         return partial(function, classes=classes)
@@ -68,7 +68,7 @@ def _takes_classes(function: Any) -> bool:
 
 
 def default_metric(task: LearningTask, classes: int) -> str:
-    """AUROC for two classes as in the papers, else what scikit-learn's `score` would be."""
+    """Return AUROC for two classes as in the papers, else the metric of scikit-learn's `score`."""
     if task == "regression":
         return "r2"
     return "roc_auc" if classes == 2 else "accuracy"
@@ -77,7 +77,7 @@ def default_metric(task: LearningTask, classes: int) -> str:
 def resolve_metric(
     scoring: str | Scorer | None, task: LearningTask, classes: int, registry: Registry[MetricPlugin]
 ) -> Metric:
-    """Turn what the user gave as `scoring` into a metric."""
+    """Turn the user's `scoring` into a metric."""
     if callable(scoring):
         name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
         return Metric(name, scoring, best=0.0, sees_labels=True)

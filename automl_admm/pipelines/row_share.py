@@ -1,4 +1,4 @@
-"""A share of the training rows: what an evaluation of low fidelity gets."""
+"""A share of the training rows, for an evaluation of low fidelity."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FEWEST = 10
 
 
 def share_of_rows(rows: Rows, classes: Any | None, share: float, seed: int) -> Rows:
-    """The first ⌈share · n⌉ of the rows in an order that deals out every class evenly.
+    """Return the first ⌈share · n⌉ rows in an order with every class dealt out evenly.
 
     Each class brings its first row before any brings its second, in step with its size; so no
-    class is missing, and what a small share holds is a part of what a larger one holds. `classes`
+    class is missing, and a small share is a part of a larger one. `classes`
     are the class numbers of all rows, None in a regression.
     """
     if share >= 1.0:

@@ -1,7 +1,7 @@
-"""Predictions as features: what `stack{…}` becomes, because scikit-learn alone has no such thing.
+"""Predictions as features: the transformer behind `stack{…}`.
 
-Its own stacking transforms the rows that it was fitted on with models that have seen them; a step
-in the middle of a pipeline must hand on predictions of rows not learnt from.
+scikit-learn's own stacking transforms its training rows with models that have seen them; a step in
+the middle of a pipeline must pass on out-of-fold predictions.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 
 class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer whose columns are the predictions of an estimator.
+    """A transformer with the predictions of an estimator as columns.
 
-    `fit_transform` predicts each row by a model that has not seen it; `transform` predicts new rows
-    by the model of all rows. Of two classes one column is enough, of more there is one a class.
+    `fit_transform` predicts each row out of fold; `transform` predicts new rows by the model of all
+    rows. Two classes need one column, more classes one each.
     """
 
     def __init__(self, estimator: Any, *, cv: int = 5, random_state: int | None = None) -> None:
@@ -66,6 +66,6 @@ class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def fold_count(y: Any, cv: int, *, stratified: bool) -> int:
-    """How many folds the rows allow, at most `cv`: no more than the largest class has rows."""
+    """Return the possible number of folds, at most `cv` and the rows of the largest class."""
     most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
     return int(max(min(cv, most), 2))

@@ -1,7 +1,7 @@
-"""What a pipeline is worth: fitted and scored on splits that are fixed for the run.
+"""The quality of a pipeline: fit and score it on the fixed splits of the run.
 
 A `PipelineWork` is sent to the executor once and does all the work there: `evaluate` for the
-search, `refit` for the model that ships.
+search, `refit` for the shipped model.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ ROUNDING = 1e-9
 
 @dataclass
 class PipelineWork:
-    """Everything that evaluations of one run share; loaded once by the executor.
+    """The shared data of all evaluations of one run; loaded once by the executor.
 
-    `load_components` is called where the work is done, so that plugins need not be pickled. On the
-    rows held out limits time at least so many `calls`. Decision thresholds are chosen for the
-    limits in `aims`, one for each constraint; without any these are the constraints' own. With a
-    `rule` the groups that it names may each have a threshold of their own.
+    `load_components` is called in the child, so plugins need not be pickled. On held-out rows
+    limits time at least this many `calls`. Decision thresholds are chosen for the limits in `aims`,
+    one for each constraint; by default these are the constraints' own. With a `rule` each of its
+    groups may have a threshold of its own.
     """
 
     space: PipelineSpace
@@ -83,7 +83,7 @@ class PipelineWork:
     def prepare(self) -> None:
         """Load the plugins and import what the components need, before any child is forked.
 
-        A component that cannot be made is for those evaluations to tell that are to have it.
+        Broken components are not reported here but by the evaluations with them.
         """
         components = self._loaded()
         for module in all_modules(self.space.shape):
@@ -93,11 +93,11 @@ class PipelineWork:
             import_skops()  # the final fit needs it when time is shortest, and sizes hang on it
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
-        """Cross-validate a candidate; the predictions of rows not trained on go to a file.
+        """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
-        At a fidelity below 1 it learns from that share of its rows, and is measured as ever. What
-        a limit excludes that is known beforehand is not trained at all. Where limits hang on
-        decisions, thresholds are chosen for all folds, and what is measured is measured there.
+        At a fidelity below 1 it learns from this share of its rows, and is measured as usual. A
+        candidate excluded by a limit known beforehand is not trained at all. If limits depend on
+        decisions, thresholds are chosen for all folds, and everything is measured at them.
         """
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
@@ -142,7 +142,7 @@ class PipelineWork:
         return {**found, "refit": dict(fitted), "rows": len(small.table.y)}
 
     def judge_constant(self) -> Mapping[str, Any]:
-        """What a constant model comes to; a limit that has no value for it leaves it a model."""
+        """Measure a constant model; a limit without a value for it is no failure."""
         train, valid = (self.table.part(rows) for rows in self.splits[0])
         begun = time.perf_counter()
         with unheard_warnings():
@@ -160,9 +160,9 @@ class PipelineWork:
         threshold: float | None = None,
         group_thresholds: Mapping[str, float] | None = None,
     ) -> Mapping[str, Any]:
-        """Fit on all rows of the search, with the user's own labels; measure on rows held out.
+        """Fit on all rows of the search, with the user's own labels; measure on held-out rows.
 
-        What ships decides at the threshold that its evaluation found, or at those of the groups.
+        The shipped model has the threshold of its evaluation, or those of the groups.
         """
         begun = time.perf_counter()
         with unheard_warnings():
@@ -183,7 +183,7 @@ class PipelineWork:
         return found | {FILES: files}
 
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
-        """Load the file that ships once, in a child: one that cannot be loaded is no model."""
+        """Load the shipped file once, in a child: a file that fails to load is no model."""
         del folder
         with unheard_warnings():
             if self.persist:
@@ -198,9 +198,9 @@ class PipelineWork:
         return (PICKLE, SHIPPED) if self.persist else (PICKLE,)
 
     def _decided_of_all(self, pipeline: Any, seconds: float) -> dict[str, Any]:
-        """The class that the model calls all rows of the search, if it is one alone.
+        """Return the class decided for all rows of the search, if it is only one.
 
-        It is fitted: nothing that fails here may lose it.
+        The model is fitted already: a failure here must not lose it.
         """
         try:
             with unheard_warnings():
@@ -212,9 +212,9 @@ class PipelineWork:
     def _measure_held_out(
         self, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
     ) -> dict[str, Any]:
-        """Measure on rows held out. The model is fitted: nothing that fails here may lose it.
+        """Measure on held-out rows. The model is fitted already: a failure here must not lose it.
 
-        What the limits saw goes to a file: a certificate may rest on it.
+        The evidence of the limits goes to a file: a certificate may need it.
         """
         found: dict[str, Any] = {}
         try:
@@ -253,7 +253,7 @@ class PipelineWork:
         return fit_pipeline(pipeline, steps, self._loaded(), X, y)
 
     def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
-        """Predict rows that were not fitted on, once; a scorer of the user sees the labels."""
+        """Predict unseen rows, once; a user's scorer sees the labels."""
         remembered = Remembered(pipeline)
         begun = time.perf_counter()
         predictions = _predictions(remembered, rows)
@@ -282,7 +282,7 @@ class PipelineWork:
         return Decider(self.metric, aimed_decisions(self.constraints, limits), self.rule)
 
     def _check_cheap(self, candidate: Candidate) -> None:
-        """Refuse a candidate that a limit excludes whose value is known without training."""
+        """Refuse a candidate excluded by a limit on a value known without training."""
         for constraint in self.constraints:
             if constraint.cheap is None:
                 continue
@@ -310,7 +310,7 @@ class PipelineWork:
 
 
 def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
-    """What one constraint sees; whatever its function raises makes the outcome invalid."""
+    """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
     try:
         return as_evidence(constraint.function(part))
     except MemoryError:
@@ -322,9 +322,9 @@ def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Ev
 
 
 def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
-    """The value of one constraint; one that has none makes the outcome invalid, and says why.
+    """Return the value of one constraint; without a value the outcome is invalid, with the reason.
 
-    It is never taken as satisfied.
+    A limit without a value never counts as satisfied.
     """
     value = float(evidence.value)
     if not math.isfinite(value):
@@ -339,7 +339,7 @@ def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
 
 
 def _value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
-    """The value of one constraint; NaN, which is within no limit, if it has none."""
+    """Return the value of one constraint; NaN, within no limit, if it has none."""
     try:
         return _value(constraint, _evidence(constraint, part, ""), "")
     except InvalidOutcome:
@@ -347,7 +347,7 @@ def _value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
 
 
 def _predictions(pipeline: Any, rows: Table) -> Any:
-    """The most that the model can say; of one that only decides, the numbers of its decisions."""
+    """Return probabilities, else scores, else the class numbers of decisions."""
     response = response_of(pipeline)
     if not response:
         return decisions_of(pipeline, rows)

@@ -1,4 +1,4 @@
-"""What a fitted pipeline answers, checked, remembered and counted.
+"""The answers of a fitted pipeline: checked, remembered and counted.
 
 Begin with `measured`.
 """

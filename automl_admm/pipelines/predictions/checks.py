@@ -1,7 +1,7 @@
-"""What a fitted pipeline answers, checked before anything is counted on it.
+"""Check the answers of a fitted pipeline before anything is measured on them.
 
-A component is anybody's code: it may answer for other rows than it was asked about, with what is
-no number, or with labels that the target does not have. Such an outcome is `invalid`.
+A component may be anybody's code: its answers may have another length, hold NaN, or labels unknown
+to the target. Such an outcome is `invalid`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def check_predictions(predictions: Any, rows: int) -> None:
 
 
 def check_probabilities(probabilities: Any, classes: int) -> None:
-    """Raise if these are not, in each row, the probabilities of classes.
+    """Raise if a row does not hold the probabilities of classes.
 
-    A class that no row to learn from has may be left out.
+    A class absent from the training rows may be left out.
     """
     if probabilities.ndim != 2 or probabilities.shape[1] > classes:
         raise InvalidOutcome(

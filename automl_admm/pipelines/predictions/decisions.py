@@ -1,7 +1,7 @@
-"""Decisions of a pipeline on rows, and the class that it calls all of them if it is one alone.
+"""Decisions of a pipeline on rows, and models that decide one class for all of them.
 
-One that decides one class for all rows keeps many limits by saying nothing: a share of false
-positives of 0, no gap between any groups. It is marked, and no limit holds by it.
+Such a model keeps many limits by saying nothing: no false positives, no gap between any groups. It
+is marked, and counts as within no limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LEAST_SECONDS = 0.5
 
 
 def decisions_of(pipeline: Any, rows: Table) -> Any:
-    """What is predicted of the rows, numbered as their target is; known already, as a rule."""
+    """Return the predictions of the rows as class numbers; as a rule they are known already."""
     found = np.asarray(pipeline.predict(rows.X))
     if rows.classes is not None:
         found = number_labels(found, rows.classes)
@@ -34,10 +34,10 @@ def decisions_of(pipeline: Any, rows: Table) -> Any:
 
 
 def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
-    """The rates of two classes, and the class that all rows are called if it is one alone.
+    """Return the rates of two classes, and the single decided class, if it is one for all rows.
 
-    Decisions that nobody asked for follow from the scores; only where these call all rows the same
-    is the pipeline asked.
+    Unknown decisions follow from the scores; only if these call all rows the same is the pipeline
+    asked.
     """
     classes = seen[0].rows.classes
     if classes is None:
@@ -52,7 +52,7 @@ def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
 
 
 def rates_of(y: Any, decisions: Any) -> dict[str, float | None]:
-    """The recall and the selection rate of numbered decisions; None where there are no rows."""
+    """Return recall and selection rate of numbered decisions; None without rows."""
     called, positive = decisions == 1, y == 1
     return {
         "recall": float(np.mean(called[positive])) if positive.any() else None,
@@ -61,10 +61,10 @@ def rates_of(y: Any, decisions: Any) -> dict[str, float | None]:
 
 
 def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
-    """The class that a fitted pipeline calls all rows of a table; None if there are several.
+    """Return the class decided for all rows of a table; None if there are several.
 
-    The rows come in a random order, and more of them only as long as all are called the same. What
-    is not known after so many `seconds` is taken for several.
+    The rows come in a random order, and more of them only as long as all are called the same. An
+    open question after these `seconds` is taken for several.
     """
     if table.classes is None:
         return None
@@ -81,7 +81,7 @@ def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
 
 
 def _decided(part: EvaluatedPipeline, classes: int) -> Any:
-    """The numbers of what was decided, or of what the scores decide at the default."""
+    """Return the decided class numbers, or those of the scores at the default threshold."""
     if part.decisions is not None:
         return np.asarray(part.decisions)
     predictions = np.asarray(part.predictions)
@@ -100,10 +100,9 @@ def _asked(seen: Seen) -> Any:
 
 
 def _only_class(seen: Sequence[Seen], decisions: Sequence[Any]) -> int | None:
-    """The number of the class that all rows are called; of all folds, the one that most call so.
+    """Return the class number decided for all rows; if folds differ, the most frequent one.
 
-    Folds may differ where their scores are constant: the classes of such a model follow from the
-    rows that it happened to be fitted on.
+    Folds with constant scores may differ: the class of such a model depends on its training rows.
     """
     known = [set(map(int, np.unique(found))) for found in decisions]
     if any(len(classes) != 1 for classes in known):
@@ -115,6 +114,6 @@ def _only_class(seen: Sequence[Seen], decisions: Sequence[Any]) -> int | None:
 
 
 def _is_constant(part: EvaluatedPipeline) -> bool:
-    """Whether the pipeline says the same of all rows."""
+    """Return True if the pipeline decides the same for all rows."""
     predictions = np.asarray(part.predictions)
     return bool((predictions == predictions[:1]).all())

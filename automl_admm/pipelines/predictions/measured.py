@@ -1,4 +1,4 @@
-"""Rows, and what is seen of a fitted pipeline on rows that it was not fitted on."""
+"""Tables of rows, and measurements of a fitted pipeline on unseen rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from automl_admm.plugins.records import EvaluatedPipeline
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and their target; class labels are numbered, `classes` says what the numbers mean.
+    """Rows and their target; class labels are numbered by their place in `classes`.
 
-    They are sorted, but for a positive class that the user named, which is the last.
-
-    `sensitive` is a frame of the columns that limits are on.
+    `classes` are sorted, but a positive class named by the user is the last. `sensitive` is a frame
+    of the columns named by limits.
     """
 
     X: Any
@@ -37,9 +36,9 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A fitted pipeline seen on rows that it was not fitted on.
+    """A fitted pipeline seen on rows unknown to it.
 
-    `by_decisions` says whether the metric asked for decisions; `answers` has what was predicted.
+    `by_decisions` is True if the metric asked for decisions; `answers` has the predictions.
     """
 
     pipeline: Any
@@ -51,10 +50,10 @@ class Seen:
 
 
 def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
-    """The score of a pipeline that was fitted on labels.
+    """Return the score of a pipeline fitted on labels.
 
-    scikit-learn's own metrics see class numbers, so that those which need a positive class have
-    one: the last. A scorer of the user's own sees the user's own labels.
+    scikit-learn's own metrics see class numbers, so the last class is the positive one. A user's
+    own scorer sees the user's own labels.
     """
     if rows.classes is None or metric.sees_labels:
         return float(metric.scorer(pipeline, rows.X, rows.labels()))

@@ -15,10 +15,9 @@ SCORES = ("predict_proba", "decision_function")
 
 
 class Remembered:
-    """A fitted pipeline that answers a question about the same rows only once.
+    """A fitted pipeline with a memory: it predicts the same rows only once.
 
-    A scorer asks again for what was just predicted; for neighbours and kernels that is most of
-    the cost.
+    A scorer repeats earlier predictions; for neighbours and kernels they are most of the cost.
     """
 
     RESPONSES = ("predict", "predict_proba", "decision_function")
@@ -28,7 +27,7 @@ class Remembered:
         self._answers: dict[str, tuple[Any, Any]] = {}
 
     def was_asked(self, method: str) -> bool:
-        """Whether anybody has wanted to know this."""
+        """Return True if this method was called."""
         return method in self._answers
 
     def __getattr__(self, name: str) -> Any:
@@ -53,7 +52,7 @@ class Remembered:
 
 
 class Decided:
-    """A fitted pipeline whose decisions are somebody else's; all the rest of it stays in view."""
+    """A fitted pipeline with given decisions; everything else of it stays visible."""
 
     def __init__(self, pipeline: Any, decide: Callable[[Any], Any]) -> None:
         self._pipeline = pipeline
@@ -73,10 +72,9 @@ class Decided:
 
 
 class Numbered:
-    """A pipeline fitted on labels, seen as one fitted on their numbers: what limits look at.
+    """A pipeline fitted on labels, shown to limits as one fitted on class numbers.
 
-    Of one that decides at thresholds, such as a `FixedThresholdClassifier`, the steps are in view
-    too.
+    The steps inside of a `FixedThresholdClassifier` and its like stay visible, too.
     """
 
     def __init__(self, pipeline: Any, classes: Any) -> None:
@@ -86,7 +84,7 @@ class Numbered:
 
     @property
     def as_fitted(self) -> Any:
-        """The pipeline that was fitted on labels."""
+        """The pipeline as fitted on labels."""
         return self._pipeline
 
     def predict(self, X: Any) -> Any:

@@ -1,8 +1,8 @@
-"""A decision threshold for each group, where the user allows it.
+"""A decision threshold for each group, if the user allows it.
 
-One threshold for all can seldom make two groups alike: where their scores lie differently, so do
-their rates. From the best single threshold on, those of the groups are moved as the limits and the
-metric ask for. It is done on the out-of-fold scores of all folds together, and trains nothing.
+One threshold for all seldom makes two groups alike: different scores give different rates. Starting
+from the best single threshold, those of the groups are moved to satisfy the limits and improve the
+metric. This uses the out-of-fold scores of all folds together, and trains nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ WORST: Standing = (True, True, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Where a pipeline says yes: at one threshold, but for the groups that have their own."""
+    """Decision thresholds of a pipeline: one for all rows but the groups with their own."""
 
     single: float
     by_group: Mapping[str, float] = field(default_factory=dict)
@@ -62,13 +62,13 @@ class Thresholds:
         return by_row
 
     def as_details(self) -> dict[str, Any]:
-        """What the log of a run says of them, as plain data."""
+        """Return the thresholds as plain data for the log of a run."""
         by_group = {"group_thresholds": dict(self.by_group)} if self.by_group else {}
         return {"threshold": self.single, **by_group}
 
 
 def name_thresholds(details: Mapping[str, Any]) -> str:
-    """The thresholds of groups that the log of an evaluation holds, in words; empty if none."""
+    """Return the group thresholds in the log of an evaluation, in words; empty if none."""
     by_group = details.get("group_thresholds") or {}
     words = [f"{name} {say_threshold(threshold)}" for name, threshold in by_group.items()]
     others = f"others {say_threshold(details.get('threshold', math.nan))}"
@@ -76,13 +76,13 @@ def name_thresholds(details: Mapping[str, Any]) -> str:
 
 
 class GroupRule(Protocol):
-    """Names the groups of rows by their features, and makes the model that decides by them."""
+    """Names the groups of rows by their features, and makes the model with their thresholds."""
 
     def names(self, X: Any) -> Names:
         """The name of the group of every row."""
 
     def fix(self, pipeline: Any, thresholds: Thresholds, response: str, classes: Any) -> Any:
-        """The fitted pipeline as one that decides at the threshold of each row's group."""
+        """Return the fitted pipeline with a threshold for each row's group."""
 
 
 def choose_group_thresholds(
@@ -92,13 +92,13 @@ def choose_group_thresholds(
     single: float,
     merit: Callable[[Thresholds], float] | None = None,
 ) -> Thresholds:
-    """Thresholds of groups that are better than the `single` one for all; else that alone.
+    """Return group thresholds better than the `single` one for all; else the single one.
 
-    Better is less violation of the limits, then more merit, as in `choose_threshold`. First all
-    groups are tried at the same share of their own rows, of their negative and of their positive
-    ones: that makes their selection rates, false and true positive rates alike. Then each group's
-    threshold is moved while the others stay, twice around. At most 200 settings are measured;
-    what only lies between them is not seen.
+    Better means less violation of the limits, then more merit, as in `choose_threshold`. First all
+    groups are tried at the same quantile of their rows, of their negative and of their positive
+    ones: this equalises selection rates, false and true positive rates. Then each group's threshold
+    is moved while the others stay, twice around. At most 200 settings are measured; optima between
+    them are missed.
     """
     folds = tuple(Fold.of(part, aimed) for part in parts)
     if are_flat([np.asarray(part.scores, dtype=float) for part in parts]):
@@ -118,7 +118,7 @@ def _kinds(y: Any) -> tuple[NDArray[np.bool_], ...]:
 
 @dataclass(eq=False)
 class _Trial:
-    """The best thresholds so far, one a group, and what is needed to try others."""
+    """The best thresholds so far, one a group, and the data to try others."""
 
     folds: tuple[Fold, ...]
     names: tuple[Names, ...]
@@ -166,7 +166,7 @@ class _Trial:
             shares = np.linspace(lower, upper, FINE + 2)
 
     def move_one(self, group: int) -> None:
-        """Try one group's threshold to either side of where it is, the others staying."""
+        """Try one group's threshold to either side of its place; the others stay."""
         ordered = self.ordered[group]
         for step in STEPS:
             for sign in (-1, 1):
@@ -177,7 +177,7 @@ class _Trial:
                 self._look(moved)
 
     def _look(self, thresholds: Array) -> Rank:
-        """Measure, once, where these put the rows, and keep them if they are the best."""
+        """Measure these thresholds, once, and keep them if they are the best."""
         pairs = zip(self.ordered, thresholds, strict=True)
         key = tuple(int(np.searchsorted(ordered, value)) for ordered, value in pairs)
         if key in self.tried:
@@ -191,7 +191,7 @@ class _Trial:
         return rank
 
     def _settled(self, thresholds: Array, key: tuple[int, ...]) -> Array:
-        """The same; one that parts nothing of its group is the end that it stands for."""
+        """Replace thresholds beyond all scores of their group by NEVER or ALWAYS."""
         found = thresholds.copy()
         for group, (place, ordered) in enumerate(zip(key, self.ordered, strict=True)):
             if place in (0, len(ordered)) and found[group] != self.single:
@@ -199,7 +199,7 @@ class _Trial:
         return found
 
     def _rank(self, thresholds: Array, key: tuple[int, ...]) -> Rank:
-        """(standing, −merit); the merit is asked for only where it can matter."""
+        """Return (standing, −merit); compute the merit only if it can matter."""
         parted = self._by_fold(thresholds)
         ends = [
             ALWAYS if place == 0 else NEVER if place == len(ordered) else math.nan

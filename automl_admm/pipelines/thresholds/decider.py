@@ -1,4 +1,4 @@
-"""Pipelines seen at other decisions: which thresholds are best for one, and what it is at them."""
+"""Choose the best thresholds of a pipeline, and measure it with them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Bar = Callable[[Any], float | Array]
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Chooses where pipelines say yes, for the limits that a run aims at.
+    """Chooses decision thresholds for the limits that a run aims at.
 
-    With a `rule`, the groups that it names may each have a threshold of their own.
+    With a `rule`, each of its groups may have a threshold of its own.
     """
 
     metric: Metric
@@ -46,10 +46,10 @@ class Decider:
     rule: GroupRule | None = None
 
     def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
-        """The thresholds for all folds, if there are any to choose and they matter.
+        """Choose the thresholds for all folds, if there are any to choose and they matter.
 
-        Without limits to aim at, they do where nothing that is measured looks at decisions, and the
-        default decides one class for all rows of a pipeline whose scores tell them apart.
+        Without limits to aim at they matter in one case: no measurement looks at decisions, and the
+        default threshold decides one class for all rows though their scores differ.
         """
         response = response_of(seen[0].pipeline)
         if not response or not all(map(_has_two_sides, seen)):
@@ -69,7 +69,7 @@ class Decider:
         return self._choose_by_group(seen, single, self.rule, by_decisions=by_decisions)
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
-        """What is seen of the pipeline that decides at these thresholds, as it would ship."""
+        """Return the pipeline as seen with these thresholds, as it would ship."""
         bars = [_at(thresholds.single)] * len(seen)
         if thresholds.by_group and self.rule is not None:
             rule = self.rule
@@ -111,7 +111,7 @@ class Decider:
 
 
 def fix(pipeline: Any, thresholds: Thresholds, classes: Any, rule: GroupRule | None) -> Any:
-    """A fitted pipeline that decides at these thresholds, as it ships."""
+    """Return a fitted pipeline with these thresholds, as it ships."""
     if thresholds.by_group and rule is not None:
         return rule.fix(pipeline, thresholds, response_of(pipeline), classes)
     return fix_threshold(pipeline, thresholds.single, classes)
@@ -123,13 +123,13 @@ def _at(threshold: float) -> Bar:
 
 
 def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> Bar:
-    """The threshold of each row; the groups of the rows that were seen are known already."""
+    """Return the threshold of each row; the groups of seen rows are known already."""
     known = thresholds.of_rows(names)
     return lambda X: known if X is seen.rows.X else thresholds.of_rows(rule.names(X))
 
 
 def _has_two_sides(seen: Seen) -> bool:
-    """Whether its scores tell two classes apart, and no more."""
+    """Return True if the scores are for two classes and not constant."""
     classes = seen.rows.classes
     shape = seen.part.predictions.shape
     return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))

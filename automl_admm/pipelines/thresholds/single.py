@@ -1,9 +1,9 @@
-"""The decision threshold as a part of a pipeline: chosen on rows that were not trained on.
+"""The decision threshold as a part of a pipeline, chosen on out-of-fold scores.
 
-Where limits hang on decisions and a pipeline of two classes says how sure it is, moving the
-threshold may bring it within the limits at no training cost. One threshold is chosen on the
-out-of-fold scores of all folds together, and ships inside the pipeline as scikit-learn's
-`FixedThresholdClassifier`. `group_thresholds` goes on from it where the user allows one a group.
+If limits depend on decisions and a pipeline of two classes has scores, moving the threshold may
+bring it within the limits at no training cost. One threshold is chosen on the out-of-fold scores of
+all folds together, and ships inside the pipeline as scikit-learn's `FixedThresholdClassifier`.
+`by_group` continues from it if the user allows a threshold for each group.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ Standing = tuple[bool, bool, float]
 
 @runtime_checkable
 class OfSameRows(Protocol):
-    """A constraint's function that can be told beforehand which rows it will see again."""
+    """A constraint's function with a version for rows it will see repeatedly."""
 
     def on_rows_of(self, evaluated: EvaluatedPipeline) -> ConstraintFunction:
-        """The function of these rows, whatever is decided of them."""
+        """Return the function for these rows and any decisions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aimed:
-    """A constraint that hangs on decisions, and the limit that a search aims at."""
+    """A constraint on decisions, and its limit as tightened for the search."""
 
     constraint: Constraint
     limit: Limit
 
 
 def aimed_decisions(constraints: Sequence[Constraint], aims: Sequence[Limit]) -> tuple[Aimed, ...]:
-    """The limits that a threshold can do something for; `aims` are the constraints' in turn.
+    """Return the limits that depend on a threshold; `aims` are in the order of the constraints.
 
-    One relative to the baseline has no number before that was measured, so it steers nothing.
+    A limit relative to the baseline has no number before that was measured, and is left out.
     """
     return tuple(
         Aimed(constraint, aim)
@@ -66,12 +66,12 @@ def aimed_decisions(constraints: Sequence[Constraint], aims: Sequence[Limit]) ->
 
 
 def response_of(pipeline: Any) -> str:
-    """The method that says how sure a pipeline is; empty if there is none."""
+    """Return the name of a pipeline's score method; empty if there is none."""
     return next((name for name in DEFAULTS if hasattr(pipeline, name)), "")
 
 
 def decide(evaluated: EvaluatedPipeline, threshold: float | Array) -> EvaluatedPipeline:
-    """The same with other decisions: ŷ = 1 where s ≥ t, as `FixedThresholdClassifier` has it.
+    """Return the same with other decisions: ŷ = 1 for s ≥ t, as in `FixedThresholdClassifier`.
 
     There is one t, or one for every row.
     """
@@ -84,19 +84,18 @@ def choose_threshold(
     default: float,
     merit: Merit | None = None,
 ) -> float | None:
-    """The threshold for all folds; None if the values of the limits do not hang on it after all.
+    """Choose the threshold for all folds; None if no limit's value depends on it after all.
 
-    The least violation is first, Σ_m max(0, g_m − ε_m) / (|ε_m| / 10), which is 0 within all
-    limits; then the best `merit`, or without one the best balanced accuracy. Of equals it is the
-    one nearest to the default. A limit on false positives shall not be met by never saying yes:
-    one that decides one class for all rows comes after all others that have a value, and is
-    `NEVER` or `ALWAYS`. So is each where the scores of a fold are all the same: a number between
-    those of two folds would decide otherwise when the model is fitted again.
+    The least violation comes first, Σ_m max(0, g_m − ε_m) / (|ε_m| / 10), or 0 within all limits;
+    then the best `merit`, or without one the best balanced accuracy; of equals the one nearest to
+    the default. A limit on false positives must not be met by never saying yes: a threshold with
+    one class for all rows comes after all others with a value, and becomes `NEVER` or `ALWAYS`. If
+    the scores of a fold are all the same, only these two remain: a number between the scores of two
+    folds would decide otherwise after the next fit.
 
     The default, 17 quantiles of the scores and one row more or less than none or all are tried,
-    then twice four more between the neighbours of the best; what only lies between others of them
-    is not seen. Without `aimed` limits one is chosen only where the default decides one class for
-    all rows.
+    then twice four more between the neighbours of the best; optima elsewhere are missed. Without
+    `aimed` limits a threshold is chosen only if the default decides one class for all rows.
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
     rows = len(trial.ordered)
@@ -110,15 +109,15 @@ def choose_threshold(
 
 @dataclass(frozen=True, slots=True)
 class _Parted(EvaluatedPipeline):
-    """Takes what does not hang on decisions of each part of the rows only once.
+    """Caches the parts of the rows; they do not depend on decisions.
 
-    It has no X: what is statistical does not look at it.
+    There is no X: statistical constraints do not look at it.
     """
 
     taken: dict[int, tuple[Any, EvaluatedPipeline]] = field(default_factory=dict)
 
     def part(self, rows: Any) -> EvaluatedPipeline:
-        """As ever. The rows are kept with what was taken, so that no others have their id."""
+        """Return the part, from the cache if known; rows are kept so that their id stays unique."""
         if id(rows) not in self.taken:
             self.taken[id(rows)] = rows, _parted(EvaluatedPipeline.part(self, rows))
         return replace(self.taken[id(rows)][1], decisions=self.decisions[rows])
@@ -131,7 +130,7 @@ def _parted(evaluated: EvaluatedPipeline) -> _Parted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """The rows of one fold, and what measures each limit on them."""
+    """The rows of one fold, and the measuring functions of the limits."""
 
     part: EvaluatedPipeline
     functions: tuple[ConstraintFunction, ...]
@@ -143,7 +142,7 @@ class Fold:
         return Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
 
     def values(self, threshold: float | Array) -> list[float]:
-        """What the limits come to."""
+        """Return the values of the limits."""
         decided = decide(self.part, threshold)
         return [_value(function, decided) for function in self.functions]
 
@@ -154,9 +153,9 @@ def _settled(function: ConstraintFunction, part: EvaluatedPipeline) -> Constrain
 
 @dataclass(eq=False)
 class _Trial:
-    """Thresholds and what they come to on the folds; `places` are theirs among sorted scores.
+    """Thresholds and their values on the folds; `places` are indices among the sorted scores.
 
-    It `is_flat` where the scores of every fold are all the same.
+    `is_flat` is True if the scores of every fold are constant.
     """
 
     folds: tuple[Fold, ...]
@@ -179,7 +178,7 @@ class _Trial:
 
     @property
     def is_moved(self) -> bool:
-        """Whether any limit's value changes from one threshold to another."""
+        """True if any limit's value changes from one threshold to another."""
         first, *others = self.values.values()
         return not all(np.array_equal(first, other, equal_nan=True) for other in others)
 
@@ -198,7 +197,7 @@ class _Trial:
         return lower, min((other for other in tried if other > place), default=place)
 
     def is_one_sided(self, place: int) -> bool:
-        """Whether all rows lie on one side of a threshold at this place."""
+        """Return True if all rows lie on one side of a threshold at this place."""
         return place in (0, len(self.ordered))
 
     def best(self) -> float:
@@ -216,7 +215,7 @@ class _Trial:
         return abs(self.places[threshold] - self.default_place)
 
     def _try(self, threshold: float, place: int) -> None:
-        """Measure it; where it parts nothing it is the end that it stands for."""
+        """Measure a threshold; beyond all scores it becomes NEVER or ALWAYS."""
         if self.is_one_sided(place):
             threshold = NEVER if place else ALWAYS
         elif self.is_flat:
@@ -238,10 +237,10 @@ class _Trial:
 
 
 def between(ordered: Array, place: int) -> float:
-    """A threshold with so many sorted scores below.
+    """Return a threshold with this number of sorted scores below.
 
-    It is half-way between two of them, so that other rows fall to one side as these do. The scores
-    may be those of some rows alone: what parts no row of all is for the caller to see.
+    It is half-way between two scores, so that new rows fall to the same sides. The scores may be of
+    some rows only: the caller must handle a threshold beyond all rows.
     """
     if place == len(ordered):
         return float(np.nextafter(ordered[-1], math.inf))
@@ -249,12 +248,12 @@ def between(ordered: Array, place: int) -> float:
 
 
 def are_flat(scores: Iterable[Array]) -> bool:
-    """Whether the scores of each fold are all the same: they tell no rows apart."""
+    """Return True if the scores of each fold are constant."""
     return all(bool((fold == fold[0]).all()) for fold in scores)
 
 
 def standing(broken: float, *, is_one_sided: bool) -> Standing:
-    """How thresholds compare: first any value, then two sides, then the least violation."""
+    """Return the key to compare thresholds: any value, then two sides, then least violation."""
     return (not math.isfinite(broken), is_one_sided, broken)
 
 
@@ -266,7 +265,7 @@ def say_threshold(threshold: float) -> str:
 
 
 def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> Array:
-    """What each limit comes to on the average fold, decided at a threshold for each fold."""
+    """Return each limit's mean value over the folds, with a threshold for each fold."""
     pairs = zip(folds, thresholds, strict=True)
     rows = [fold.values(threshold) for fold, threshold in pairs]
     found: Array = np.array(rows, dtype=float).mean(axis=0)
@@ -288,9 +287,9 @@ def violation(aimed: Sequence[Aimed], values: Array) -> float:
 
 
 def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:
-    """The value; NaN where its function fails, so that this threshold is not the one.
+    """Return the value; NaN if its function fails, so that this threshold is not chosen.
 
-    Why it fails is told by the evaluation, which measures the limits at the threshold again.
+    The evaluation measures the limits at the chosen threshold again, and reports failures.
     """
     try:
         return float(as_evidence(function(part)).value)
@@ -301,7 +300,7 @@ def _value(function: ConstraintFunction, part: EvaluatedPipeline) -> float:
 
 
 def _excess(limit: Limit, value: float) -> float:
-    """max(0, g − ε) in tenths of ε; what has no value is beyond all measure."""
+    """Return max(0, g − ε) in tenths of ε; infinite without a value."""
     if not math.isfinite(value):
         return math.inf
     if limit.holds(value):
@@ -312,10 +311,10 @@ def _excess(limit: Limit, value: float) -> float:
 
 
 def fix_threshold(pipeline: Any, threshold: float, classes: Any) -> Any:
-    """A fitted pipeline that decides at this threshold, as a plain scikit-learn object.
+    """Return a fitted pipeline with this threshold, as a plain scikit-learn object.
 
-    The last of the classes is the positive one. Its fit looks at the labels alone: there must be
-    two of them.
+    The last of the classes is the positive one. Its fit looks only at the labels and needs two of
+    them.
     """
     from sklearn.frozen import FrozenEstimator
     from sklearn.model_selection import FixedThresholdClassifier
