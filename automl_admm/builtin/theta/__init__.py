@@ -1,4 +1,9 @@
-"""The built-in θ-solvers: `gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
+"""The built-in θ-solvers: `gp`, `tpe`, `ctpe`, `trust-region` and `random`.
+
+This module has their options and factories only; each factory imports its solver when it is needed.
+Begin with `random_points`, the smallest solver, then `gaussian/gp` or `parzen/tpe`. `box` and
+`sites` decide which points are the same to evaluate.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +19,10 @@ from automl_admm.plugins.specs import hookimpl
 class GpOptions:
     """Options of `gp`.
 
-    `initial` points are tried before the model is asked (None: 2 + d/2, at most 6); the model
-    keeps at most `points` observations. `limits` says how they enter: the `probability` that each
-    holds, by a model of the objective and of every constraint, or `priced` into the one value that
-    is modelled, which is the papers' form.
+    `initial` points are tried before the model is asked (None: 2 + d/2, at most 6); the model keeps
+    at most `points` observations. `limits` chooses their model. With `probability`, the objective
+    and every constraint have a model each, to give the chance that all limits hold. With `priced`,
+    one model learns the priced loss, as in the papers.
     """
 
     initial: int | None = None
@@ -27,6 +32,7 @@ class GpOptions:
     def __post_init__(self) -> None:
         if self.initial is not None and self.initial < 1:
             raise ValueError("initial must be at least 1")
+
         if self.points < 8:
             raise ValueError("points must be at least 8")
         if self.limits not in ("probability", "priced"):
@@ -52,10 +58,11 @@ class TpeOptions:
 
 @dataclass(frozen=True, slots=True)
 class CtpeOptions(TpeOptions):
-    """Options of `ctpe`: those of `tpe`, and what it is without its two modifications.
+    """Options of `ctpe`: those of `tpe`, and switches for its two modifications.
 
-    `split` says what ⌈√N/4⌉ counts in the good group of the objective: `feasible` points or the
-    `best` ones. `naive` is the naive extension: `best`, and plain instead of relative ratios.
+    `split` names the points counted up to ⌈√N/4⌉ in the good group of the objective: `feasible`
+    points or the `best` ones. `naive` is the naive extension: `best`, and plain instead of relative
+    ratios.
     """
 
     split: str = "feasible"
@@ -71,7 +78,7 @@ class CtpeOptions(TpeOptions):
 class TrustRegionOptions:
     """Options of `trust-region`: a run starts at the best of `design` points with this `radius`.
 
-    Where a quarter of the budget is less than `design`, it is so many points.
+    If a quarter of the budget is less than `design`, the design has so many points.
     """
 
     design: int = 8
@@ -85,21 +92,21 @@ class TrustRegionOptions:
 
 
 def build_gp(options: GpOptions) -> ThetaSolver:
-    """Bayesian optimization with a Gaussian process."""
+    """Build Bayesian optimization with a Gaussian process."""
     from automl_admm.builtin.theta.gaussian.gp import GaussianProcessTheta
 
     return GaussianProcessTheta(options)
 
 
 def build_tpe(options: TpeOptions) -> ThetaSolver:
-    """Parzen estimators of good and bad losses."""
+    """Build Parzen estimators of good and bad losses."""
     from automl_admm.builtin.theta.parzen.tpe import LossRule, ParzenTheta
 
     return ParzenTheta(options, LossRule())
 
 
 def build_ctpe(options: CtpeOptions) -> ThetaSolver:
-    """Parzen estimators of the objective and of each constraint."""
+    """Build Parzen estimators of the objective and of each constraint."""
     from automl_admm.builtin.theta.parzen.ctpe import ConstrainedRule
     from automl_admm.builtin.theta.parzen.tpe import ParzenTheta
 
@@ -110,14 +117,14 @@ def build_ctpe(options: CtpeOptions) -> ThetaSolver:
 
 
 def build_trust_region(options: TrustRegionOptions) -> ThetaSolver:
-    """Quadratic models in a trust region."""
+    """Build quadratic models in a trust region."""
     from automl_admm.builtin.theta.trust_region import TrustRegionTheta
 
     return TrustRegionTheta(options)
 
 
 def build_random(options: NoOptions) -> ThetaSolver:
-    """Uniform points."""
+    """Build the solver of uniform points."""
     del options
     from automl_admm.builtin.theta.random_points import RandomTheta
 
@@ -126,7 +133,7 @@ def build_random(options: NoOptions) -> ThetaSolver:
 
 @hookimpl
 def theta_solvers() -> Iterator[ThetaSolverPlugin]:
-    """`gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
+    """Yield `gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
     yield ThetaSolverPlugin(
         name="gp",
         summary="Bayesian optimization with a Gaussian process and expected improvement",

@@ -1,4 +1,4 @@
-"""Which axes of a box count at a point: a parameter may hang on what a category takes."""
+"""The active axes of a box at a point: a parameter may depend on the value of a category."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An axis counts while the category of `parent` lies at one of `places`."""
+    """A condition: an axis is active while the category of `parent` lies at one of `places`."""
 
     axis: int
     parent: int
@@ -24,16 +24,16 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """The conditions of a box whose parents are axes of it, a parent before its children.
+    """The conditions with a parent among the axes of a box, a parent before its children.
 
-    Of a condition on anything else the box says nothing: it is taken to hold.
+    The box cannot check any other condition: it is taken to hold.
     """
 
     holds: tuple[Hold, ...]
 
     @classmethod
     def of(cls, parameters: Sequence[Parameter]) -> Activity:
-        """The conditions among these parameters."""
+        """Return the conditions among these parameters."""
         names = [p.name if p.is_category else None for p in parameters]
         found = []
         for axis, parameter in enumerate(parameters):
@@ -45,10 +45,11 @@ class Activity:
         return cls(tuple(found))
 
     def active(self, points: Array) -> Mask:
-        """Whether each axis counts at each row; the rows lie on their grids."""
+        """Return a mask of the active axes at each row; the rows lie on their grids."""
         active = np.ones(points.shape, dtype=bool)
         for hold in self.holds:
             taken = np.isclose(points[:, [hold.parent]], hold.places, atol=1e-6).any(axis=1)
+            # A parent comes before its children, so one pass settles chains of conditions.
             active[:, hold.axis] = active[:, hold.parent] & taken
         return active
 

@@ -1,4 +1,4 @@
-"""The box that θ is searched in: grids of integers, what counts as one point, what is left."""
+"""The box of θ: the grids of integers, keys of equal points, and points still untried."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY = slice(None)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """[0, 1]^d, an axis a parameter; `grids` are the axes on which few places are allowed."""
+    """[0, 1]^d with an axis for each parameter; `grids` marks axes with few allowed places."""
 
     low: Array
     high: Array
@@ -28,7 +28,7 @@ class Box:
 
     @classmethod
     def of(cls, parameters: Sequence[Parameter]) -> Box:
-        """The box of these parameters; a range of one number is a grid of one place."""
+        """Return the box of these parameters; a range of one number is a grid of one place."""
         return cls(
             np.array([parameter.low for parameter in parameters], dtype=float),
             np.array([parameter.high for parameter in parameters], dtype=float),
@@ -38,12 +38,12 @@ class Box:
 
     @property
     def dimension(self) -> int:
-        """How many axes there are."""
+        """Number of axes."""
         return len(self.low)
 
     @property
     def size(self) -> int | None:
-        """How many points there are, None for infinitely many."""
+        """Number of points, None for infinitely many."""
         if not self.grids.all():
             return None
         size = 1
@@ -52,7 +52,11 @@ class Box:
         return size
 
     def project(self, points: Array) -> Array:
-        """Each row at its nearest allowed place: `Parameter.project`; a single number lies at 0."""
+        """Move each row to its nearest allowed place, as `Parameter.project` does.
+
+        On an axis of a single number that place is 0.
+        """
+        # A model may answer NaN; the middle of the box is as good a place as any.
         inside = np.clip(np.where(np.isfinite(points), points, 0.5), 0.0, 1.0)
         axes = np.flatnonzero(self.grids)
         if axes.size:
@@ -60,8 +64,9 @@ class Box:
         return inside
 
     def keys(self, points: Array) -> list[bytes]:
-        """What two points share if they are one thing to evaluate."""
+        """Return a key for each point, equal for points that are the same to evaluate."""
         projected = self.project(points)
+        # Adding 0.0 turns −0.0 into 0.0: their bytes differ.
         rounded = np.round(projected, DIGITS) + 0.0
         axes = np.flatnonzero(self.grids)
         if axes.size:  # places of a wide grid are nearer to each other than the digits tell
@@ -69,11 +74,11 @@ class Box:
         return [row.tobytes() for row in rounded]
 
     def is_used_up(self, known: Collection[bytes]) -> bool:
-        """Whether every point of the box is known."""
+        """Return True if every point of the box is known."""
         return self.size is not None and len(known) >= self.size
 
     def draw(self, rng: np.random.Generator, known: Collection[bytes]) -> Array | None:
-        """A uniform point that is not known; None where there is none."""
+        """Draw a uniform unknown point; None if there is none left."""
         if self.is_used_up(known):
             return None
         for _ in range(draws(math.inf if self.size is None else self.size, len(known))):
@@ -83,9 +88,9 @@ class Box:
         return self._first_unknown(known)
 
     def _uniform(self, rng: np.random.Generator) -> Array:
-        """Uniform on the unit box: a whole number on a log scale by the width of its cell there.
+        """Draw uniformly on the unit box; on a log scale a whole number by the width of its cell.
 
-        Other whole numbers are equally likely, those at the ends, too.
+        Other whole numbers are equally likely, including those at the ends.
         """
         point = rng.random(self.dimension)
         axes = np.flatnonzero(self.grids & ~self.log)
@@ -94,7 +99,7 @@ class Box:
         return np.asarray(self.project(point[None])[0])
 
     def _first_unknown(self, known: Collection[bytes]) -> Array | None:
-        """Walk the grid: it is not much larger than what is known, or a draw had found a point."""
+        """Walk the grid: it is hardly larger than the known points, or a draw would have hit."""
         widths = (self.high - self.low).astype(int) + 1
         for number in range(self.size or 0):
             steps = np.array(_digits(number, widths.tolist()), dtype=float)
@@ -104,7 +109,7 @@ class Box:
         return None
 
     def to_unit(self, numbers: Array, axes: Axes | slice = EVERY) -> Array:
-        """Where numbers of these axes lie on [0, 1], as `Parameter.to_unit` has it."""
+        """Return the places of these axes' numbers on [0, 1], as `Parameter.to_unit` does."""
         low, high = self.low[axes], self.high[axes]
         if self.log[axes].any():
             scaled = [
@@ -112,14 +117,16 @@ class Box:
                 for x in (numbers, low, high)
             ]
             numbers, low, high = scaled
+        # A range of one number has no width to divide by.
         width = np.where(high > low, high - low, 1.0)
         return np.asarray(np.clip((numbers - low) / width, 0.0, 1.0), dtype=float)
 
     def to_number(self, units: Array, axes: Axes | slice = EVERY) -> Array:
-        """The numbers at these places on [0, 1], before rounding."""
+        """Return the numbers at these places on [0, 1], before rounding."""
         low, high, log = self.low[axes], self.high[axes], self.log[axes]
         numbers = low + (high - low) * units
         if log.any():
+            # Axes without a log scale may include 0, so keep them out of the division.
             ratio = np.where(log, high, 1.0) / np.where(log, low, 1.0)
             numbers = np.where(log, low * ratio**units, numbers)
         return np.asarray(np.clip(numbers, low, high), dtype=float)
@@ -132,7 +139,7 @@ class Box:
 
 
 def _digits(number: int, bases: Sequence[int]) -> list[int]:
-    """A number's digits to these bases, the last of the smallest weight."""
+    """Return a number's digits to these bases, the last with the smallest weight."""
     found = []
     for base in reversed(bases):
         number, digit = divmod(number, base)

@@ -10,7 +10,7 @@ from automl_admm.core.space import Array
 def one_by_one(
     propose: Callable[[Sequence[Array]], Array | None], count: int, pending: Sequence[Array]
 ) -> list[Array]:
-    """Propose up to `count` points, each with those before it taken as pending."""
+    """Propose up to `count` points, each with the earlier ones taken as pending."""
     points: list[Array] = []
     while len(points) < count:
         point = propose([*pending, *points])

@@ -1,4 +1,4 @@
-"""The θ-solver `random`: what every other solver has to beat."""
+"""The θ-solver `random`: the baseline for every other solver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from automl_admm.core.space import Array
 
 
 class RandomTheta:
-    """Uniform points of the box; nothing is proposed that is one with what is known or pending."""
+    """Uniform points of the box, never one equal to a known or pending point."""
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a box with the generator of its seed."""
@@ -22,7 +22,7 @@ class RandomTheta:
         self.tell(subproblem.history)
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
-        """Draw until there are `count` points, or nothing is left."""
+        """Draw `count` points, or fewer if the box is used up."""
         known = self._known | self._keys(pending)
         points: list[Array] = []
         while len(points) < count:
@@ -34,7 +34,7 @@ class RandomTheta:
         return points
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Remember what has been tried; the losses do not matter."""
+        """Remember the tried points; the losses do not matter."""
         self._known |= self._keys([observation.point for observation in observations])
 
     def _keys(self, points: Sequence[Array]) -> set[bytes]:

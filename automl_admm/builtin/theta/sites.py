@@ -1,4 +1,4 @@
-"""The distinct points of a box: what one evaluation stands for, and what is left to try."""
+"""The distinct points of a conditional box, and those still untried."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from automl_admm.core.space import Array, Parameter
 
 
 class Sites:
-    """The points of an `AxisTree`: those that differ only in what does not count are one.
+    """The points of an `AxisTree`: points with equal active axes are one.
 
-    What the tree says of one point is said here of many at once.
+    The tree answers for one point; this class answers for many at once.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -26,9 +26,9 @@ class Sites:
         self._searched = self._box.high > self._box.low
 
     def locate(self, points: Sequence[Array] | Array) -> tuple[Array, list[bytes]]:
-        """Each point as it is evaluated, and the key that it shares with all that are one with it.
+        """Return each point as it is evaluated, and a key shared by points that are the same.
 
-        It is on its grids, and what does not count is at its default.
+        The point is on its grids, with inactive axes at their defaults.
         """
         rows = np.array(points, dtype=float).reshape(len(points), self._box.dimension)
         projected = self._box.project(rows)
@@ -37,11 +37,11 @@ class Sites:
         return places, self._box.keys(places)
 
     def is_used_up(self, known: Collection[bytes]) -> bool:
-        """Whether every point is known."""
+        """Return True if every point is known."""
         return len(known) >= self._tree.size
 
     def draw(self, rng: np.random.Generator, known: Collection[bytes]) -> Array | None:
-        """A uniform point that is not known; None where there is none."""
+        """Draw a uniform unknown point; None if there is none left."""
         if self.is_used_up(known):
             return None
         return self._tree.draw(rng, known)

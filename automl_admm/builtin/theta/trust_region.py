@@ -16,13 +16,16 @@ from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.ranking import price_of_failure
 from automl_admm.core.space import Array
 
+# 2⁶ = 64 points; a larger design goes on at random.
 SOBOL_LOG2 = 6
+# Replay costs as much as all calls so far, so a run is kept short.
 CALLS_A_RUN = 200
+# The final radius of a run, as a share of each axis.
 SMALLEST = 1e-3
 
 
-class _Wanted(Exception):  # noqa: N818 - no error: it carries a question out of a call
-    """The minimiser needs the value at a point that nobody has evaluated."""
+class _Wanted(Exception):  # noqa: N818 - not an error: it carries a question out of a call
+    """A request of the minimiser for the value at a point not evaluated yet."""
 
     def __init__(self, point: Array) -> None:
         super().__init__()
@@ -31,10 +34,10 @@ class _Wanted(Exception):  # noqa: N818 - no error: it carries a question out of
 
 @dataclass
 class Answers:
-    """What the minimiser may know: f̃ of each evaluated point; the known cost is added exactly.
+    """The minimiser's knowledge: f̃ of each evaluated point; the known cost is added exactly.
 
-    During a run no answer changes, or a replay would leave its track. So a failure, whose value
-    lies beyond the worst success seen so far, is only given a new one when a run begins.
+    During a run no answer changes, or a replay would leave its track. So a failure gets a new
+    value, beyond the worst success seen so far, only when a run begins.
     """
 
     box: Box
@@ -58,7 +61,7 @@ class Answers:
             self.points[key] = point
 
     def settle(self) -> None:
-        """Value the failures anew, before a run."""
+        """Give the failures new values, before a run."""
         beyond = self._beyond()
         self.values.update(dict.fromkeys(self.lost, beyond))
 
@@ -67,11 +70,11 @@ class Answers:
         return price_of_failure(found)
 
     def best(self, keys: Iterable[bytes]) -> Array:
-        """The cheapest of these points."""
+        """Return the cheapest of these points."""
         return min((self.points[key] for key in keys), key=self)
 
     def believing(self, pending: Array) -> Answers:
-        """The answers had each pending point turned out as the known point nearest to it."""
+        """Return the answers as if each pending point had the value of its nearest known point."""
         if not len(pending) or not self.points:
             return self
         known = np.array(list(self.points.values()))
@@ -83,7 +86,7 @@ class Answers:
         return believed
 
     def __call__(self, point: Array) -> float:
-        """The loss at a point, if one that is the same to evaluate is known."""
+        """Return the loss at a point if an equal point is known; raise `_Wanted` if not."""
         place = np.clip(point, 0.0, 1.0)
         (key,) = self.box.keys(place[None])
         if key not in self.values:
@@ -94,18 +97,18 @@ class Answers:
 class TrustRegionTheta:
     """Quadratic models in a trust region, from the best of a few points, again and again.
 
-    COBYQA calls its function. To be asked instead, it is run from its start at every ask with the
-    answers known so far, and stopped at the first point without one: that is the proposal. It is
-    deterministic, so it comes by the same way again. A thread that waits inside the function
-    would save the repetition, but SciPy lets one COBYQA run at a time in a process.
-    Integers on their grids have the same answer all over a cell, where only the known cost moves.
+    COBYQA calls its function. To be asked instead, it runs from its start at every ask with the
+    answers known so far, and stops at the first point without one: that is the proposal. COBYQA is
+    deterministic, so it takes the same path again. A thread waiting inside the function would save
+    the repetition, but SciPy lets one COBYQA run at a time in a process. An integer has the same
+    answer all over its cell of the grid; only the known cost changes there.
     """
 
     def __init__(self, options: TrustRegionOptions) -> None:
         self._options = options
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start on a box: what the history knows takes the place of a design."""
+        """Start on a box: points of the history replace those of a design."""
         self._rng = np.random.default_rng(subproblem.seed)
         self._box = Box.of(subproblem.parameters)
         self._answers = Answers(self._box, subproblem.known_cost)
@@ -119,11 +122,11 @@ class TrustRegionTheta:
         self._origin: Array | None = None
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
-        """Propose one by one, each with those before it taken as pending."""
+        """Propose one by one, each with the earlier points taken as pending."""
         return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn."""
+        """Learn from observations."""
         self._answers.add(observations)
 
     def _propose(self, pending: Sequence[Array]) -> Array | None:
@@ -138,14 +141,17 @@ class TrustRegionTheta:
         return self._next_of_design(taken)
 
     def _next_of_run(self, waiting: Array) -> Array | None:
-        """Where the run wants to know more; None where it is over and the next has no start yet."""
+        """Return the run's next question; None if it is over and the next has no start yet."""
         if self._origin is None:
+            # A restart begins at the best point found since the last run, not at the old optimum
+            # again.
             recent = list(self._answers.values)[self._known_before :]
             if not recent:
                 return None
             self._answers.settle()
             self._origin = self._answers.best(recent)
         wanted = replay(self._origin, self._answers.believing(waiting), self._options.radius)
+        # With pending points the run ended on beliefs: it may go on once the truth is known.
         if wanted is None and not len(waiting):
             self._origin = None
             self._known_before = len(self._answers.values)
@@ -164,12 +170,13 @@ class TrustRegionTheta:
 
 
 def replay(origin: Array, answers: Answers, radius: float) -> Array | None:
-    """Run COBYQA as far as the answers go; the point that it wants next, None if it ended.
+    """Run COBYQA as far as the answers go; return its next question, None if it ended.
 
-    Its first model takes 2 d + 1 points, and no step is made before.
+    Its first model takes 2 d + 1 points, and it makes no step before.
     """
     model = 2 * len(origin) + 1
     try:
+        # Warnings of the minimiser's arithmetic would mean nothing to a user.
         with np.errstate(all="ignore"):
             minimize(
                 answers,

@@ -1,4 +1,4 @@
-"""Log expected improvement within limits: its stable form, its gradient, where it is largest."""
+"""Log expected improvement within limits: a stable form, its gradient, and its maximum."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from automl_admm.core.space import Array
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 HALF_LOG_HALF_PI = 0.5 * math.log(0.5 * math.pi)
+# Beyond this z the difference under the logarithm has no digits left; its limit is exact enough.
 FAR = -1e4
 
 
 def log_improvement(z: Array) -> Array:
-    """log(φ(z) + z Φ(z)), without underflow.
+    """Return log(φ(z) + z Φ(z)), without underflow.
 
-    For z ≤ −1 it is −z²/2 − ½ log 2π + log(1 − exp(log(erfcx(−z/√2) |z|) + ½ log(π/2))), and far
-    out the last term is −2 log |z|.
+    For z ≤ −1 it is −z²/2 − ½ log 2π + log(1 − exp(log(erfcx(−z/√2) |z|) + ½ log(π/2))); for very
+    negative z the last term is −2 log |z|.
     """
     near = np.maximum(z, -1.0)
     direct = np.log(np.exp(-0.5 * near * near - HALF_LOG_2PI) + near * ndtr(near))
@@ -36,13 +37,13 @@ def log_improvement(z: Array) -> Array:
 
 
 class Acquisition(Protocol):
-    """What is to be largest."""
+    """A score of points; the largest wins."""
 
     def __call__(self, points: Array, projected: Array) -> Array:
-        """The value at each row; functions see integers on their grid, a known cost does not."""
+        """Return the value at each row; a model sees projected integers, a known cost does not."""
 
     def with_slopes(self, points: Array) -> tuple[Array, Array]:
-        """The value at each row and its gradient, integers taken as real."""
+        """Return the value at each row and its gradient, integers taken as real."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,14 +59,14 @@ class ExpectedImprovement:
     best: float
 
     def __call__(self, points: Array, projected: Array) -> Array:
-        """The value at each row; the function sees integers on their grid, q does not."""
+        """Return the value at each row; the model sees integers on their grid, q does not."""
         mean, variance = self.posterior.moments(projected)
         deviation = np.sqrt(variance)
         z = (self.best - mean - self.known_cost(points) / self.unit) / deviation
         return np.asarray(np.log(deviation) + log_improvement(z))
 
     def with_slopes(self, points: Array) -> tuple[Array, Array]:
-        """The value at each row and its gradient, integers taken as real.
+        """Return the value at each row and its gradient, integers taken as real.
 
         ∇ log EI = −h'/σ ∇m + (1 − z h') ∇σ/σ, with h' = Φ(z) / (φ(z) + z Φ(z)).
         """
@@ -73,6 +74,7 @@ class ExpectedImprovement:
         deviation = np.sqrt(variance)
         z = (self.best - mean - self.known_cost(points) / self.unit) / deviation
         logged = log_improvement(z)
+        # h' in logarithms; e⁷⁰⁰ is the largest power a float holds.
         rate = np.exp(np.minimum(log_ndtr(z) - logged, 700.0))
         pull = self.known_cost.weight * (points - self.known_cost.center) / self.unit
         total_slope = mean_slope + pull
@@ -89,12 +91,12 @@ class WithinLimit:
     bound: float
 
     def __call__(self, points: Array, projected: Array) -> Array:  # noqa: ARG002 - of the protocol
-        """The value at each row."""
+        """Return the value at each row."""
         mean, variance = self.posterior.moments(projected)
         return np.asarray(log_ndtr((self.bound - mean) / np.sqrt(variance)))
 
     def with_slopes(self, points: Array) -> tuple[Array, Array]:
-        """The value at each row and its gradient.
+        """Return the value at each row and its gradient.
 
         ∇ log Φ(z) = φ(z)/Φ(z) ∇z with ∇z = −(∇μ + z ∇σ) / σ.
         """
@@ -110,7 +112,7 @@ class WithinLimit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pull:
-    """−κ (μ(x) + q(x)): among points as likely to be within the limits, rather the better."""
+    """−κ (μ(x) + q(x)), to prefer the better of points equally likely to be within the limits."""
 
     posterior: Posterior
     known_cost: Quadratic
@@ -118,12 +120,12 @@ class Pull:
     strength: float
 
     def __call__(self, points: Array, projected: Array) -> Array:
-        """The value at each row."""
+        """Return the value at each row."""
         mean, _ = self.posterior.moments(projected)
         return np.asarray(-self.strength * (mean + self.known_cost(points) / self.unit))
 
     def with_slopes(self, points: Array) -> tuple[Array, Array]:
-        """The value at each row and its gradient."""
+        """Return the value at each row and its gradient."""
         mean, _, mean_slope, _ = self.posterior.moments_and_slopes(points)
         pull = self.known_cost.weight * (points - self.known_cost.center) / self.unit
         value = -self.strength * (mean + self.known_cost(points) / self.unit)
@@ -132,22 +134,25 @@ class Pull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """The sum of several: of log EI and log P(g_m ≤ ε_m) it is the constrained log EI."""
+    """The sum of several scores: log EI and log P(g_m ≤ ε_m) give the constrained log EI."""
 
     parts: Sequence[Acquisition]
 
     def __call__(self, points: Array, projected: Array) -> Array:
-        """The value at each row."""
+        """Return the value at each row."""
         return np.asarray(np.sum([part(points, projected) for part in self.parts], axis=0))
 
     def with_slopes(self, points: Array) -> tuple[Array, Array]:
-        """The value at each row and its gradient."""
+        """Return the value at each row and its gradient."""
         values, slopes = zip(*(part.with_slopes(points) for part in self.parts), strict=True)
         return np.asarray(np.sum(values, axis=0)), np.asarray(np.sum(slopes, axis=0))
 
 
 def climb(acquisition: Acquisition, starts: Array, steps: int) -> Array:
-    """Improve all starts together: one L-BFGS-B on the sum, which separates into the starts."""
+    """Improve all starts together by one L-BFGS-B on the sum of their values.
+
+    The sum has no terms with two starts, so its gradient moves each start on its own.
+    """
     shape = starts.shape
 
     def negative(flat: Array) -> tuple[float, Array]:

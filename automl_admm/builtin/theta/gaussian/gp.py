@@ -24,22 +24,25 @@ from automl_admm.builtin.theta.one_by_one import one_by_one
 from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
 
+# 2⁹ = 512 points of the net, NEAR points around the incumbent; the best STARTS of them are climbed
+# from.
 SOBOL_LOG2 = 9
 NEAR = 256
 STARTS = 4
 CLIMB_STEPS = 10
+# κ of `Pull`: small, so that it decides only between nearly equal chances.
 PULL = 0.1
 
 
 class GaussianProcessTheta:
-    """Proposes where the expected improvement within the limits is largest.
+    """Propose the point with the largest expected improvement within the limits.
 
-    The model learns f̃ = loss − known_cost on points with their integers on the grid, as it was told
-    or with what is far above the median squeezed, whichever is likelier; the known cost is added
-    exactly when points are compared. With limits it learns the objective and each constraint as
-    they were measured, so that no multiplier makes an observation stale, and maximises
-    log EI + Σ_m log P(g_m ≤ ε_m); until something is feasible, Σ_m log P(g_m ≤ ε_m) with a small
-    pull towards better objectives. Told to model what is `priced`, it learns f̃ always.
+    The model learns f̃ = loss − known_cost on points with integers on the grid. Its values are as
+    told or with those far above the median squeezed, whichever is likelier; the known cost is added
+    exactly when points are compared. With limits it learns the raw objective and each raw
+    constraint, so that no multiplier makes an observation stale, and maximises log EI + Σ_m log
+    P(g_m ≤ ε_m). Until a point is feasible, it maximises Σ_m log P(g_m ≤ ε_m) with a small pull
+    towards better objectives. With the option `priced` it always learns f̃.
     """
 
     def __init__(self, options: GpOptions) -> None:
@@ -58,11 +61,11 @@ class GaussianProcessTheta:
         self._net = self._sobol() if self._box.dimension else np.zeros((1, 0))
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
-        """Propose one by one, each with those before it taken as pending."""
+        """Propose one by one, each with the earlier points taken as pending."""
         return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn."""
+        """Learn from observations."""
         self._sample.add(observations)
 
     def _propose(self, pending: Sequence[Array]) -> Array | None:
@@ -76,7 +79,7 @@ class GaussianProcessTheta:
         return self._box.draw(self._rng, taken) if best is None else best
 
     def _design_size(self) -> int:
-        """The start and some Sobol points: few, as budgets are small."""
+        """Return the size of the design, the start and a few Sobol points: budgets are small."""
         return self._options.initial or min(2 + self._box.dimension // 2, 6)
 
     def _next_of_design(self, taken: set[bytes]) -> Array | None:
@@ -88,7 +91,7 @@ class GaussianProcessTheta:
         return self._box.draw(self._rng, taken)
 
     def _best_improvement(self, waiting: Array, taken: set[bytes]) -> Array | None:
-        """The untried candidate of the largest acquisition."""
+        """Return the untried candidate with the largest acquisition."""
         shapes = self._sample.trainings(self._options.points)
         training, beliefs = self._surrogate.condition(shapes, len(self._sample))
         acquisition, incumbent = self._acquisition(training, beliefs, waiting)
@@ -107,10 +110,10 @@ class GaussianProcessTheta:
     def _acquisition(
         self, training: Training, beliefs: Beliefs, waiting: Array
     ) -> tuple[Acquisition, Array]:
-        """What is to be largest after what is pending, and the best point so far.
+        """Return the score after the pending points, and the best point so far.
 
-        What is pending is believed to be as good as expected: an improvement is one on that, too.
-        Else every worker would be sent to the same place.
+        Pending points are believed to be as good as expected, and an improvement must beat them,
+        too. Otherwise every worker would be sent to the same place.
         """
         expected, _ = beliefs.objective.moments(training.points)
         totals = expected + training.known
@@ -132,19 +135,21 @@ class GaussianProcessTheta:
     def _best_expected(
         self, beliefs: Beliefs, limits: Sequence[WithinLimit], points: Array, unit: float
     ) -> float:
-        """The least expected total of those points that are expected to be within the limits."""
+        """Return the least expected total of those points expected to be within the limits."""
         expected, _ = beliefs.objective.moments(points)
         within = [limit.posterior.moments(points)[0] <= limit.bound for limit in limits]
         totals = expected + self._subproblem.known_cost(points) / unit
         return float(np.min(totals[np.all(within, axis=0)] if limits else totals, initial=math.inf))
 
     def _candidates(self, incumbent: Array) -> Array:
-        """Sobol points, shifted; some of their coordinates in the incumbent; points close to it."""
+        """Return shifted Sobol points, crossings with the incumbent, and points close to it."""
         rng, dimension = self._rng, self._box.dimension
         shifted = np.mod(self._net + rng.random(dimension), 1.0)
         swapped = shifted[:NEAR].copy()
+        # At least 1.5 coordinates change on average: most gains lie in few axes.
         kept = rng.random(swapped.shape) > max(1.5 / dimension, 0.25)
         swapped[kept] = np.broadcast_to(incumbent, swapped.shape)[kept]
+        # Distances from 0.1 % to 20 % of the range, equally likely on a log scale.
         widths = 10.0 ** rng.uniform(-3.0, -0.7, size=(NEAR, 1))
         near = np.clip(incumbent + widths * rng.normal(size=(NEAR, dimension)), 0.0, 1.0)
         return np.concatenate([shifted, swapped, near])

@@ -1,4 +1,4 @@
-"""What `gp` believes of a box: a Gaussian process for the objective and one for each constraint."""
+"""The model of `gp`: a Gaussian process for the objective and one for each constraint."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, fit
 from automl_admm.builtin.theta.gaussian.training_set import Training
 from automl_admm.core.space import Array
 
+# Steps of a fit: from the prior mean, and from the kernel of the last ask.
 FIRST_FIT, NEXT_FIT = 60, 15
+# Up to ALWAYS_FIT points fit at each ask; beyond, once in seen / REFITS points.
 ALWAYS_FIT = 100
 REFITS = 50
+# Compare the shapes again when this many times as many points are known.
 COMPARED_AGAIN = 1.1
 
 
@@ -23,7 +26,7 @@ class Beliefs:
     constraints: tuple[Posterior, ...]
 
     def believing(self, points: Array) -> Beliefs:
-        """The beliefs had these points, not told yet, turned out as they are expected to."""
+        """Return the beliefs as if these untold points had their expected values."""
         if not len(points):
             return self
         return Beliefs(
@@ -33,11 +36,11 @@ class Beliefs:
 
 
 class Surrogate:
-    """Fits kernels from those of the ask before, or of the last box of the same parameters.
+    """Fit kernels from those of the last ask, or of the last box with the same parameters.
 
-    Of the shapes that the values of the objective may have it takes the one that the likeliest
-    process explains best: where their density −log p(v | X, φ) − log p(φ) is least. That seldom
-    changes, so they are compared again only when a tenth more is known.
+    The objective's values come in several shapes. Take the shape best explained by its likeliest
+    process: the one with the least −log p(v | X, φ) − log p(φ). The winner seldom changes, so
+    compare again only when a tenth more points are known.
     """
 
     def __init__(self) -> None:
@@ -54,7 +57,7 @@ class Surrogate:
         self._compared_at = 0
 
     def condition(self, shapes: Sequence[Training], seen: int) -> tuple[Training, Beliefs]:
-        """Fit the kernels if enough is new of what was `seen`, and condition on the sample."""
+        """Refit the kernels if enough of the `seen` points are new; condition on the sample."""
         every = 1 if seen <= ALWAYS_FIT else seen // REFITS
         if not self._fitted_at or seen - self._fitted_at >= every:
             self._fit(shapes, seen)
@@ -70,7 +73,7 @@ class Surrogate:
         return training, Beliefs(objective, tuple(constraints))
 
     def _fit(self, shapes: Sequence[Training], seen: int) -> None:
-        """A kernel for each shape, or only for the one that was taken, and for each constraint."""
+        """Fit a kernel for each shape, or only for the chosen one, and for each constraint."""
         points = shapes[0].points
         outputs = [shape.values for shape in shapes]
         outputs += [measured.values for measured in shapes[0].measured]
@@ -86,4 +89,5 @@ class Surrogate:
         self._kernels[self._names] = kernels
         if is_due:
             self._compared_at = seen
+            # `log_scale` makes densities of differently bent values comparable.
             self._shape = min(tried, key=lambda place: surprises[place] + shapes[place].log_scale)

@@ -1,4 +1,4 @@
-"""What the Gaussian process is trained on: distinct points, tame values, a bounded number."""
+"""The training set of the Gaussian process: distinct points, tame values, a bounded number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from automl_admm.core.problem import Limit, Observation, Quadratic
 from automl_admm.core.space import Array
 
 NEGLIGIBLE = 1e-12
-LARGEST = 1e100  # the square of what is larger, a user's penalty perhaps, would be no number
+LARGEST = 1e100  # the square of a larger value, perhaps a user's penalty, would overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,10 +31,10 @@ class Measured:
 class Training:
     """Points on their grids and standardised values; `unit` is one standard deviation as a loss.
 
-    `known` is the known cost of each point in these units; `succeeded` says which did not fail,
-    `feasible` which of these are within all limits; `measured` has the limits one by one.
-    `log_scale` is Σ log dv/dz over the successes, z the values as they stand here and v as they
-    were told: −log p(v) = −log p(z) + log_scale.
+    `known` is the known cost of each point in these units; `succeeded` marks successes, `feasible`
+    those within all limits; `measured` has the limits one by one. `log_scale` is Σ log dv/dz over
+    the successes, with z the values standing here and v the values told: −log p(v) = −log p(z) +
+    log_scale.
     """
 
     points: Array
@@ -57,8 +57,8 @@ class _Row(NamedTuple):
 class Sample:
     """The observations of one box, one a point: the loss without its known part.
 
-    With `limits`, the objective in units of the loss, and g − ε of each limit beside it: neither
-    depends on multipliers.
+    With `limits` it keeps the objective in units of the loss, and g − ε of each limit beside it:
+    neither depends on multipliers.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class Sample:
 
     @property
     def keys(self) -> set[bytes]:
-        """The points that are known."""
+        """Keys of the known points."""
         return set(self._rows)
 
     def retell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn; what was known of the same points before counts no more."""
+        """Learn; forget earlier observations of the same points."""
         points = np.array([told.point for told in observations], dtype=float)
         for key in self._box.keys(points.reshape(len(observations), self._box.dimension)):
             self._rows.pop(key, None)
         self.add(observations)
 
     def add(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn; of two observations of one point the cheaper one is kept."""
+        """Learn; of two observations of one point keep the cheaper one."""
         if not observations:
             return
         points = np.array([o.point for o in observations], dtype=float)
@@ -112,11 +112,11 @@ class Sample:
         return _bounded(value) if np.isfinite(value) else np.inf
 
     def training(self, limit: int) -> Training:
-        """At most `limit` points, their values tamed and standardised."""
+        """Return at most `limit` points, their values tamed and standardised."""
         return self.trainings(limit)[0]
 
     def trainings(self, limit: int) -> tuple[Training, ...]:
-        """The same points with their values tamed, and as they were told if there are no limits."""
+        """Return the same points with values tamed, and also as told if there are no limits."""
         rows = list(self._rows.values())
         values = np.array([row.value for row in rows])
         known = np.array([row.cost for row in rows])
@@ -134,12 +134,12 @@ class Sample:
 
 
 def _bounded(value: float) -> float:
-    """A finite value no larger than can be reckoned with; what is not finite stays."""
+    """Clip a finite value to a size safe to square; return others as they are."""
     return min(max(value, -LARGEST), LARGEST) if math.isfinite(value) else value
 
 
 def standardised(told: Training, bend: Bend) -> Training:
-    """The sample with its values bent, less their mean, over their standard deviation."""
+    """Return the sample with its values bent, less their mean, over their standard deviation."""
     bent = bend(told.values)
     middle, unit = float(bent.mean()), float(bent.std())
     if not unit > NEGLIGIBLE * max(abs(middle), NEGLIGIBLE):
@@ -151,13 +151,13 @@ def standardised(told: Training, bend: Bend) -> Training:
 
 
 def excess_at(limit: Limit, value: float) -> float:
-    """g − ε of a limit, turned so that above 0 is outside; infinite for a NaN."""
+    """Return g − ε of a limit, turned so that above 0 is outside; infinite for a NaN."""
     gap = limit.turned(value) - limit.turned(limit.bound)
     return math.inf if math.isnan(gap) else gap
 
 
 def excess_of(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float, ...]:
-    """g − ε of each limit; infinite for a failure, NaN for what a refusal says nothing of."""
+    """Return g − ε of each limit; infinite for a failure, NaN if a refusal left it unknown."""
     if len(told.constraints) != len(limits) or (told.failed and not told.refused):
         return (math.inf,) * len(limits)
     pairs = zip(limits, told.constraints, strict=True)
@@ -167,7 +167,7 @@ def excess_of(told: Observation[Array], limits: Sequence[Limit]) -> tuple[float,
 
 
 def _penalty(values: Array, excess: Array) -> Array:
-    """What a point outside the limits is ranked behind: Σ_m max(g_m − ε_m, 0) as a loss.
+    """Return the penalty that ranks points outside the limits: Σ_m max(g_m − ε_m, 0) as a loss.
 
     At half its median distance from the limit it outweighs the whole range of the objective.
     """
@@ -180,16 +180,17 @@ def _penalty(values: Array, excess: Array) -> Array:
 
 
 def _typical(excess: Array) -> float:
-    """The median distance from the limit of what was measured."""
+    """Return the median distance of the measured values from the limit."""
     seen = np.abs(excess[np.isfinite(excess)])
+    # If half of the values lie exactly on the limit, the mean distance still gives a unit.
     return float(np.median(seen)) or float(seen.mean()) or 1.0 if seen.size else 1.0
 
 
 def measured(excess: Array) -> Measured:
-    """A constraint as it is modelled: straight near its limit, squeezed far from it, standardised.
+    """Model a constraint: straight near its limit, squeezed far from it, standardised.
 
-    g − ε up to w = the median distance from the limit on both sides, ± w (1 + log(1 + (|g − ε| −
-    w) / w)) beyond. What failed lies beyond the worst, and outside.
+    g − ε up to w = the median distance from the limit on both sides, ± w (1 + log(1 + (|g − ε| − w)
+    / w)) beyond. A failure lies beyond the worst value, and outside.
     """
     finite, width = np.isfinite(excess), _typical(excess)
     tamed = Bend(-width, width, width)(np.where(finite, excess, 0.0))
@@ -203,7 +204,7 @@ def measured(excess: Array) -> Measured:
 
 
 def choose(totals: Array, limit: int) -> NDArray[np.intp]:
-    """Where the points to keep stand: half the best, a quarter the latest, the rest spread out."""
+    """Return the indices to keep: half the best, a quarter the latest, the rest spread out."""
     count = len(totals)
     if count <= limit:
         return np.arange(count)

@@ -1,4 +1,4 @@
-"""Values made fit for a Gaussian process: what is far off is squeezed, a failure is a bad value."""
+"""Values made fit for a Gaussian process: squeeze distant ones, turn failures into bad ones."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 from automl_admm.builtin.theta.active_axes import Mask
 from automl_admm.core.space import Array
 
+# A failure lies this many standard deviations beyond the worst success.
 FAILURE = 0.5
+# Twenty widths away (log 21 ≈ 3) a value is squeezed a second time.
 GIANT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bend:
-    """v where low ≤ v ≤ high; beyond, at a distance a, only w log(1 + a / w) further.
+    """v for low ≤ v ≤ high; beyond, at a distance a, only w log(1 + a / w) further.
 
-    Where that logarithm t is above 3, it is 3 + log(1 + t − 3): the penalty that somebody gives for
-    a failure, of 10⁹ perhaps, would else be all that a process explains.
+    If that logarithm t is above 3, it is 3 + log(1 + t − 3). Otherwise a user's penalty for a
+    failure, perhaps 10⁹, would be all that a process explains.
     """
 
     low: float
@@ -27,7 +29,7 @@ class Bend:
     width: float
 
     def __call__(self, values: Array) -> Array:
-        """Bend values; failures, which are infinite, come somewhat beyond the worst success."""
+        """Bend values; failures, told as infinite, come somewhat beyond the worst success."""
         finite = np.isfinite(values)
         if not finite.any():
             return np.zeros_like(values)
@@ -41,12 +43,12 @@ class Bend:
         return found
 
     def log_slopes(self, values: Array) -> float:
-        """Σ log of the slope, 1 / (1 + a / w) / (1 + max(t − 3, 0)), over what did not fail."""
+        """Return Σ log of the slope, 1 / (1 + a / w) / (1 + max(t − 3, 0)), over the successes."""
         far, giant = self._distances(self._away(values[np.isfinite(values)]))
         return -float(far.sum() + np.log1p(giant).sum())
 
     def _distances(self, away: Array) -> tuple[Array, Array]:
-        """t = log(1 + a / w), and how much of it is above 3."""
+        """Return t = log(1 + a / w), and its part above 3."""
         far = np.log1p(np.abs(away) / self.width)
         return far, np.maximum(far - GIANT, 0.0)
 
@@ -55,17 +57,17 @@ class Bend:
 
 
 def told_two_ways(values: Array) -> tuple[Bend, Bend]:
-    """Tamed, and as they were told: which of both a process explains better, the fit shows."""
+    """Return two bends, taming and none; the fit shows the one better explained by a process."""
     tamed = taming(values)
     return tamed, replace(tamed, low=-math.inf, high=math.inf)
 
 
 def taming(values: Array, within: Mask | None = None) -> Bend:
-    """Squeezes what is far above the median c: w is its distance to the best.
+    """Return a bend for values far above the median c: w is its distance to the best.
 
-    The part below c, where the optimum is, stays as it is. If only what is `within` limits
-    counts, c is not below its median, and what is better than the best of it is squeezed, too:
-    the optimum is not there, and outside the limits there may be giants.
+    The part below c, with the optimum in it, stays as it is. If only values `within` the limits
+    count, c is at least their median, and values better than their best are squeezed, too: the
+    optimum is not there, and outside the limits there may be giants.
     """
     seen = values[np.isfinite(values)]
     if not seen.size:

@@ -14,20 +14,21 @@ from automl_admm.core.space import Array, Parameter
 
 Places = NDArray[np.intp]
 
+# Bandwidths, as shares of the range of an axis.
 NARROWEST, WIDEST = 0.01, 0.5
-# Φ(STAYS) = 0.9.
+# Φ(STAYS) = 0.9, so a cell of half-width STAYS · h has a probability of 0.8.
 STAYS = 1.2815515655446004
-# A grid of at most so many places has a table of its kernels.
+# Grids of at most this many places have a table of their kernels.
 FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """The part of each axis that a place of the box stands for.
+    """The interval represented by each place of the box, axis by axis.
 
-    A real number stands for itself; a whole number for the cell of all that is nearer to it than
-    to its neighbours. The outermost cells are as wide to either side, so `bottom` and `top` lie
-    beyond the unit interval, and equal widths mean equal chances. A category stands for itself.
+    A real number stands for itself; a whole number for the cell of all points nearer to it than to
+    its neighbours. The outermost cells are as wide to either side, so `bottom` and `top` lie beyond
+    the unit interval, and equal widths mean equal chances. A category stands for itself.
     """
 
     box: Box
@@ -39,7 +40,7 @@ class Cells:
 
     @classmethod
     def of(cls, parameters: Sequence[Parameter]) -> Cells:
-        """The cells of these parameters.
+        """Return the cells of these parameters.
 
         The narrowest kernel of a grid gives its own cell a probability of 0.8, as the kernel for
         categories does; that of a real axis is 1 % of the range.
@@ -57,51 +58,52 @@ class Cells:
 
     @property
     def low(self) -> Array:
-        """The least number of each axis."""
+        """Least number of each axis."""
         return self.box.low
 
     @property
     def high(self) -> Array:
-        """The largest number of each axis."""
+        """Largest number of each axis."""
         return self.box.high
 
     @property
     def whole(self) -> Mask:
-        """The grids, categories among them."""
+        """Mask of the grids, categories among them."""
         return self.box.grids
 
     @property
     def counts(self) -> Places:
-        """How many places each axis has, 1 for a real one."""
+        """Number of places of each axis, 1 for a real one."""
         return np.where(self.whole, self.high - self.low + 1.0, 1.0).astype(np.intp)
 
     @property
     def tabled(self) -> Mask:
-        """The grids whose kernels are tabled."""
+        """Mask of the grids with a table of kernels."""
         return self.whole & ~self.category & (self.counts <= FEW)
 
     @property
     def wide(self) -> Mask:
-        """The grids that have too many places for a table."""
+        """Mask of the grids with too many places for a table."""
         return self.whole & ~self.category & (self.counts > FEW)
 
     def levels(self, points: Array) -> Places:
-        """Which place of its axis each coordinate is, 0 on a real one."""
+        """Return the index of each coordinate on its axis, 0 on a real one."""
         number = np.clip(np.round(self.box.to_number(points)), self.low, self.high)
         return np.where(self.whole, number - self.low, 0.0).astype(np.intp)
 
     def places(self, levels: Places) -> Array:
-        """The coordinates of levels; of use where an axis is whole."""
+        """Return the coordinates of levels; meaningful on whole axes only."""
         return np.where(self.high > self.low, self.box.to_unit(self.low + levels), 0.0)
 
     def edges(self, points: Array) -> tuple[Array, Array]:
-        """The lower and the upper end of the cell of each place; of use where an axis is whole."""
+        """Return both ends of the cell of each place; meaningful on whole axes only."""
         number = np.clip(np.round(self.box.to_number(points)), self.low, self.high)
         number = np.where(self.whole, number, self.low)
         place = self.box.to_unit(number)
         under = place - self.box.to_unit(np.maximum(number - 1.0, self.low))
         over = self.box.to_unit(np.minimum(number + 1.0, self.high)) - place
         alone = self.high == self.low
+        # The only place of an axis owns all of it.
         left = np.where(alone, 1.0, np.where(number > self.low, under, over))
         right = np.where(alone, 1.0, np.where(number < self.high, over, under))
         return place - left / 2.0, place + right / 2.0

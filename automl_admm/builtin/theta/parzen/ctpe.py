@@ -1,4 +1,4 @@
-"""The rule of the θ-solver `ctpe`: raw objective and raw constraints, parted one by one."""
+"""The rule of the θ-solver `ctpe`: raw objective and raw constraints, each split by itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AUGMENTED = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """Points of which one constraint is known and nothing else; `excess` is g − ε, turned."""
+    """Points with one constraint known and nothing else; `excess` is g − ε, turned."""
 
     points: Array
     excess: Array
@@ -33,9 +33,9 @@ class ConstrainedRule:
     """c-TPE: a split for the objective and one for each constraint, their ratios multiplied.
 
     `by_feasible` counts the objective's good group in feasible points (B.3.1), else in points;
-    `relative` takes relative density ratios and gives a constraint that nothing satisfies the
-    point nearest to it (B.3.2). The naive extension of B.2 has neither. What is cheap to know of
-    the constraints is learned before the first evaluation (knowledge augmentation, algorithm 2).
+    `relative` takes relative density ratios, and puts the point nearest to a limit into its good
+    group if no point satisfies it (B.3.2). The naive extension of B.2 does neither. Cheap
+    constraints are learned before the first evaluation (knowledge augmentation, algorithm 2).
     """
 
     def __init__(self, *, by_feasible: bool, relative: bool) -> None:
@@ -48,11 +48,13 @@ class ConstrainedRule:
         self._knowledge = augment(subproblem)
 
     def part(self, told: Told) -> list[Groups]:
-        """Which are good: for the objective, then for each constraint."""
+        """Return the good points: for the objective, then for each constraint."""
         values = ranked_by(told, self._unit)
         succeeded = np.isfinite(values)
         feasible = np.asarray((told.excess <= 0.0).all(axis=1))
         counted = feasible if self._by_feasible else succeeded
+        # B.3.1: rank by the objective down to the ⌈√N/4⌉-th feasible point; a failure is never
+        # good.
         objective = first_ranked(values, counted, group_size(len(values))) & succeeded
         constraints = zip(told.excess.T, self._knowledge, strict=True)
         return [Groups.of(told.points, objective)] + [
@@ -60,9 +62,10 @@ class ConstrainedRule:
         ]
 
     def _constraint(self, points: Array, excess: Array, knowledge: Knowledge | None) -> Groups:
-        """The split of D, or of D_aug = D ∪ D_p where the constraint is cheap.
+        """Return the split of D, or of D_aug = D ∪ D_p if the constraint is cheap.
 
-        D has what was measured of this constraint: not what another one refused beforehand.
+        D holds measured values of this constraint; points refused because of another one are left
+        out.
         """
         measured = ~np.isnan(excess)
         points, excess = points[measured], excess[measured]
@@ -72,14 +75,14 @@ class ConstrainedRule:
         return Groups.of(points, self._within(excess))
 
     def _within(self, excess: Array) -> Mask:
-        """Who satisfies a constraint; with nobody, the one that violates it least."""
+        """Mark the points satisfying a constraint; if there is none, the one nearest to it."""
         good = excess <= 0.0
         if self._relative and not good.any() and np.isfinite(excess).any():
             good[int(excess.argmin())] = True
         return good
 
     def score(self, splits: Sequence[Split], points: Points) -> Array:
-        """Σ_i log r_rel,i, or Σ_i log r_i of the naive extension."""
+        """Return Σ_i log r_rel,i, or Σ_i log r_i of the naive extension."""
         if self._relative:
             terms = [split.log_relative_ratio(points) for split in splits]
         else:
@@ -88,10 +91,10 @@ class ConstrainedRule:
 
 
 def augment(subproblem: ThetaSubproblem) -> list[Knowledge | None]:
-    """For each limit that is cheap its values at N_p = 200 random points, fewer in a small box.
+    """Return for each cheap limit its values at N_p = 200 random points, fewer in a small box.
 
-    The points are the same for all of them and have a generator of their own, so that the
-    proposals of the design do not hang on what is cheap.
+    The points are the same for all limits. They come from a generator of their own, so that the
+    proposals of the design do not depend on the cheap limits.
     """
     functions = subproblem.cheap or (None,) * len(subproblem.limits)
     if not any(functions):
@@ -119,7 +122,7 @@ def _distinct_points(subproblem: ThetaSubproblem) -> Array:
 
 
 def ranked_by(told: Told, unit: float) -> Array:
-    """f in its unit plus ADMM's known cost: the loss without what limits add; infinite if failed.
+    """Return f in its unit plus ADMM's known cost, without limits' prices; infinite if failed.
 
     Without limits it is the loss.
     """

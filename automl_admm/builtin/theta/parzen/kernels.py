@@ -1,8 +1,8 @@
-"""The product kernel of a box: what a Parzen estimator of any points on it is computed with.
+"""The product kernel of a box, shared by all Parzen estimators on it.
 
-The logarithm of a kernel at a point is a product of a row of features, which only the point
-decides, and a column of weights, which only the kernel decides: a real axis has x², x and 1, a
-small grid and a category have a feature for each place. So all kernels at all points are one
+The logarithm of a kernel at a point is a row of features times a column of weights. The features
+depend only on the point, the weights only on the kernel. A real axis has the features x², x and 1;
+a small grid and a category have a feature for each place. So all kernels at all points are one
 matrix product, and the features of the candidates serve every estimator.
 """
 
@@ -18,14 +18,16 @@ from automl_admm.builtin.theta.active_axes import Mask
 from automl_admm.builtin.theta.parzen.axes import Cells, Places
 from automl_admm.core.space import Array
 
+# The probability that a categorical kernel leaves to its own category.
 TOP = 0.8
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+# Below every probability that matters; it keeps logarithms finite.
 TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The places of some whole axes, one under the other: of which axis, and which of it."""
+    """The places of some whole axes, one under the other: each with its axis and its level."""
 
     axis: Places
     level: Places
@@ -33,25 +35,25 @@ class Rows:
 
     @classmethod
     def of(cls, axes: Mask, counts: Places) -> Rows:
-        """The places of these axes."""
+        """Return the places of these axes."""
         chosen = np.flatnonzero(axes)
         axis = np.repeat(chosen, counts[chosen])
         level = [np.arange(counts[one]) for one in chosen]
         return cls(axis, np.concatenate([np.zeros(0, dtype=np.intp), *level]), counts[axis])
 
     def features(self, levels: Places, active: Mask) -> Array:
-        """1 where a point lies, and nothing on an axis that does not count there."""
+        """Return 1 at a point's own place, 0 elsewhere and on inactive axes."""
         found = (levels[:, self.axis] == self.level) & active[:, self.axis]
         return np.asarray(found, dtype=float)
 
     def uniform(self) -> Array:
-        """The logarithm of an equal chance for each place of an axis."""
+        """Return the logarithm of an equal chance for each place of an axis."""
         return np.asarray(-np.log(self.count))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The cells of some points on a grid of many places, each cell once; `which` is a point's."""
+    """The distinct cells of points on a grid of many places; `which` maps points to cells."""
 
     axis: int
     below: Array
@@ -61,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Points on their grids, and what can be said of them before there is a kernel."""
+    """Points on their grids, with features that need no kernel."""
 
     places: Array
     active: Mask
@@ -71,10 +73,10 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernels:
-    """Makes the features of points and the weights of kernels.
+    """Factory of the features of points and of the weights of kernels.
 
-    A kernel that has nothing to say of an axis, because it did not count at its center, is
-    uniform there; a point at which an axis does not count has no factor for it.
+    A kernel is uniform over an axis inactive at its center; a point has no factor for an axis
+    inactive at the point.
     """
 
     cells: Cells
@@ -84,12 +86,12 @@ class Kernels:
 
     @classmethod
     def of(cls, cells: Cells) -> Kernels:
-        """The kernels of these axes."""
+        """Return the kernels of these axes."""
         category = Rows.of(cells.category, cells.counts)
         return cls(cells, np.flatnonzero(~cells.whole), Grid.of(cells), category)
 
     def points(self, places: Array) -> Points:
-        """Describe points that lie on their grids."""
+        """Describe points on their grids."""
         active = self.cells.activity.active(places)
         counted = active[:, self.real].astype(float)
         x, levels = places[:, self.real], self.cells.levels(places)
@@ -107,7 +109,7 @@ class Kernels:
         return tuple(found)
 
     def weights(self, centers: Array, widths: Array, active: Mask) -> Array:
-        """A column for each kernel; the last one is the prior, uniform over categories."""
+        """Return a column for each kernel; the last one is the prior, uniform over categories."""
         levels = self.cells.levels(centers).T
         parts = [
             self._real(centers, widths, active),
@@ -117,7 +119,7 @@ class Kernels:
         return np.concatenate(parts)
 
     def _real(self, centers: Array, widths: Array, active: Mask) -> Array:
-        """−½ (x − c)² / h² − log(h √2π) − log(Φ((1 − c) / h) − Φ(−c / h)) in powers of x."""
+        """Return −½ (x − c)² / h² − log(h √2π) − log(Φ((1 − c) / h) − Φ(−c / h)) in powers of x."""
         if not self.real.size:
             return np.zeros((0, len(centers)))
         c, h = centers[:, self.real], widths[:, self.real]
@@ -128,20 +130,21 @@ class Kernels:
         return np.concatenate([-0.5 * sharp, sharp * c, -0.5 * sharp * c * c - alone], axis=1).T
 
     def _category(self, levels: Places, active: Mask) -> Array:
-        """Aitchison and Aitken's kernel: 0.8 stays, the rest is shared by the other categories."""
+        """Apply Aitchison and Aitken's kernel: 0.8 stays, other categories share the rest."""
         rows = self.category
         others = np.log((1.0 - TOP) / np.maximum(rows.count - 1, 1))
         stays = np.where(rows.count > 1, math.log(TOP), 0.0)
         same = levels[rows.axis] == rows.level[:, None]
         found = np.where(same, stays[:, None], others[:, None])
         speaks = active.T[rows.axis].copy()
+        # The last kernel is the prior: it prefers no category.
         speaks[:, -1:] = False
         return np.where(speaks, found, rows.uniform()[:, None])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """The kernels of the small grids, by a table: each place under a kernel at each place."""
+    """The kernels of the small grids as a table: each place under a kernel at each place."""
 
     rows: Rows
     centers: Array
@@ -152,7 +155,7 @@ class Grid:
 
     @classmethod
     def of(cls, cells: Cells) -> Grid:
-        """The small grids among these axes."""
+        """Return the small grids among these axes."""
         rows = Rows.of(cells.tabled, cells.counts)
         steps = np.arange(rows.count.max(initial=1))[:, None]
         places = cells.places(np.broadcast_to(steps, (len(steps), len(cells.low))))
@@ -168,7 +171,7 @@ class Grid:
         )
 
     def weights(self, levels: Places, widths: Array, active: Mask) -> Array:
-        """log(Φ((u − c) / h) − Φ((l − c) / h)) less that of the whole axis; the prior last."""
+        """Return log(Φ((u − c) / h) − Φ((l − c) / h)) less the whole axis's; the prior last."""
         axis = self.rows.axis
         table = self._shares(self.centers, widths[0, axis][:, None])
         found = np.take_along_axis(table, levels[axis], axis=1)
@@ -186,12 +189,12 @@ class Grid:
 
 
 def distinct(values: Array) -> tuple[Places, Places]:
-    """Where each value stands first, and which of these each value is."""
+    """Return the first index of each distinct value, and for each value its distinct one."""
     _, first, which = np.unique(values, return_index=True, return_inverse=True)
     return first, which
 
 
 def log_mass(left: Array, right: Array) -> Array:
-    """log(Φ(right) − Φ(left)), taken in the left tail: near one the difference would be lost."""
+    """Return log(Φ(right) − Φ(left)), from the left tail: near 1 the difference would vanish."""
     middle, half = np.abs(left + right) / 2.0, (right - left) / 2.0
     return np.asarray(np.log(np.maximum(ndtr(half - middle) - ndtr(-half - middle), TINY)))

@@ -23,10 +23,10 @@ from automl_admm.core.space import Array
 
 
 def bandwidths(points: Array, narrowest: Array) -> Array:
-    """Scott's rule by axis: 1.059 · min(σ, IQR / 1.34) · n^(−1/5), within [narrowest, ½].
+    """Apply Scott's rule by axis: 1.059 · min(σ, IQR / 1.34) · n^(−1/5), within [narrowest, ½].
 
-    It is no less than 1 / 8n: one or two points, which is what a good group has in a small budget,
-    cannot say how wide they lie, and within 1 % of them there is nothing to be found.
+    The bandwidth is at least 1 / 8n. With a small budget a good group has one or two points: they
+    cannot tell their own spread, and within 1 % of them nothing is to be found.
     """
     count = max(len(points), 1)
     least = np.maximum(narrowest, 1.0 / (8.0 * count))
@@ -47,7 +47,7 @@ def quantile(ordered: Array, share: float) -> Array:
 
 
 def widths_of(points: Array, active: Mask, narrowest: Array) -> Array:
-    """The bandwidth of each axis, learned from the points at which it counts."""
+    """Return the bandwidth of each axis, learned from the points at which it is active."""
     widths = bandwidths(points, narrowest)
     for axis in np.flatnonzero(~active.all(axis=0)):
         counted = points[active[:, axis], axis]
@@ -59,9 +59,10 @@ def widths_of(points: Array, active: Mask, narrowest: Array) -> Array:
 class Parzen:
     """p(x) = 1/(n + 1) Σ_k Π_d K_d(x_d; c_kd), each factor on its axis.
 
-    On a real axis a factor is a normal distribution N(c, h²) truncated to it, on a grid the share
-    that this has in the cell of a place, and on a category Aitchison and Aitken's kernel. The last
-    kernel is the prior: in the middle of the box, as wide as the box, equal over categories.
+    On a real axis a factor is a normal distribution N(c, h²) truncated to the axis. On a grid it is
+    the share of that distribution in the cell of a place, and on a category Aitchison and Aitken's
+    kernel. The last kernel is the prior: in the middle of the box, as wide as the box, equal over
+    categories.
     """
 
     kernels: Kernels
@@ -72,7 +73,7 @@ class Parzen:
 
     @classmethod
     def of(cls, points: Array, kernels: Kernels) -> Parzen:
-        """The estimator of these points, which lie on their grids."""
+        """Return the estimator of these points, all on their grids."""
         active, middle = kernels.cells.activity.active(points), np.full((1, points.shape[1]), 0.5)
         widths = widths_of(points, active, kernels.cells.narrowest)
         centers = np.concatenate([points, middle])
@@ -86,6 +87,7 @@ class Parzen:
         active, shares = self.active[chosen], rng.random((count, self.centers.shape[1]))
         drawn = self._normal(chosen, shares)
         cells = self.kernels.cells
+        # An inactive axis of a kernel is drawn uniformly, as its density is.
         drawn = np.where(active, drawn, cells.bottom + shares * (cells.top - cells.bottom))
         categories = np.flatnonzero(cells.category)
         if categories.size:
@@ -95,14 +97,14 @@ class Parzen:
         return np.asarray(np.clip(drawn, 0.0, 1.0), dtype=float)
 
     def _normal(self, chosen: Places, shares: Array) -> Array:
-        """The quantiles of truncated normal distributions."""
+        """Return quantiles of truncated normal distributions."""
         cells, centers, widths = self.kernels.cells, self.centers[chosen], self.widths[chosen]
         least = ndtr((cells.bottom - centers) / widths)
         most = ndtr((cells.top - centers) / widths)
         return np.asarray(centers + widths * ndtri(least + shares * (most - least)))
 
     def _levels(self, chosen: Places, shares: Array, speaks: Mask) -> Places:
-        """Categories: that of the center by a chance of 0.8, else any other one."""
+        """Draw categories: that of the center with probability 0.8, else any other one."""
         cells = self.kernels.cells
         own, counts = cells.levels(self.centers[chosen]), cells.counts
         steps = 1 + np.floor((shares - TOP) / (1.0 - TOP) * (counts - 1)).astype(np.intp)
@@ -111,18 +113,19 @@ class Parzen:
         return np.where(speaks, moved, anywhere)
 
     def log_density(self, points: Points) -> Array:
-        """log p at each row; on a grid it is the probability of the cell."""
+        """Return log p at each row; on a grid it is the probability of the cell."""
         exponents = points.features @ self.weights
         for column in points.wide:
             exponents += self._log_cells(column) * points.active[:, [column.axis]]
+        # Log-sum-exp: taking out the largest exponent keeps the sum from underflow.
         largest = exponents.max(axis=1)
         sums = np.exp(exponents - largest[:, None]).sum(axis=1)
         return np.asarray(largest + np.log(sums / len(self.centers)))
 
     def _log_cells(self, column: Column) -> Array:
-        """The same as on a small grid, for each row and kernel on one axis of many places."""
+        """Return the kernels' log shares on one axis of many places, for each row and kernel."""
         cells, axis = self.kernels.cells, column.axis
-        # Few places of a grid differ, and all kernels but the prior are equally wide there.
+        # Few places of a grid differ, and all kernels except the prior have one width there.
         first, which = distinct(self.centers[:-1, axis])
         first, which = np.append(first, -1), np.append(which, len(first))
         centers, widths = self.centers[first, axis], self.widths[first, axis]
@@ -135,7 +138,7 @@ class Parzen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Observations parted into good and bad ones; `share` is γ̂ = |good| / (|good| + |bad|)."""
+    """Observations split into good and bad ones; `share` is γ̂ = |good| / (|good| + |bad|)."""
 
     good: Parzen
     bad: Parzen
@@ -143,16 +146,17 @@ class Split:
 
     @classmethod
     def of(cls, good: Array, bad: Array, kernels: Kernels) -> Split:
-        """The estimators of both groups."""
+        """Return the estimators of both groups."""
         share = len(good) / max(len(good) + len(bad), 1)
         return cls(Parzen.of(good, kernels), Parzen.of(bad, kernels), share)
 
     def log_ratio(self, points: Points) -> Array:
-        """log r = log p(x | good) − log p(x | bad)."""
+        """Return log r = log p(x | good) − log p(x | bad), equation (5)."""
         return self.good.log_density(points) - self.bad.log_density(points)
 
     def log_relative_ratio(self, points: Points) -> Array:
-        """log r_rel = −log(γ̂ + (1 − γ̂) / r); nothing where everything is good."""
+        """Return log r_rel = −log(γ̂ + (1 − γ̂) / r); 0 if everything is good."""
+        # A constraint kept everywhere says nothing (corollary 2 of c-TPE).
         if self.share >= 1.0:
             return np.zeros(len(points.places))
         known = math.log(max(self.share, TINY))

@@ -1,4 +1,4 @@
-"""The θ-solvers `tpe` and `ctpe` without the rules by which they part observations."""
+"""The frame of the θ-solvers `tpe` and `ctpe`, and the rule of `tpe` for good points."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from automl_admm.core.space import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """What is known of a box, one row a point, its integers on their grids.
+    """All observations of a box, one row a point, its integers on their grids.
 
-    `excess` is g − ε of each limit, turned so that above 0 is outside: infinite for what failed,
-    NaN where nothing is known, because another limit refused the point. `known` is the known cost.
+    `excess` is g − ε of each limit, turned so that above 0 is outside. It is infinite for a failure
+    and NaN for an unknown value of a point refused by another limit. `known` is the known cost.
     """
 
     points: Array
@@ -36,41 +36,41 @@ class Told:
 
 
 class ParzenOptions(Protocol):
-    """What the frame is told."""
+    """The options read by the frame."""
 
     @property
     def initial(self) -> int | None:
-        """How many points come before the estimators."""
+        """Number of points before the estimators take over."""
 
     @property
     def candidates(self) -> int:
-        """How many points are drawn from each good group (N_s)."""
+        """Number of points drawn from each good group (N_s)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The points that a split calls good, and the others."""
+    """The good points of a split, and the others."""
 
     good: Array
     bad: Array
 
     @classmethod
     def of(cls, points: Array, good: Mask) -> Groups:
-        """Part points."""
+        """Split points by a mask."""
         return cls(points[good], points[~good])
 
 
 class Rule(Protocol):
-    """How observations are parted, and what their estimators are worth."""
+    """A rule to split observations and to score candidates by the estimators."""
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a sub-problem."""
 
     def part(self, told: Told) -> list[Groups]:
-        """Which points are good: for the objective, then for each constraint."""
+        """Split the points: for the objective, then for each constraint."""
 
     def score(self, splits: Sequence[Split], points: Points) -> Array:
-        """What is to be largest."""
+        """Return the score of each point; the largest wins."""
 
 
 class Memory:
@@ -85,16 +85,16 @@ class Memory:
 
     @property
     def keys(self) -> set[bytes]:
-        """The points that are known."""
+        """Keys of the known points."""
         return set(self._rows)
 
     @property
     def has_success(self) -> bool:
-        """Whether anything did not fail."""
+        """True if any evaluation succeeded."""
         return any(row[1] < math.inf for row in self._rows.values())
 
     def add(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn; of two observations of one point the cheaper one is kept."""
+        """Learn; of two observations of one point keep the cheaper one."""
         rows = zip(*self._sites.locate([o.point for o in observations]), strict=True)
         for (place, key), told in zip(rows, observations, strict=True):
             loss = math.inf if told.is_lost else float(told.loss)
@@ -105,7 +105,7 @@ class Memory:
                 self._rows[key] = (place, loss, _or_infinite(objective), cost, excess)
 
     def told(self) -> Told:
-        """All of it as arrays."""
+        """Return all observations as arrays."""
         rows = list(self._rows.values())
         points, losses, objectives, known, excess = (
             np.array([row[place] for row in rows], dtype=float) for place in range(5)
@@ -118,12 +118,12 @@ def _or_infinite(value: float) -> float:
 
 
 class ParzenTheta:
-    """Proposes the candidate that is likeliest among the good and unlikely among the bad.
+    """Propose the candidate likeliest among the good points and unlikely among the bad ones.
 
-    N_init points come first: the start, then uniform ones; what the history knows counts. Then
-    N_s candidates are drawn from the good group of the objective and of each constraint, on the
-    grids, and the one of the largest score that is neither known nor pending is proposed.
-    A pending point counts as bad for the objective.
+    N_init points come first: the start, then uniform ones; points of the history count. Then draw
+    N_s candidates from the good group of the objective and of each constraint, on the grids, and
+    propose the one with the largest score that is neither known nor pending. A pending point counts
+    as bad for the objective.
     """
 
     def __init__(self, options: ParzenOptions, rule: Rule) -> None:
@@ -141,11 +141,11 @@ class ParzenTheta:
         self._started = False
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
-        """Propose one by one, each with those before it taken as pending."""
+        """Propose one by one, each with the earlier points taken as pending."""
         return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
-        """Learn."""
+        """Learn from observations."""
         self._memory.add(observations)
 
     def _propose(self, pending: Sequence[Array]) -> Array | None:
@@ -160,7 +160,7 @@ class ParzenTheta:
         return self._sites.draw(self._rng, taken) if best is None else best
 
     def _start(self, taken: set[bytes]) -> Array | None:
-        """The start, once: what is told of it may lie elsewhere, on a grid or in a plain order."""
+        """Return the start once: its result may be told at another point, on a grid or sorted."""
         if self._started:
             return None
         self._started = True
@@ -171,9 +171,11 @@ class ParzenTheta:
         return self._options.initial or design_size(self._subproblem.evaluations)
 
     def _best_candidate(self, waiting: Array, taken: set[bytes]) -> Array | None:
-        """The untried candidate of the largest score."""
+        """Return the untried candidate with the largest score."""
         splits = []
         for place, groups in enumerate(self._rule.part(self._memory.told())):
+            # Only the objective's split has place 0; a pending point's constraints are anyone's
+            # guess.
             bad = groups.bad if place else np.concatenate([groups.bad, waiting])
             splits.append(Split.of(groups.good, bad, self._kernels))
         drawn = [split.good.sample(self._rng, self._options.candidates) for split in splits]
@@ -187,10 +189,10 @@ class ParzenTheta:
 
 
 def design_size(budget: int | None) -> int:
-    """N_init: 5 % of the budget as in the paper, and ten at least, which is its 5 % of 200.
+    """Return N_init: the paper's 5 % of the budget, and at least ten, its 5 % of 200.
 
-    It is at most a quarter of the budget: of the 16 evaluations of an early sub-problem ten at
-    random would leave the estimators next to nothing.
+    It is at most a quarter of the budget: an early sub-problem has 16 evaluations, and ten random
+    points would leave the estimators next to nothing.
     """
     if budget is None:
         return 10
@@ -198,13 +200,14 @@ def design_size(budget: int | None) -> int:
 
 
 def first_ranked(values: Array, counted: Mask, wanted: int) -> Mask:
-    """All up to and with the `wanted`-th counted one in the order of values; all if there are less.
+    """Mark all points up to the `wanted`-th counted one by value; all points if there are fewer.
 
     With everything counted these are the `wanted` smallest; with the feasible counted it is the
     objective's split of B.3.1.
     """
     order = np.argsort(values, kind="stable")
     ranked = counted[order].astype(int)
+    # The number of counted points strictly before each one in the order.
     before = np.cumsum(ranked) - ranked
     good = np.zeros(len(values), dtype=bool)
     good[order] = before < wanted
@@ -212,7 +215,7 @@ def first_ranked(values: Array, counted: Mask, wanted: int) -> Mask:
 
 
 def group_size(count: int) -> int:
-    """⌈√N / 4⌉."""
+    """Return ⌈√N / 4⌉."""
     return math.ceil(math.sqrt(count) / 4.0)
 
 
@@ -220,14 +223,14 @@ class LossRule:
     """The rule of TPE: the ⌈√N/4⌉ smallest losses are good, known cost and penalties included."""
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """There is nothing to prepare."""
+        """Do nothing: there is nothing to prepare."""
 
     def part(self, told: Told) -> list[Groups]:
-        """The good ones; a failure never is one."""
+        """Return one split; a failure is never good."""
         succeeded = np.isfinite(told.losses)
         good = first_ranked(told.losses, succeeded, group_size(len(told.losses)))
         return [Groups.of(told.points, good & succeeded)]
 
     def score(self, splits: Sequence[Split], points: Points) -> Array:
-        """log r = log p(x | good) − log p(x | bad)."""
+        """Return log r = log p(x | good) − log p(x | bad)."""
         return splits[0].log_ratio(points)
