@@ -13,8 +13,9 @@ from automl_admm.plugins.specs import hookimpl
 
 
 def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
-    """One supervised child process per task; needs fork, so not for Windows."""
+    """Build one supervised child process per task; needs fork, so not for Windows."""
     del options
+    # Here, not at import: a user of Windows may still list the executors.
     if os.name != "posix":
         raise ConfigurationError(
             "the executor 'local' needs Linux or macOS.",
@@ -26,7 +27,7 @@ def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Exec
 
 
 def build_inline(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
-    """Everything in this process, without limits."""
+    """Build an executor in this process, without limits."""
     del options
     from automl_admm.execution.inline_executor import InlineExecutor
 
@@ -35,7 +36,7 @@ def build_inline(work: Any, setting: ExecutorSetting, options: NoOptions) -> Exe
 
 @hookimpl
 def executors() -> Iterable[ExecutorPlugin]:
-    """`local` and `inline`."""
+    """Yield `local` and `inline`."""
     yield ExecutorPlugin(
         name="local",
         summary="one supervised child process per evaluation, with time and memory limits",

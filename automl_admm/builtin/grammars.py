@@ -1,4 +1,4 @@
-"""The grammars that ship with the package."""
+"""The grammars shipped with the package."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from automl_admm.plugins.specs import hookimpl
 
 @hookimpl
 def grammars() -> Iterable[GrammarPlugin]:
-    """Every packaged file, by its name without the ending."""
+    """Yield every packaged file, named without its ending."""
     for path in packaged_grammars():
         yield GrammarPlugin(name=path.stem, summary=_summary(path), path=path)
 
 
 def _summary(path: Path) -> str:
-    """The comment in the first line."""
+    """Return the comment in the first line."""
     with path.open(encoding="utf-8") as lines:
         return lines.readline().strip().removeprefix("//").strip()

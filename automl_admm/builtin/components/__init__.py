@@ -1,7 +1,9 @@
 """The built-in components: scikit-learn's transformers and estimators, with ranges to search.
 
-Those of the paper's Table A2 (Liu et al. 2020, appendix 7) search exactly as many continuous and
-discrete parameters as the table says; the ranges follow auto-sklearn's.
+Components of the paper's Table A2 (Liu et al. 2020, appendix 7) search exactly as many continuous
+and discrete parameters as the table says; the ranges follow auto-sklearn's. Begin with `declare`,
+the vocabulary of declarations; the other modules are tables by topic. Import scikit-learn inside
+factories only, so that listing components stays quick.
 """
 
 from __future__ import annotations
@@ -23,6 +25,6 @@ from automl_admm.plugins.specs import hookimpl
 
 @hookimpl
 def components() -> Iterator[ComponentPlugin]:
-    """Yield every built-in component; one name may serve each task by a record of its own."""
+    """Yield every built-in component; one name may have a record for each task."""
     for module in (encoding, scalers, transformers, selectors, trees, linear, estimators):
         yield from module.components()

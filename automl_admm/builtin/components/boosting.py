@@ -1,8 +1,8 @@
 """Histogram gradient boosting that also fits a raw table: with text, gaps and empty columns.
 
-Measured with scikit-learn 1.9.1: a number column of which the rows hold nothing ends in
-"window shape cannot be larger than input array shape", a category column of more than 255
-categories or of plain text is refused. Behind another step there is nothing to guard against.
+Measured with scikit-learn 1.9.1: a number column without any value in the rows ends in "window
+shape cannot be larger than input array shape"; a category column of more than 255 categories or of
+plain text is refused. Behind another step there is nothing to guard against.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from typing import Any
 from automl_admm.core.space import Value
 from automl_admm.plugins.records import BuildContext
 
+# Below the model's limit of 255.
 MOST_CATEGORIES = 250
+# Real categories are numbered from 0.
 MISSING = -1
 UNKNOWN = -2
 
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """A factory of boosting on histograms, with a guard if it is given the raw table."""
+    """A factory of boosting on histograms, with a guard in front of the raw table."""
 
     name: str
 
@@ -32,7 +34,7 @@ class Histograms:
         return _guarded(getattr(ensemble, self.name)(**values), context)
 
     def class_taking(self, name: str, value: Value) -> type | None:  # noqa: ARG002
-        """Return the class that is given all parameters as they are."""
+        """Return the class given all parameters unchanged."""
         from sklearn import ensemble
 
         found: type = getattr(ensemble, self.name)
@@ -46,8 +48,8 @@ build_hist_regressor = Histograms("HistGradientBoostingRegressor")
 def _guarded(model: Any, context: BuildContext) -> Any:
     """Put an encoder before the model if it is to see the raw table.
 
-    The model's own support of categories is left alone: a pipeline that uses it can only be
-    loaded by whoever trusts `functools.partial`, which is as good as trusting anything.
+    The model's own support of categories is not used: loading such a pipeline requires trust in
+    `functools.partial`, which is as good as trusting anything.
     """
     if not context.numeric and not context.categorical:
         return model
@@ -57,7 +59,7 @@ def _guarded(model: Any, context: BuildContext) -> Any:
 
 
 def _encoder(context: BuildContext) -> Any:
-    """Number the categories; a gap in a number column gets a column that says so."""
+    """Number the categories; a number column with gaps gets a second column to mark them."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OrdinalEncoder

@@ -1,4 +1,4 @@
-"""The words in which components are declared: parameters in one line, factories by name.
+"""The vocabulary of components: parameters in one line, factories by name.
 
 Nothing is imported until a component is built, so that listing components stays cheap.
 """
@@ -33,13 +33,13 @@ def whole(name: str, low: int, high: int, default: int, *, log: bool = False) ->
 
 
 def levels(name: str, *values: Value, default: Value) -> Parameter:
-    """Declare a parameter of several values that have an order: an index into them."""
+    """Declare a parameter of several ordered values: an index into them."""
     last = len(values) - 1
     return Parameter(name, 0, last, kind="int", default=values.index(default), values=values)
 
 
 def switch(name: str, first: Value, second: Value) -> Parameter:
-    """Declare a parameter of two values, the first of which is the default.
+    """Declare a parameter of two values; the first is the default.
 
     Two values need no order, so an integer serves and no choice is spent on them.
     """
@@ -47,7 +47,7 @@ def switch(name: str, first: Value, second: Value) -> Parameter:
 
 
 def flag(name: str, *, default: bool) -> Parameter:
-    """Declare a parameter that is on or off."""
+    """Declare a parameter with the values on and off."""
     return switch(name, default, not default)
 
 
@@ -58,7 +58,7 @@ def choice(name: str, *labels: str) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A factory that imports a class when it is called; `fixed` are arguments not searched."""
+    """A factory that imports its class when called; `fixed` are arguments not searched."""
 
     module: str
     name: str
@@ -68,10 +68,11 @@ class Imported:
     def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:  # noqa: ARG002
         """Build the object; `prepare` turns searched values into constructor arguments."""
         arguments = dict(values) if self.prepare is None else self.prepare(dict(values))
+        # Searched values come last, so that they win over fixed ones.
         return getattr(import_module(self.module), self.name)(**{**self.fixed, **arguments})
 
     def class_taking(self, name: str, value: Value) -> type | None:
-        """Return the class of scikit-learn that is given this parameter as it is, if one is."""
+        """Return the scikit-learn class given this parameter unchanged, if there is one."""
         prepared = {name: value} if self.prepare is None else self.prepare({name: value})
         if not self.module.startswith("sklearn.") or prepared.get(name) != value:
             return None

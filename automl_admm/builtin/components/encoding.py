@@ -1,4 +1,4 @@
-"""From a raw table to numbers: what is missing is filled in, categories become columns."""
+"""From a raw table to numbers: fill missing values, turn categories into columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from automl_admm.builtin.components.declare import choice, transformer
 from automl_admm.core.space import Value
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
+# Columns for one category column at most; the rarest categories share the last.
 MOST_CATEGORIES = 32
 
 
 def components() -> Iterator[ComponentPlugin]:
-    """Yield the one component that may see a raw table."""
+    """Yield the one component allowed to see a raw table."""
     yield transformer(
         "impute",
         "fills missing numbers, one-hot encodes categories",
@@ -25,10 +26,10 @@ def components() -> Iterator[ComponentPlugin]:
 def build_impute(values: Mapping[str, Value], context: BuildContext) -> Any:
     """Build the encoder of a table: dense numbers without gaps, of a width fixed at fit time.
 
-    A number column is filled by `strategy`, and by 0 where a fold holds nothing of it. A category
-    column becomes at most MOST_CATEGORIES columns; a missing value is a category of its own, the
-    rare ones share a column, and one never seen joins them. Where there is no category column,
-    the imputer stands alone: routing columns would cost most of the time of a prediction.
+    A number column is filled by `strategy`, and by 0 in a fold without any of its values. A
+    category column becomes at most MOST_CATEGORIES columns; a missing value is a category of its
+    own, rare ones share a column, and unknown ones join them. Without category columns the imputer
+    stands alone: routing columns would cost most of the time of a prediction.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -44,4 +45,5 @@ def build_impute(values: Mapping[str, Value], context: BuildContext) -> Any:
         ("numeric", imputer, list(context.numeric)),
         ("categorical", encoder, list(context.categorical)),
     ]
+    # Always dense: many of the later steps refuse sparse tables.
     return ColumnTransformer([route for route in routes if route[2]], sparse_threshold=0)

@@ -1,4 +1,4 @@
-"""Estimators that are neither linear nor made of trees."""
+"""Estimators neither linear nor made of trees."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from automl_admm.plugins.records import ComponentPlugin
 
 GAUSSIAN_PROCESS = "sklearn.gaussian_process"
 NEURAL = "sklearn.neural_network"
+# The solver's own default has no limit, and some kernels never converge.
 MOST_SVM_STEPS = 50_000
 
 
+# Table A2, continuous and discrete parameters: gaussian_nb none; qda 1c; k_neighbors 3d;
+# gaussian_process 2d; mlp 2c 5d.
 def components() -> Iterator[ComponentPlugin]:
     """Yield densities, neighbours, kernels and networks."""
     yield estimator(
@@ -34,9 +37,9 @@ def components() -> Iterator[ComponentPlugin]:
         "qda",
         "one normal distribution a class",
         "classification",
-        # The solver that takes a class with fewer rows than columns, or columns that depend on
-        # each other: the default one refuses them, shrunk or not. Shrinking keeps every variance
-        # above 0; the default tolerance, which has a unit, would refuse columns of small numbers.
+        # This solver takes a class with fewer rows than columns, or columns that depend on each
+        # other; the default one refuses them, shrunk or not. Shrinking keeps every variance above
+        # 0. The default tolerance has a unit and would refuse columns of small numbers.
         of(
             "sklearn.discriminant_analysis",
             "QuadraticDiscriminantAnalysis",
@@ -59,6 +62,7 @@ def neighbours() -> Iterator[ComponentPlugin]:
         switch("p", 2, 1),
     )
     where, kind = "sklearn.neighbors", "nearest rows"
+    # `capped` by the rows: more neighbours than rows is an error at prediction.
     factory = of(where, "KNeighborsClassifier")
     yield estimator("k_neighbors", kind, "classification", factory, *parameters, n_neighbors="rows")
     factory = of(where, "KNeighborsRegressor")
@@ -81,6 +85,7 @@ def gaussian_processes() -> Iterator[ComponentPlugin]:
         "gaussian_process",
         "Gaussian process, for few rows",
         "regression",
+        # The prior mean is 0, so the target must be centred.
         of(GAUSSIAN_PROCESS, "GaussianProcessRegressor", regressor_kernel, normalize_y=True),
         kernel,
         restarts,
@@ -88,18 +93,19 @@ def gaussian_processes() -> Iterator[ComponentPlugin]:
 
 
 def classifier_kernel(values: Arguments) -> Arguments:
-    """Make the kernel of its name."""
+    """Make the kernel from its name."""
     return {**values, "kernel": _kernel(values.get("kernel", "rbf"))}
 
 
 def regressor_kernel(values: Arguments) -> Arguments:
-    """Make the kernel of its name, and let the target be noisy."""
+    """Make the kernel from its name, and let the target be noisy."""
     from sklearn.gaussian_process.kernels import WhiteKernel
 
     return {**values, "kernel": _kernel(values.get("kernel", "rbf")) + WhiteKernel(0.1)}
 
 
 def _kernel(name: str) -> Any:
+    """Return the named kernel with its starting values; fitting tunes them."""
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, RationalQuadratic
 
     kinds = {
@@ -129,13 +135,13 @@ def networks() -> Iterator[ComponentPlugin]:
 
 
 def network_arguments(values: Arguments) -> Arguments:
-    """Join depth and width into the layer sizes that scikit-learn asks for."""
+    """Join depth and width into scikit-learn's layer sizes."""
     sizes = (values.pop("units", 64),) * values.pop("layers", 1)
     return {**values, "hidden_layer_sizes": sizes}
 
 
 def svms() -> Iterator[ComponentPlugin]:
-    """Yield support vector machines with a kernel; steps are limited, for some never end."""
+    """Yield support vector machines with a kernel; steps are limited, because some never end."""
     shared = (
         real("C", 0.03, 3e4, 1.0, log=True),
         real("gamma", 3e-5, 8.0, 0.02, log=True),

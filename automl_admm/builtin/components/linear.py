@@ -20,6 +20,7 @@ LINEAR = "sklearn.linear_model"
 SVM = "sklearn.svm"
 
 
+# Table A2 has logistic_regression only: 2 continuous and 3 discrete parameters.
 def components() -> Iterator[ComponentPlugin]:
     """Yield linear classifiers and regressors."""
     yield estimator(
@@ -54,7 +55,7 @@ def components() -> Iterator[ComponentPlugin]:
 
 
 def logistic_arguments(values: Arguments) -> Arguments:
-    """Take the solver that can do the penalty: only saga can put weight on |w|."""
+    """Choose the solver by the penalty: only saga can put weight on |w|."""
     solver = "saga" if values.get("l1_ratio", 0.0) > 0 else "lbfgs"
     return {**values, "solver": solver}
 
@@ -66,6 +67,8 @@ def linear_svms() -> Iterator[ComponentPlugin]:
         "linear_svm",
         "widest margin, linear",
         "classification",
+        # Not every loss has a primal form; "auto" chooses the form by the loss and the shape of the
+        # table.
         of(SVM, "LinearSVC", dual="auto"),
         penalty,
         switch("loss", "squared_hinge", "hinge"),
@@ -83,7 +86,7 @@ def linear_svms() -> Iterator[ComponentPlugin]:
 
 
 def descents() -> Iterator[ComponentPlugin]:
-    """Yield linear models that are fitted by stochastic gradient descent, for many rows."""
+    """Yield linear models fitted by stochastic gradient descent, for many rows."""
     shared = (
         real("alpha", 1e-7, 0.1, 1e-4, log=True),
         real("l1_ratio", 0.0, 1.0, 0.15),

@@ -19,6 +19,8 @@ from automl_admm.plugins.records import ComponentPlugin
 PREPROCESSING = "sklearn.preprocessing"
 
 
+# Table A2, continuous and discrete parameters: normalizer, min_max, standard and binarizer none;
+# quantile 2d; robust 2c 2d; k_bins 2d.
 def components() -> Iterator[ComponentPlugin]:
     """Yield the scalers of the paper's Table A2."""
     yield transformer("normalizer", "rows of length one", of(PREPROCESSING, "Normalizer"))
@@ -33,6 +35,7 @@ def components() -> Iterator[ComponentPlugin]:
         of(PREPROCESSING, "QuantileTransformer"),
         whole("n_quantiles", 10, 2000, 1000, log=True),
         switch("output_distribution", "uniform", "normal"),
+        # More quantiles than rows only bring a warning.
         n_quantiles="rows",
     )
     yield transformer(
@@ -51,6 +54,7 @@ def components() -> Iterator[ComponentPlugin]:
             PREPROCESSING,
             "KBinsDiscretizer",
             encode="ordinal",
+            # Named, because scikit-learn's default changed between versions.
             quantile_method="averaged_inverted_cdf",
         ),
         whole("n_bins", 2, 50, 5, log=True),
@@ -60,6 +64,6 @@ def components() -> Iterator[ComponentPlugin]:
 
 
 def robust_arguments(values: Arguments) -> Arguments:
-    """Join the two quantiles (in per cent) into the range that scikit-learn asks for."""
+    """Join the two quantiles (in per cent) into scikit-learn's `quantile_range`."""
     low, high = values.pop("q_min", 25.0), values.pop("q_max", 75.0)
     return {**values, "quantile_range": (low, high)}

@@ -13,7 +13,7 @@ from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
 @dataclass(frozen=True, slots=True)
 class ByScore:
-    """A factory of selectors that score a column by the F test of the task."""
+    """A factory of selectors scoring a column by the F test of the task."""
 
     name: str
 
@@ -28,13 +28,14 @@ class ByScore:
         return getattr(feature_selection, self.name)(tests[context.task], **values)
 
     def class_taking(self, name: str, value: Value) -> type | None:  # noqa: ARG002
-        """Return the class that is given all parameters as they are."""
+        """Return the class given all parameters unchanged."""
         from sklearn import feature_selection
 
         found: type = getattr(feature_selection, self.name)
         return found
 
 
+# Table A2, continuous and discrete parameters: percentile 1d; fpr, fdr, fwe and variance 1c each.
 def components() -> Iterator[ComponentPlugin]:
     """Yield the selectors of the paper's Table A2."""
     alpha = real("alpha", 0.01, 0.5, 0.1)

@@ -21,6 +21,9 @@ PROJECTION = "sklearn.random_projection"
 KERNELS = "sklearn.kernel_approximation"
 
 
+# Table A2, continuous and discrete parameters: sparse_random 1c 1d; gaussian_random 1d; rbf_sampler
+# 1c 1d; nystroem 2c 3d; truncated_svd 2d; kernel_pca 2c 4d; fast_ica 5d; factor_analysis 3d; pca 1c
+# 1d; polynomial 3d.
 def components() -> Iterator[ComponentPlugin]:
     """Yield the transformers of the paper's Table A2."""
     yield from projections()
@@ -37,7 +40,7 @@ def components() -> Iterator[ComponentPlugin]:
 
 
 def width(default: int = 32) -> Parameter:
-    """Declare how many columns come out; the data bound it where they must."""
+    """Declare the number of output columns; the data cap it if necessary."""
     return whole("n_components", 2, 256, default, log=True)
 
 
@@ -47,10 +50,11 @@ def gamma() -> Parameter:
 
 
 def projections() -> Iterator[ComponentPlugin]:
-    """Yield projections at random."""
+    """Yield random projections."""
     yield transformer(
         "sparse_random_projection",
         "random projection with many zeros",
+        # Dense output, because later steps may refuse sparse tables.
         of(PROJECTION, "SparseRandomProjection", dense_output=True),
         real("density", 0.01, 1.0, 0.3, log=True),
         width(),
@@ -104,6 +108,7 @@ def factors() -> Iterator[ComponentPlugin]:
     yield transformer(
         "pca",
         "principal components that keep a share of the variance",
+        # A share of the variance as `n_components` needs the full solver.
         of(DECOMPOSITION, "PCA", svd_solver="full"),
         real("n_components", 0.5, 0.9999, 0.99),
         flag("whiten", default=False),

@@ -25,6 +25,8 @@ TREE = "sklearn.tree"
 Declared = tuple[Parameter | Choice, ...]
 
 
+# Table A2, continuous and discrete parameters: decision_tree 3c 3d; random_forest and extra_trees
+# 1c 5d; ada_boost 1c 2d; gradient_boosting 3c 6d. It lists classifiers only.
 def components() -> Iterator[ComponentPlugin]:
     """Yield trees, forests and boosted trees for both tasks."""
     yield from decision_trees()
@@ -66,6 +68,7 @@ def forests() -> Iterator[ComponentPlugin]:
         ("random_forest", "RandomForest", True),
         ("extra_trees", "ExtraTrees", False),
     ):
+        # Each forest's own default in scikit-learn.
         bootstrap = flag("bootstrap", default=bagged)
         yield estimator(
             name,
@@ -87,7 +90,7 @@ def forests() -> Iterator[ComponentPlugin]:
 
 
 def forest_parameters(share: float) -> Declared:
-    """Declare what forests of both tasks search; `share` of the columns is tried at each split."""
+    """Declare the parameters shared by forests; `share` of the columns is tried at each split."""
     return (
         real("max_features", 0.05, 1.0, share, log=True),
         whole("n_estimators", 10, 500, 100, log=True),
@@ -97,7 +100,7 @@ def forest_parameters(share: float) -> Declared:
 
 
 def ada_boosts() -> Iterator[ComponentPlugin]:
-    """Yield trees that are boosted by weighting rows."""
+    """Yield trees boosted by weighting rows."""
     rate = real("learning_rate", 0.01, 2.0, 0.5, log=True)
     count = whole("n_estimators", 20, 500, 50, log=True)
     yield estimator(
@@ -121,22 +124,23 @@ def ada_boosts() -> Iterator[ComponentPlugin]:
 
 
 def boosted_classifier(values: Arguments) -> Arguments:
-    """Make the tree to boost of its depth."""
+    """Make the tree to boost from its depth."""
     return _with_tree(values, "DecisionTreeClassifier", 1)
 
 
 def boosted_regressor(values: Arguments) -> Arguments:
-    """Make the tree to boost of its depth."""
+    """Make the tree to boost from its depth."""
     return _with_tree(values, "DecisionTreeRegressor", 3)
 
 
 def _with_tree(values: Arguments, name: str, depth: int) -> Arguments:
+    # Depth belongs to the inner tree, not to AdaBoost.
     tree = getattr(import_module(TREE), name)(max_depth=values.pop("max_depth", depth))
     return {**values, "estimator": tree}
 
 
 def gradient_boostings() -> Iterator[ComponentPlugin]:
-    """Yield gradient boosting as it was before histograms: slower, fine on few rows."""
+    """Yield the older gradient boosting without histograms: slower, fine on few rows."""
     parameters: Declared = (
         real("learning_rate", 0.01, 1.0, 0.1, log=True),
         real("subsample", 0.3, 1.0, 1.0),
@@ -152,12 +156,13 @@ def gradient_boostings() -> Iterator[ComponentPlugin]:
     factory = of(ENSEMBLE, "GradientBoostingClassifier")
     yield estimator("gradient_boosting", kind, "classification", factory, *parameters)
     factory = of(ENSEMBLE, "GradientBoostingRegressor")
+    # One more than in Table A2: the table has no regressors.
     losses = choice("loss", "squared_error", "huber", "absolute_error")
     yield estimator("gradient_boosting", kind, "regression", factory, *parameters, losses)
 
 
 def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
-    """Yield gradient boosting on histograms, which may also be given a raw table."""
+    """Yield gradient boosting on histograms; it may also see a raw table."""
     parameters: Declared = (
         real("learning_rate", 0.01, 1.0, 0.1, log=True),
         real("l2_regularization", 1e-6, 100.0, 1e-6, log=True),

@@ -1,4 +1,10 @@
-"""Built-in constraints: costs, rates, and comparisons of groups."""
+"""The built-in constraints: costs, rates, and comparisons of groups.
+
+Each function measures one evaluated pipeline and returns evidence (`core.evidence`), so that limits
+can also be certified on fresh rows. Begin with `decision_rates`; `fairness` compares the same rates
+between groups, `resources` measures costs. The limits themselves are read and checked in the
+package `constraints`, one layer below.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +19,7 @@ from automl_admm.plugins.specs import hookimpl
 
 @hookimpl
 def constraints() -> Iterable[ConstraintPlugin]:
-    """What can be limited without a plugin, beside the scorers of scikit-learn."""
+    """Yield all limits available without a plugin, beside the scorers of scikit-learn."""
     yield from resources.constraints()
     yield from rates.constraints()
     yield from groups.constraints()

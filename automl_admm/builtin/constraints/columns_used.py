@@ -1,8 +1,8 @@
-"""How many input columns a fitted pipeline reads: what does not reach the model need not be got.
+"""The number of input columns read by a fitted pipeline: other columns need not be collected.
 
-A column counts if anything made of it arrives at the last step. Selectors drop columns, scalers
-and encoders keep them apart; a step that is not known to do so mixes all that it is given. So
-the count is never too small, and it does not say whether the model makes use of what arrives.
+A column counts if anything made of it arrives at the last step. Selectors drop columns, scalers and
+encoders keep them apart; any other step is assumed to mix all its inputs. So the count is never too
+small. It does not tell if the model makes use of its inputs.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Sources = list[frozenset[int]]
 
 
 def columns(evaluated: EvaluatedPipeline) -> Fact:
-    """The number of input columns of which something reaches the last step.
+    """Return the number of input columns with some part reaching the last step.
 
-    What a pipeline decides by, a threshold for each group, is read as well.
+    Columns used in decisions, by a threshold for each group, count as well.
     """
     sources: Sources = [frozenset([place]) for place in range(evaluated.X.shape[1])]
     for _, step in evaluated.pipeline.steps[:-1]:
@@ -29,13 +29,13 @@ def columns(evaluated: EvaluatedPipeline) -> Fact:
 
 
 def _decided_by(evaluated: EvaluatedPipeline) -> frozenset[int]:
-    """The columns that a `GroupThresholdClassifier` makes groups of; none of any other pipeline."""
+    """Return the columns grouped by a `GroupThresholdClassifier`; none for any other pipeline."""
     names = [str(name) for name in getattr(evaluated.X, "columns", ())]
     return frozenset(names.index(name) for name in getattr(evaluated.pipeline, "columns", ()))
 
 
 def _through(step: Any, sources: Sources) -> Sources:
-    """The sources of what a fitted step puts out."""
+    """Return the sources of the output of a fitted step."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline
 
@@ -57,6 +57,7 @@ def _routed(step: Any, sources: Sources) -> Sources:
     names = list(getattr(step, "feature_names_in_", ()))
     found: Sources = []
     for _, inner, chosen in step.transformers_:
+        # Columns chosen by a function or a slice cannot be told apart here: count all.
         if not isinstance(chosen, Sequence):
             return [_all(sources)]
         places = [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
@@ -67,6 +68,7 @@ def _routed(step: Any, sources: Sources) -> Sources:
 def _of_one(step: Any, sources: Sources) -> Sources:
     if hasattr(step, "get_support"):
         kept = step.get_support()
+        # The step sees other features than expected, so assume that it mixes them.
         if len(kept) != len(sources):
             return [_all(sources)] if any(kept) else []
         return [source for source, keeps in zip(sources, kept, strict=True) if keeps]
@@ -77,7 +79,7 @@ def _of_one(step: Any, sources: Sources) -> Sources:
 
 
 def _widths(step: Any, count: int) -> list[int] | None:
-    """How many features a step makes of each it is given; None if it mixes them."""
+    """Return the number of outputs for each input of a step; None if it mixes them."""
     from sklearn.base import OneToOneFeatureMixin
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import Normalizer, OneHotEncoder
@@ -90,7 +92,9 @@ def _widths(step: Any, count: int) -> list[int] | None:
             len(known) - (0 if few is None else len(few) - 1)
             for known, few in zip(step.categories_, rare, strict=True)
         ]
+    # Without `keep_empty_features` the imputer drops columns, and indicators add some.
     is_whole = isinstance(step, SimpleImputer) and step.keep_empty_features
+    # Normalizer is one-to-one by name, but divides each value by the norm of its row.
     apart = isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
     return [1] * count if apart or (is_whole and step.indicator_ is None) else None
 

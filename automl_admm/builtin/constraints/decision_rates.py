@@ -1,8 +1,7 @@
-"""Built-in rates: shares of rows that are decided rightly or wrongly, and the AUROC.
+"""The built-in rates: shares of rows decided rightly or wrongly, and the AUROC.
 
-The positive class is the last of the sorted labels, or the one that the user named. A rate of no
-rows has no value, so that a pipeline which calls nothing positive is not within any limit on its
-precision.
+The positive class is the last of the sorted labels, or the one named by the user. A rate of no rows
+has no value. So a pipeline that calls no row positive is outside any limit on its precision.
 """
 
 from __future__ import annotations
@@ -23,47 +22,48 @@ from automl_admm.plugins.records import (
 
 
 def fpr(evaluated: EvaluatedPipeline) -> Rate:
-    """FP / (FP + TN): the share of the negative rows that are called positive."""
+    """Return FP / (FP + TN), the share of negative rows called positive."""
     return _rate(evaluated.decisions == 1, evaluated.y == 0, "negative rows")
 
 
 def fnr(evaluated: EvaluatedPipeline) -> Rate:
-    """FN / (FN + TP): the share of the positive rows that are called negative."""
+    """Return FN / (FN + TP), the share of positive rows called negative."""
     return _rate(evaluated.decisions == 0, evaluated.y == 1, "positive rows")
 
 
 def recall(evaluated: EvaluatedPipeline) -> Rate:
-    """TP / (TP + FN): the share of the positive rows that are called so."""
+    """Return TP / (TP + FN), the share of positive rows called positive."""
     return _rate(evaluated.decisions == 1, evaluated.y == 1, "positive rows")
 
 
 def precision(evaluated: EvaluatedPipeline) -> Rate:
-    """TP / (TP + FP): the share of the rows called positive that are so."""
+    """Return TP / (TP + FP), the share of truly positive rows among those called positive."""
     return _rate(evaluated.y == 1, evaluated.decisions == 1, "rows called positive")
 
 
 def selection_rate(evaluated: EvaluatedPipeline) -> Rate:
-    """(TP + FP) / n: the share of all rows that are called positive."""
+    """Return (TP + FP) / n, the share of all rows called positive."""
     return _rate(evaluated.decisions == 1, np.ones(len(evaluated.y), dtype=bool), "rows")
 
 
 def error(evaluated: EvaluatedPipeline) -> Rate:
-    """The share of all rows that are decided wrongly."""
+    """Return the share of all rows decided wrongly."""
     return _rate(evaluated.decisions != evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows")
 
 
 def accuracy(evaluated: EvaluatedPipeline) -> Rate:
-    """The share of all rows that are decided rightly."""
+    """Return the share of all rows decided rightly."""
     return _rate(evaluated.decisions == evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows")
 
 
 def auc(evaluated: EvaluatedPipeline) -> Ranking:
-    """AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻); a gap of it is one of 1 − AUROC too."""
+    """Return AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻); its gap is also that of 1 − AUROC."""
     scores = np.asarray(evaluated.scores, dtype=float)
     return Ranking(scores[evaluated.y == 1], scores[evaluated.y == 0])
 
 
 def _rate(events: Any, trials: Any, of: str) -> Rate:
+    # Counts, not a quotient: a certificate needs the number of trials.
     return Rate(int(np.sum(events & trials)), int(np.sum(trials)), of)
 
 
@@ -76,6 +76,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield _plugin("selection_rate", "rows that are called positive, a share", selection_rate)
     yield _plugin("error", "rows that are decided wrongly, a share", error, "classes")
     yield _plugin("accuracy", "rows that are decided rightly, a share", accuracy, "classes")
+    # The AUROC depends on scores alone, so no threshold can change it.
     yield replace(_plugin("auc", "area under the ROC curve", auc), uses_decisions=False)
 
 

@@ -1,4 +1,4 @@
-"""Built-in comparisons of groups that have names of their own; they are written `NAME[column]`."""
+"""The built-in comparisons of groups with names of their own, written `NAME[column]`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline, Gro
 
 
 def demographic_parity_difference(evaluated: EvaluatedPipeline, groups: Masks) -> Gap:
-    """max_g P(ŷ = 1 | g) − min_g P(ŷ = 1 | g): the gap in selection rates."""
+    """Return max_g P(ŷ = 1 | g) − min_g P(ŷ = 1 | g), the gap in selection rates."""
     return Gap(by_group(selection_rate, evaluated, groups))
 
 
 def demographic_parity_ratio(evaluated: EvaluatedPipeline, groups: Masks) -> Ratio:
-    """min_g P(ŷ = 1 | g) / max_g P(ŷ = 1 | g): at least 0.8 by the four-fifths rule."""
+    """Return min_g P(ŷ = 1 | g) / max_g P(ŷ = 1 | g), at least 0.8 by the four-fifths rule."""
     return Ratio(by_group(selection_rate, evaluated, groups))
 
 
 def equalized_odds_difference(evaluated: EvaluatedPipeline, groups: Masks) -> Largest:
-    """The larger of the gap in true positive rates and the gap in false positive rates."""
+    """Return the larger of the gap in true positive rates and the gap in false positive rates."""
+    # Both gaps as evidence, not their larger value: a certificate must bound each.
     return Largest(
         {
             "true positive rate": Gap(by_group(recall, evaluated, groups)),
@@ -31,7 +32,7 @@ def equalized_odds_difference(evaluated: EvaluatedPipeline, groups: Masks) -> La
 
 
 def constraints() -> Iterable[ConstraintPlugin]:
-    """Yield what fairlearn knows by these names."""
+    """Yield the comparisons under their fairlearn names."""
     yield _plugin(
         "demographic_parity_difference",
         "gap between groups in rows called positive",

@@ -1,4 +1,4 @@
-"""Built-in costs: what a pipeline takes where it is trained and where it is used."""
+"""The built-in costs: time, memory, file size and columns of a pipeline."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from automl_admm.execution.skops_import import count_bytes
 from automl_admm.pipelines.predictions.wrappers import with_labels
 from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
 
+# Rows of a batch.
 BATCH = 1000
+# Least number of timed calls.
 REPEATS = 9
+# Most timed calls with one row, and the seconds after which REPEATS of them are enough.
 SINGLE_REPEATS = 30
 SINGLE_SECONDS = 0.5
+# High enough to count slow calls, low enough not to be one accident of the machine.
 QUANTILE = 0.9
 
 
 def latency_us(evaluated: EvaluatedPipeline) -> Timing:
-    """Microseconds a row in a batch of 1 000 rows, the 0.9 quantile of warm repeats.
+    """Return microseconds a row in a batch of 1 000 rows, the 0.9 quantile of warm repeats.
 
-    Fewer rows than a batch are repeated to fill one, so that the value does not hang on how
-    many rows there happen to be.
+    Rows are repeated to fill a batch, so that the value does not depend on their number.
     """
     places = np.resize(np.arange(len(evaluated.y)), BATCH)
     batch = _rows(evaluated.X, places)
+    # A warm-up: the first call pays for lazy imports and caches.
     evaluated.pipeline.predict(batch)
     repeats = max(REPEATS, evaluated.calls)
     seconds = [_seconds(evaluated.pipeline.predict, batch) for _ in range(repeats)]
@@ -36,10 +40,10 @@ def latency_us(evaluated: EvaluatedPipeline) -> Timing:
 
 
 def latency_ms(evaluated: EvaluatedPipeline) -> Timing:
-    """Milliseconds for one row alone, the 0.9 quantile over warm calls with rows in turn.
+    """Return milliseconds for one row alone, the 0.9 quantile over warm calls with rows in turn.
 
-    It ends with half a second spent, so that a slow pipeline does not cost the search even more;
-    the quantile is then one of fewer calls.
+    Calls end after half a second, so that a slow pipeline does not cost the search even more; then
+    fewer calls give the quantile.
     """
     count = min(len(evaluated.y), SINGLE_REPEATS)
     rows = [_rows(evaluated.X, [place]) for place in range(count)]
@@ -53,9 +57,9 @@ def latency_ms(evaluated: EvaluatedPipeline) -> Timing:
 
 
 def size_mb(evaluated: EvaluatedPipeline) -> Fact:
-    """Megabytes of the file that ships, `model.skops`.
+    """Return megabytes of the shipped file, `model.skops`.
 
-    Where there is none, as in the search, it is that of the file that this pipeline would have.
+    Without a file, as in the search, count the bytes of the file this pipeline would have.
     """
     if evaluated.saved_bytes is not None:
         return Fact(evaluated.saved_bytes / 1e6)
@@ -63,16 +67,16 @@ def size_mb(evaluated: EvaluatedPipeline) -> Fact:
 
 
 def fit_seconds(evaluated: EvaluatedPipeline) -> float:
-    """Seconds that the fit took."""
+    """Return the seconds of the fit."""
     return evaluated.fit_seconds
 
 
 def memory_mb(evaluated: EvaluatedPipeline) -> float:
-    """Megabytes of memory at the peak of fitting and predicting.
+    """Return megabytes of memory at the peak of fitting and predicting.
 
-    It is the resident memory of the whole process: Python, the libraries and the data are in it,
-    because a machine must have room for them too. The executor `inline` has no process of its
-    own, so that there the search itself is in it.
+    It is the resident memory of the whole process: it includes Python, the libraries and the data,
+    because a machine must have room for them too. The executor `inline` has no process of its own,
+    so its value includes the search itself.
     """
     return evaluated.peak_mb
 

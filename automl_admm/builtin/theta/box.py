@@ -81,6 +81,7 @@ class Box:
         """Draw a uniform unknown point; None if there is none left."""
         if self.is_used_up(known):
             return None
+        # After this many misses hardly any unknown point is left, so the walk below is short.
         for _ in range(draws(math.inf if self.size is None else self.size, len(known))):
             point = self._uniform(rng)
             if self.keys(point[None])[0] not in known:
@@ -94,6 +95,7 @@ class Box:
         """
         point = rng.random(self.dimension)
         axes = np.flatnonzero(self.grids & ~self.log)
+        # Each whole number has a cell of equal width; rounding may reach one beyond the last.
         wholes = np.floor(self.low[axes] + point[axes] * (self.high - self.low + 1)[axes])
         point[axes] = self.to_unit(np.minimum(wholes, self.high[axes]), axes)
         return np.asarray(self.project(point[None])[0])
@@ -135,6 +137,7 @@ class Box:
         below = np.floor(self.to_number(units, axes))
         above = np.minimum(below + 1.0, self.high[axes])
         lower, upper = self.to_unit(np.stack([below, above]), axes)
+        # Nearest on [0, 1], not among the numbers: on a log scale these differ.
         return np.asarray(np.where(np.abs(upper - units) < np.abs(lower - units), upper, lower))
 
 

@@ -33,6 +33,7 @@ class Sites:
         rows = np.array(points, dtype=float).reshape(len(points), self._box.dimension)
         projected = self._box.project(rows)
         counted = self._activity.active(projected) & self._searched
+        # One fixed place for inactive axes makes equal pipelines equal points.
         places = np.where(counted, projected, self._resting)
         return places, self._box.keys(places)
 

@@ -57,6 +57,7 @@ class Answers:
                 self.values[key] = self._beyond()
                 self.lost.add(key)
             else:
+                # f̃ alone: on a grid the known cost differs from point to point of one cell.
                 self.values[key] = float(told.loss) - float(self.known_cost(point)[0])
             self.points[key] = point
 
@@ -113,6 +114,7 @@ class TrustRegionTheta:
         self._box = Box.of(subproblem.parameters)
         self._answers = Answers(self._box, subproblem.known_cost)
         self._answers.add(subproblem.history)
+        # Sobol points need a dimension; a box without axes has exactly one point.
         net = self._sobol() if self._box.dimension else np.zeros((1, 0))
         self._net = np.concatenate([np.clip(subproblem.start, 0.0, 1.0)[None], net])
         budget = subproblem.evaluations
@@ -186,6 +188,7 @@ def replay(origin: Array, answers: Answers, radius: float) -> Array | None:
                 options={
                     "initial_tr_radius": radius,
                     "final_tr_radius": min(SMALLEST, radius),
+                    # COBYQA needs more calls than its first model has points.
                     "maxfev": max(CALLS_A_RUN, 2 * model),
                 },
             )

@@ -1,4 +1,10 @@
-"""Built-in z-solvers."""
+"""The built-in z-solvers: bandits, tree search, a genetic algorithm, halving, `bo` and others.
+
+This module has their options and factories only; each factory imports its solver when it is needed.
+Begin with `learner`, the record of losses shared by most solvers, then `cmab`, the papers' solver.
+`arms` serves bandits over all decisions; `algorithms` serves solvers with one arm for each
+algorithm.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +20,7 @@ from automl_admm.plugins.specs import hookimpl
 
 @dataclass(frozen=True, slots=True)
 class CmabOptions:
-    """Options of `cmab`: f̂ (none: measured), and α₀ = δ₀ of the Beta priors."""
+    """Options of `cmab`: f̂ (None: measured), and α₀ = δ₀ of the Beta priors."""
 
     upper: float | None = None
     prior: float = 1.0
@@ -27,7 +33,7 @@ class CmabOptions:
 
 @dataclass(frozen=True, slots=True)
 class UcbOptions:
-    """Options of `ucb`: c, the weight of what is uncertain; rewards lie in [0, 1]."""
+    """Options of `ucb`: c, the weight of uncertainty; rewards lie in [0, 1]."""
 
     exploration: float = 0.2
 
@@ -49,7 +55,7 @@ class SoftmaxOptions:
 
 @dataclass(frozen=True, slots=True)
 class MctsOptions:
-    """Options of `mcts`: c of UCT, the weight of what was visited little."""
+    """Options of `mcts`: c of UCT, the weight of rarely visited nodes."""
 
     exploration: float = 0.1
 
@@ -60,18 +66,19 @@ class MctsOptions:
 
 @dataclass(frozen=True, slots=True)
 class GeneticOptions:
-    """Options of `genetic`: how many of the best are parents."""
+    """Options of `genetic`: the number of best selections used as parents."""
 
     population: int = 8
 
     def __post_init__(self) -> None:
+        # A crossover needs two parents.
         if self.population < 2:
             raise ValueError("population must be at least 2")
 
 
 @dataclass(frozen=True, slots=True)
 class RisingOptions:
-    """Options of `rising-bandits`: C, over how many pulls the growth of an arm is measured."""
+    """Options of `rising-bandits`: C, the number of pulls used to measure an arm's growth."""
 
     window: int = 7
 
@@ -160,7 +167,7 @@ def plugin(
     factory: Callable[[Any], ZSolver],
     options: type[Any] = NoOptions,
 ) -> ZSolverPlugin:
-    """One line of the table."""
+    """Return one row of the table of solvers."""
     return ZSolverPlugin(name=name, summary=summary, factory=factory, options=options)
 
 
@@ -202,5 +209,5 @@ Z_SOLVERS = (
 
 @hookimpl
 def z_solvers() -> Iterable[ZSolverPlugin]:
-    """Bandits, a tree, a genetic algorithm, halving, a model, all of them, and chance."""
+    """Return bandits, a tree, a genetic algorithm, halving, a model, enumeration and chance."""
     return Z_SOLVERS

@@ -1,4 +1,4 @@
-"""What z-solvers share whose arms are algorithms: which choice that is, and a pull of an arm."""
+"""Shared by z-solvers with algorithms as arms: the choice of arms, and a pull of one."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from automl_admm.core.problem import Observation
 from automl_admm.core.space import Choice, Condition, SearchSpace, Selection, draw
 
 TRIES = 16
+# Share of pulls that change a known selection; the others are draws.
 FROM_BEST = 0.75
+# A refused pull's share of a turn (see `turn`).
 REFUSAL = 0.125
 
 
 def choice_of_arms(space: SearchSpace) -> Choice | None:
-    """The choice with most parameters hanging on it; else most decisions, else alternatives.
+    """Return the choice with most parameters below it; else most decisions, else alternatives.
 
-    It is one that is always active, so that every selection is a pull of one of its arms.
+    It is always active, so every selection is a pull of one of its arms.
     """
     roots = [d for d in space.decisions if isinstance(d, Choice) and d.when is None]
     return max(roots, key=lambda choice: _weight(space, choice), default=None)
 
 
 def _weight(space: SearchSpace, root: Choice) -> tuple[int, int, int]:
+    # Parents come before their children, so one pass finds everything below.
     below = {root.name}
     for decision in space.decisions:
         if _hangs_on(decision.when, below):
@@ -40,16 +43,16 @@ def _hangs_on(when: Condition | None, names: set[str]) -> bool:
 
 
 def turn(observation: Observation[Selection]) -> float:
-    """What an observation counts when arms take turns.
+    """Return the count of an observation when arms take turns.
 
-    A refusal costs nothing and tells nothing of how good an arm is. But one of which everything is
-    refused must not be waited for without end: so it counts an eighth.
+    A refusal costs nothing and tells nothing of an arm's quality, so it counts an eighth. It must
+    count something: an arm with all selections refused would be waited for without end.
     """
     return REFUSAL if observation.refused else 1.0
 
 
 def members_of(record: Record, decision: str) -> Mapping[str, Sequence[Selection]]:
-    """What is on record of each arm of a choice: every selection once, in no order of pulls."""
+    """Return the selections on record of each arm, every one once, in no order of pulls."""
     members: dict[str, list[Selection]] = {}
     for selection in record.losses:
         members.setdefault(str(selection.get(decision)), []).append(selection)
@@ -63,13 +66,14 @@ def pull(
     taken: Collection[Selection],
     rng: np.random.Generator,
 ) -> Selection | None:
-    """One step of a search within an arm, which is a decision and its label.
+    """Take one step of a search within an arm, given as a decision and its label.
 
-    It is a draw, or a neighbour of the arm's best or of the best of all with this arm put in; None
-    where nothing new was found.
+    The step is a draw, or a neighbour of the arm's best or of the best of all moved to this arm;
+    None if nothing new was found.
     """
     decision, label = arm
     members = members_of(record, decision).get(label, ())
+    # The best of all passes on decisions that work with other arms, too.
     bases = [record.best(), min(members, key=record.losses.__getitem__, default=None)]
 
     def make() -> Selection:
@@ -84,21 +88,21 @@ def pull(
 
 @dataclass
 class Puller:
-    """Pulls arms, and knows those whose selections were used up when they were last pulled.
+    """Pull arms, and remember those found used up at their last pull.
 
-    These must not count towards a round, or it would never end. It is made anew in every
-    sub-problem, whose parameters make all selections new.
+    Used-up arms must not count towards a round, or it would never end. Make a new puller in every
+    sub-problem: its parameters make all selections new.
     """
 
     decision: str
     used_up: set[str] = field(default_factory=set)
 
     def arm(self, selection: Selection) -> str:
-        """The arm that a selection is a pull of."""
+        """Return the arm pulled by a selection."""
         return str(selection.get(self.decision))
 
     def fewest(self, turns: Mapping[str, float], arms: Collection[str]) -> float:
-        """The turns of that arm, of those which can be pulled, which has had fewest."""
+        """Return the least number of turns among the arms not used up."""
         return min((turns.get(arm, 0.0) for arm in arms if arm not in self.used_up), default=0.0)
 
     def in_turn(
@@ -107,8 +111,9 @@ class Puller:
         turns: Mapping[str, float],
         waiting: Sequence[Selection],
     ) -> list[str]:
-        """The arms, that first which has had fewest turns; what is pending is one, too."""
+        """Return the arms by their turns, fewest first; a pending pull is a turn, too."""
         pending = Counter(self.arm(point) for point in waiting)
+        # `sorted` is stable, so ties keep the declared order.
         return sorted(arms, key=lambda label: turns.get(label, 0.0) + pending[label])
 
     def first(
@@ -119,10 +124,11 @@ class Puller:
         taken: Collection[Selection],
         rng: np.random.Generator,
     ) -> Selection | None:
-        """A pull of the first arm that has anything new."""
+        """Pull the first arm with a new selection."""
         for label in arms:
             selection = pull(space, record, (self.decision, label), taken, rng)
             if selection is not None:
+                # The search is random: an arm may look used up and still have a new selection.
                 self.used_up.discard(label)
                 return selection
             self.used_up.add(label)

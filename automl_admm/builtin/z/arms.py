@@ -1,4 +1,4 @@
-"""What bandits share: the arms of a selection, rewards of losses, orders by assignment."""
+"""Shared by bandits: the arms of a selection, rewards of losses, orders by assignment."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from scipy.optimize import linear_sum_assignment
 from automl_admm.core.space import Choice, Decision, Order, Pick, Selection
 
 Arm = tuple[str, str, int]
+# Losses above this quantile earn nothing, so a few huge ones do not flatten the rewards.
 UPPER_QUANTILE = 0.7
+# One loss gives no scale.
 LEAST_SEEN = 2
 TRIES = 24
 
 
 def arms_of(selection: Selection) -> Iterator[Arm]:
-    """The arms that a selection plays."""
+    """Yield the arms played by a selection."""
     for name, pick in selection:
         if isinstance(pick, str):
+            # A choice has a single position; an order has one for each item.
             yield name, pick, 0
         else:
             yield from ((name, item, position) for position, item in enumerate(pick))
@@ -29,21 +32,21 @@ def arms_of(selection: Selection) -> Iterator[Arm]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What makes rewards of losses that may have any size."""
+    """A scale that turns losses of any size into rewards in [0, 1]."""
 
     best: float
     width: float
 
     @classmethod
     def of(cls, losses: Sequence[float]) -> Scale:
-        """From the best of the losses seen to their 0.7 quantile."""
+        """Return the scale from the best loss seen to the 0.7 quantile."""
         if len(losses) < LEAST_SEEN:
             return cls(0.0, 0.0)
         best, upper = np.quantile(losses, [0.0, UPPER_QUANTILE])
         return cls(float(best), float(upper - best))
 
     def reward(self, loss: float) -> float:
-        """r̃ = 1 − clip((f − best) / width, 0, 1); a half where nothing tells losses apart."""
+        """Return r̃ = 1 − clip((f − best) / width, 0, 1); ½ if nothing tells losses apart."""
         if not math.isfinite(loss):
             return 0.0
         share = (loss - self.best) / self.width if self.width > 0 else 0.5
@@ -52,13 +55,13 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """How often each arm was played, and what it earned in all."""
+    """The number of pulls of each arm, and its total reward."""
 
     pulls: dict[Arm, float]
     rewards: dict[Arm, float]
 
     def copy(self) -> Tallies:
-        """The same, to count on in."""
+        """Return a copy to count on in."""
         return Tallies(dict(self.pulls), dict(self.rewards))
 
     def count(self, selection: Selection, reward: float) -> None:
@@ -69,7 +72,7 @@ class Tallies:
 
 
 class ArmTable:
-    """The arms of every selection seen, numbered: so a long record is credited in one sum."""
+    """The numbered arms of every selection seen, to credit a long record in one sum."""
 
     def __init__(self) -> None:
         self._numbers: dict[Arm, int] = {}
@@ -100,41 +103,44 @@ class ArmTable:
 def play_untaken(
     tallies: Tallies, play: Callable[[Tallies], Selection], taken: Collection[Selection]
 ) -> Selection | None:
-    """Play until what comes is not taken; None after a number of tries.
+    """Play until a selection is not taken; None after a number of tries.
 
-    What is taken would come for ever where its arms are the best by far. So each time it counts
-    as a further pull that earned nothing, until something else is ahead; the tallies are changed.
+    A taken selection with by far the best arms would come for ever. So each time it counts as a
+    further pull without reward, until another one is ahead; this changes the tallies.
     """
     for _ in range(TRIES):
         selection = play(tallies)
         if selection not in taken:
             return selection
+        # Lowers the means of these arms until another selection is ahead.
         tallies.count(selection, 0.0)
     return None
 
 
 def best_pick(decision: Decision, index: Callable[[Arm], float]) -> Pick:
-    """The alternative, or the permutation, with the largest sum of indices."""
+    """Return the alternative, or the permutation, with the largest sum of indices."""
     if isinstance(decision, Choice):
         return best_alternative(decision, index)
     return best_order(decision, index)
 
 
 def best_alternative(choice: Choice, index: Callable[[Arm], float]) -> str:
-    """The alternative with the largest index."""
+    """Return the alternative with the largest index."""
     values = [index((choice.name, label, 0)) for label in choice.alternatives]
     return choice.alternatives[int(np.argmax(values))]
 
 
 def best_order(order: Order, index: Callable[[Arm], float]) -> tuple[str, ...]:
-    """Maximise Σ_ik o_ik ω_ik over permutation matrices o.
+    """Maximise Σ_ik o_ik ω_ik over permutation matrices o (appendix A of Ram et al. 2020).
 
-    With a precedence no item gets a position that it can never have, and what still breaks the
-    precedence is arranged.
+    With a precedence no item gets an impossible position; violations left by the assignment are
+    rearranged.
     """
+    # −∞ forbids a position.
     omega = np.full((len(order.items), len(order.items)), -np.inf)
     for place, (item, positions) in enumerate(zip(order.items, order.positions(), strict=True)):
         omega[place, positions] = [index((order.name, item, k)) for k in positions]
     items, taken = linear_sum_assignment(omega, maximize=True)
+    # The assignment lists items in their declared order; sort them by position.
     placed = sorted(zip(taken, items, strict=True))
     return order.arranged([order.items[int(item)] for _, item in placed])

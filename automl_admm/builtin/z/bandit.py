@@ -1,4 +1,4 @@
-"""The z-solvers `ucb` and `softmax`: every arm has an index, and the largest sum is played."""
+"""The z-solvers `ucb` and `softmax`: every arm has an index; play the largest sum."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from automl_admm.builtin.z.learner import Learner
 from automl_admm.core.space import Selection
 
 Index = Callable[[float, float, float, np.random.Generator], float]
+# Above every index: rewards lie in [0, 1].
 UNTRIED = 1e6
 
 
 class IndexBandit(Learner):
     """A bandit over arms by an index of their mean reward, their pulls and the pulls in all.
 
-    What is known already would be proposed for ever, and what is pending again and again; so each
-    counts as a further pull that earned nothing, until something new has the largest index.
+    A known selection would be proposed for ever, and a pending one again and again. So each counts
+    as a further pull without reward, until a new one has the largest index.
     """
 
     def __init__(self, index: Index) -> None:
@@ -36,6 +37,7 @@ class IndexBandit(Learner):
         return play_untaken(tallies, self._play, taken)
 
     def _play(self, tallies: Tallies) -> Selection:
+
         total = max(len(self._record.losses), 1)
 
         def index(arm: Arm) -> float:
@@ -48,11 +50,12 @@ class IndexBandit(Learner):
 
 
 def upper_confidence(exploration: float) -> Index:
-    """UCB1: r̄ + c √(2 ln N / n); an arm that was never pulled comes first, in random order."""
+    """UCB1: r̄ + c √(2 ln N / n); an arm never pulled comes first, in random order."""
 
     def index(mean: float, pulls: float, total: float, rng: np.random.Generator) -> float:
         if pulls == 0:
             return UNTRIED + float(rng.random())
+        # Pulls counted for pending selections may exceed the number on record.
         return mean + exploration * math.sqrt(2.0 * math.log(max(total, pulls)) / pulls)
 
     return index
@@ -61,8 +64,8 @@ def upper_confidence(exploration: float) -> Index:
 def boltzmann(temperature: float) -> Index:
     """Boltzmann exploration: P(arm) ∝ exp(r̄ / τ), drawn as the largest of r̄ / τ + Gumbel noise.
 
-    The noise is what lets an order be drawn by the assignment problem as well. An arm that was
-    never pulled counts as a middling one.
+    Thanks to the noise an order can be drawn by the assignment problem as well. An arm never pulled
+    counts as a middling one.
     """
 
     def index(mean: float, pulls: float, total: float, rng: np.random.Generator) -> float:

@@ -16,20 +16,25 @@ from automl_admm.core.problem import Observation, Quadratic, SelectionSubproblem
 from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
 from automl_admm.search.joint.one_hot import RelaxedSpace
 
+# Successes before the model is asked, and the largest number of observations it learns.
 INITIAL = 8
 MODELLED = 256
+# Selections with neighbours among the candidates, and neighbours of each.
 PARENTS, NEAR = 4, 24
+# Draws among the candidates; at least FRESH of them are new at each ask.
 FAR, FRESH = 160, 16
+# Steps of a fit: from the prior mean, and from the kernel of the last ask.
 FIRST_FIT, NEXT_FIT = 40, 10
+# Below 2 · ALWAYS_FIT observations fit the kernel at every ask.
 ALWAYS_FIT = 16
 
 
 class RelaxedOptimization(Learner):
-    """Proposes the selection of the largest expected improvement, of many that are not known.
+    """Propose the selection with the largest expected improvement among many unknown ones.
 
-    The Gaussian process is that of `gp`, with an axis for every alternative. Where `gp` climbs in
-    the box, this compares draws, neighbours of the best selections and neighbours of the most
-    promising: between its corners the box stands for nothing that can be evaluated.
+    The Gaussian process is that of `gp`, with an axis for every alternative. `gp` climbs in the
+    box; this solver compares draws, neighbours of the best selections and neighbours of the most
+    promising, because points between the corners of the box cannot be evaluated.
     """
 
     def __init__(self) -> None:
@@ -44,11 +49,13 @@ class RelaxedOptimization(Learner):
         self._far: list[Selection] = []
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a table of decisions; the model's sample is all that is on record."""
+        """Start on a table of decisions; the model's sample is the whole record."""
         super().begin(subproblem)
+        # z-min fixes θ, so only the decisions span the box.
         self._relaxed = RelaxedSpace(SearchSpace(subproblem.space.decisions), (), 1.0)
         box = Box.of(self._relaxed.axes())
         self._nothing = Quadratic(np.zeros(box.dimension), np.zeros(box.dimension))
+        # Keep the kernel of the last sub-problem if the box has the same axes.
         if self._logs is not None and len(self._logs) != len(prior_mean(box.dimension)):
             self._logs = None
         self._fitted_at = 0
@@ -57,13 +64,14 @@ class RelaxedOptimization(Learner):
         self._teach(self._record.losses)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed, and teach the model."""
+        """Record observations, and teach the model."""
         super().tell(observations)
         self._teach(dict.fromkeys(observation.point for observation in observations))
 
     def _teach(self, selections: Collection[Selection]) -> None:
         losses = [self._record.losses[selection] for selection in selections]
         rows = zip(self._locate(selections), losses, strict=True)
+        # A selection with a new price replaces its old row.
         self._sample.retell([Observation(point, loss) for point, loss in rows])
 
     def _propose(
@@ -80,7 +88,7 @@ class RelaxedOptimization(Learner):
         return max(scores, key=scores.__getitem__, default=None)
 
     def _draws(self, taken: Collection[Selection]) -> list[Selection]:
-        """Draws of this sub-problem, some of them new: to draw and encode all takes longer."""
+        """Return draws of this sub-problem, some of them new: encoding all anew takes longer."""
         kept = [selection for selection in self._far if selection not in taken][FRESH - FAR :]
         new = self._new(partial(self._space.sample, self._rng), FAR - len(kept), taken)
         self._far = list(dict.fromkeys(kept + new))
@@ -89,7 +97,7 @@ class RelaxedOptimization(Learner):
     def _neighbours(
         self, parents: Sequence[Selection], taken: Collection[Selection]
     ) -> list[Selection]:
-        """Some of each, the same ones as before until half of them are known."""
+        """Return some neighbours of each parent, the same ones until half of them are known."""
         for parent in parents:
             left = [near for near in self._near.get(parent, []) if near not in taken]
             if 2 * len(left) < NEAR:
@@ -106,14 +114,14 @@ class RelaxedOptimization(Learner):
     def _scores(
         self, candidates: Sequence[Selection], acquisition: ExpectedImprovement
     ) -> dict[Selection, float]:
-        """The logarithm of the expected improvement of each."""
+        """Return the logarithm of the expected improvement of each candidate."""
         points = self._locate(candidates)
         return dict(zip(candidates, acquisition(points, points).tolist(), strict=True))
 
     def _acquisition(self, waiting: Sequence[Selection]) -> ExpectedImprovement:
-        """Log EI after the sample, with what is pending taken to turn out as expected.
+        """Return log EI after the sample, with pending selections as good as expected.
 
-        An improvement is then one on that, too, or every worker would be sent to the same place.
+        An improvement must beat those, too, or every worker would be sent to the same place.
         """
         training = self._sample.training(MODELLED)
         posterior = Posterior.of(
@@ -130,7 +138,7 @@ class RelaxedOptimization(Learner):
         return ExpectedImprovement(posterior, self._nothing, training.unit, best)
 
     def _fit(self, points: Array, values: Array) -> Array:
-        """Kernel parameters from those of the ask before; with many points not at every ask."""
+        """Fit kernel parameters from those of the last ask; with many points not at every ask."""
         seen = len(self._sample)
         if self._logs is None or seen - self._fitted_at >= max(seen // ALWAYS_FIT, 1):
             start = prior_mean(points.shape[1]) if self._logs is None else self._logs

@@ -1,7 +1,7 @@
-"""The z-solver `cmab`: a combinatorial bandit by Thompson sampling (algorithm A1 of the paper).
+"""The z-solver `cmab`: a combinatorial bandit by Thompson sampling (algorithm A1 of Liu et al.).
 
 Each alternative of a decision is an arm, and each (item, position) of an order. A pull plays one
-arm of every decision that is active; its reward goes to all of them.
+arm of every active decision; its reward goes to all of them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from automl_admm.core.space import Selection
 class CombinatorialBandit(Learner):
     """Thompson sampling over arms with Beta posteriors.
 
-    With `upper` = f̂ and `prior` = 10 this is algorithm A1: the reward of an objective f is
-    r̃ = 1 − min(max(f/f̂, 0), 1), a coin with that probability is tossed, and the arms count it for
-    the whole run; outside the limits nothing is earned.
+    With `upper` = f̂ and `prior` = 10 this is algorithm A1. The reward of an objective f is r̃ = 1
+    − min(max(f/f̂, 0), 1) (A39). A coin with that probability is tossed, and the arms count it for
+    the whole run; a point outside the limits earns nothing.
 
     Without `upper` the losses need not lie in [0, 1]: r̃ is 1 at the best loss on record and 0 at
-    the 0.7 quantile, all at the prices of today, and it is counted as it is, without the coin,
-    which at the few pulls of a sub-problem throws away most of what a pull tells.
+    the 0.7 quantile, all at today's prices. It counts as it is, without the coin: with the few
+    pulls of a sub-problem a coin would waste most of the information.
 
-    The algorithm's pulls are noisy, and worth repeating. Here a selection that is known under the
-    present parameters would be answered from the log and teach nothing, so ω is drawn again.
+    The algorithm's pulls are noisy, and worth repeating. Here a selection known under the present
+    parameters would be answered from the log and teach nothing, so ω is drawn again.
     """
 
     def __init__(self, upper: float | None, prior: float) -> None:
@@ -41,9 +41,10 @@ class CombinatorialBandit(Learner):
         self._learned: set[tuple[Selection, str]] = set()
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a table of decisions; what was learned before stays."""
+        """Start on a table of decisions; earlier rewards stay."""
         super().begin(subproblem)
         self._limits = subproblem.limits
+        # A resumed run has pulls that this solver was never told of.
         self._toss_for([*subproblem.elsewhere, *subproblem.history])
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
@@ -52,7 +53,7 @@ class CombinatorialBandit(Learner):
         self._toss_for(observations)
 
     def _toss_for(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Toss the coin of each pull once, whatever it costs by now."""
+        """Toss the coin of each pull once, even if its price has changed since."""
         if self._upper is None:
             return
         for observation in observations:
@@ -63,6 +64,7 @@ class CombinatorialBandit(Learner):
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
+        # Pending selections are in `taken` already.
         del waiting
         if self._upper is None:
             return play_untaken(self._arms.credit(self._record.losses), self._play, taken)
@@ -74,27 +76,29 @@ class CombinatorialBandit(Learner):
         def omega(arm: Arm) -> float:
             return self._omega(tallies.rewards.get(arm, 0.0), tallies.pulls.get(arm, 0.0))
 
+        # Step 8: the sum separates into decisions.
         picks = {d.name: best_pick(d, omega) for d in self._space.decisions}
         return self._space.complete(picks)
 
     def _omega(self, reward: float, pulls: float) -> float:
-        """ω ~ Beta(α₀ + r, δ₀ + n − r)."""
+        """Draw ω ~ Beta(α₀ + r, δ₀ + n − r)."""
         return float(self._rng.beta(self._prior + reward, self._prior + pulls - reward))
 
     def _toss(self, observation: Observation[Selection], upper: float) -> float:
-        """The binary reward r ~ Bernoulli(r̃) of the paper."""
+        """Draw the paper's binary reward r ~ Bernoulli(r̃)."""
         if observation.failed or not np.isfinite(observation.objective):
             return 0.0
         pairs = zip(self._limits, observation.constraints, strict=True)
         if not all(limit.holds(value) for limit, value in pairs):
             return 0.0
+        # (A39), step 9 of the algorithm; the coin is step 10.
         share = 1.0 - min(max(observation.objective / upper, 0.0), 1.0)
         return float(self._rng.random() < share)
 
 
 def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
-    """What stays the same of an observation when multipliers change: its point and raw loss.
+    """Return the part of an observation untouched by multipliers: its point and raw loss.
 
-    As a text, because the NaN of a failure equals no other NaN.
+    It is a text, because the NaN of a failure equals no other NaN.
     """
     return observation.point, repr(observation.objective)

@@ -11,11 +11,12 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
 
+# Lists of this length still fit in memory and in the time of a `begin`.
 LARGEST = 100_000
 
 
 class ExhaustiveSelections:
-    """Proposes what is not known in a seeded order, the start first, and then nothing."""
+    """Propose all unknown selections in a seeded order, the start first, and then nothing."""
 
     def __init__(self) -> None:
         self._space: SearchSpace | None = None
@@ -23,28 +24,31 @@ class ExhaustiveSelections:
         self._left: dict[Selection, None] = {}
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Lay out all selections that are not in the history."""
+        """Lay out all selections missing from the history."""
+        # Enumerating is the slow part, and one run has one space.
         if subproblem.space != self._space:
             self._all = all_selections(subproblem.space)
             self._space = subproblem.space
+        # Shuffled, so that a budget smaller than the space still gives a fair sample.
         order = np.random.default_rng(subproblem.seed).permutation(len(self._all))
         shuffled = (self._all[int(place)] for place in order)
         self._left = dict.fromkeys(itertools.chain([subproblem.start], shuffled))
         self.tell(subproblem.history)
 
     def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:
-        """Propose the next ones that are not pending."""
+        """Propose the next selections not pending."""
         waiting = set(pending)
         return list(itertools.islice((s for s in self._left if s not in waiting), count))
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Cross off what is known."""
+        """Cross off the known ones."""
         for observation in observations:
             self._left.pop(observation.point, None)
 
 
 def all_selections(space: SearchSpace) -> list[Selection]:
-    """All selections of a space, which must not have too many."""
+    """Return all selections of a space; raise an error if there are too many."""
+    # One more than allowed is enough to know that there are too many.
     found = list(itertools.islice(_enumerate(space.decisions, {}), LARGEST + 1))
     if len(found) > LARGEST:
         raise ConfigurationError(
@@ -55,7 +59,7 @@ def all_selections(space: SearchSpace) -> list[Selection]:
 
 
 def _enumerate(decisions: Sequence[Decision], picks: dict[str, Pick]) -> Iterator[Selection]:
-    """Every way to go on from the picks made so far; an inactive decision has none."""
+    """Yield every completion of the picks made so far; an inactive decision adds nothing."""
     if not decisions:
         yield Selection(tuple(picks.items()))
     elif not is_active(decisions[0].when, picks):

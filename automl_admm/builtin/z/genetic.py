@@ -11,13 +11,14 @@ from automl_admm.core.space import Decision, Order, Pick, SearchSpace, Selection
 
 TOURNAMENT = 3
 TRIES = 16
+# Share of children changed in one decision; crossover alone soon repeats itself.
 MUTATION = 0.9
 
 
 class GeneticAlgorithm(Learner):
-    """Breeds from the best selections on record, two parents by tournament for each child.
+    """Breed from the best selections on record, two parents by tournament for each child.
 
-    The population is the best of what is known, so it outlives a sub-problem and follows prices.
+    The population is the best part of the record, so it outlives a sub-problem and follows prices.
     """
 
     def __init__(self, population: int) -> None:
@@ -28,6 +29,7 @@ class GeneticAlgorithm(Learner):
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
         found = self._record.succeeded()
+        # Pending draws count, or many workers would draw the first population several times.
         if len(found) + len(waiting) < self._population or not found:
             return first_new(lambda: self._space.sample(self._rng), taken, TRIES)
         alive = sorted(found, key=found.__getitem__)[: self._population]
@@ -39,17 +41,17 @@ class GeneticAlgorithm(Learner):
         return neighbour(self._space, child, self._rng) if mutates else child
 
     def _parent(self, alive: Sequence[Selection]) -> Selection:
-        """The winner of a tournament; those alive stand in the order of their losses."""
+        """Return the winner of a tournament; `alive` is in the order of losses."""
+        # The smallest of three random places is the best of three random selections.
         return alive[int(self._rng.integers(len(alive), size=TOURNAMENT).min())]
 
 
 def crossover(
     space: SearchSpace, mother: Selection, father: Selection, rng: np.random.Generator
 ) -> Selection:
-    """Uniform crossover of choices, order crossover of orders.
+    """Cross choices uniformly and orders by order crossover.
 
-    Where only one parent has a decision active it is inherited from that one, and where neither
-    has it, it is drawn.
+    A decision active in one parent only is inherited from it; one active in neither is drawn.
     """
     ours, theirs = dict(mother.picks), dict(father.picks)
     picks: dict[str, Pick] = {}
@@ -74,6 +76,7 @@ def order_crossover(
 ) -> tuple[str, ...]:
     """Keep a stretch of the mother in its place; the others follow in the father's order."""
     low, high = sorted(int(i) for i in rng.integers(len(mother) + 1, size=2))
+    # A permutation keeps its items: the rest comes from the father without those kept.
     kept = mother[low:high]
     rest = [item for item in father if item not in kept]
     return (*rest[:low], *kept, *rest[low:])

@@ -14,7 +14,9 @@ from automl_admm.core.problem import AtFidelity, Observation, SelectionSubproble
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import SearchSpace, Selection
 
+# η of the papers: one third of a rung climbs, to three times the fidelity.
 ETA = 3
+# Share of entrants that are neighbours of the best; the others are draws.
 FROM_BEST = 0.5
 TRIES = 64
 
@@ -22,7 +24,7 @@ Proposed = Selection | AtFidelity[Selection]
 
 
 class SuccessiveHalving:
-    """Halving over fidelity where that may be below 1, over algorithms where it may not."""
+    """Halving over fidelity if it may be below 1, else over algorithms."""
 
     def __init__(self) -> None:
         self._climbing = ClimbingRungs()
@@ -31,6 +33,7 @@ class SuccessiveHalving:
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a table of decisions."""
+        # Without cheaper evaluations there are no rungs to climb.
         cheaper = subproblem.lowest_fidelity < 1.0
         self._solver = self._climbing if cheaper else self._sequential
         self._solver.begin(subproblem)
@@ -40,15 +43,15 @@ class SuccessiveHalving:
         return self._solver.ask(count, pending)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed."""
+        """Pass observations on."""
         self._solver.tell(observations)
 
 
 def rungs_between(lowest: float) -> tuple[float, ...]:
-    """The fidelities lowest, lowest·η, lowest·η², … and 1.
+    """Return the fidelities lowest, lowest·η, lowest·η², … and 1.
 
-    A rung nearer to 1 than to the one below it, on a log scale, would cost what a whole evaluation
-    costs and select from little: it is left out.
+    A rung nearer to 1 than to the one below it, on a log scale, would cost nearly a whole
+    evaluation and select from few: it is left out.
     """
     found = [lowest]
     while found[-1] * ETA < 1.0 / math.sqrt(ETA):
@@ -58,22 +61,22 @@ def rungs_between(lowest: float) -> tuple[float, ...]:
 
 @dataclass
 class Rung:
-    """The losses at one fidelity, infinite for a failure, and what was sent up from here."""
+    """The losses at one fidelity, infinite for a failure, and the selections already promoted."""
 
     fidelity: float
     losses: dict[Selection, float] = field(default_factory=dict)
     promoted: set[Selection] = field(default_factory=set)
 
     def survivor(self) -> Selection | None:
-        """The best of the better third (of n known ⌊n/η⌋) that was not sent up yet, if any."""
+        """Return the best of the top third (⌊n/η⌋ of n) not promoted yet, if any."""
         return next(self._climbers(len(self.losses) // ETA), None)
 
     def next_best(self) -> Selection | None:
-        """The best that was not sent up yet, whether among the better third or not."""
+        """Return the best selection not promoted yet, in the top third or not."""
         return next(self._climbers(len(self.losses)), None)
 
     def best(self) -> Selection | None:
-        """The best of those that did not fail."""
+        """Return the best of the successes."""
         found = [point for point, loss in self.losses.items() if np.isfinite(loss)]
         return min(found, key=self.losses.__getitem__, default=None)
 
@@ -84,12 +87,12 @@ class Rung:
 
 
 class ClimbingRungs:
-    """Selections begin at the lowest fidelity, and the better third of each rung climbs on.
+    """Start selections at the lowest fidelity; the top third of each rung climbs on.
 
-    Losses are compared within a rung only. Whenever a rung has a survivor that was not sent up it
-    is, from the highest such rung; else a new selection enters, half of them drawn and half
-    neighbours of the best known. So nothing is ever waited for (ASHA, Li et al. 2020). Whole
-    losses last; the rungs begin empty in every sub-problem, whose parameters and prices are others.
+    Losses are compared within a rung only. A survivor not promoted yet climbs at once, from the
+    highest such rung; if there is none, a new selection enters, half of them drawn and half
+    neighbours of the best. So no proposal ever waits (ASHA, Li et al. 2020). Whole losses last. The
+    rungs begin empty in every sub-problem, because its parameters and prices are new.
     """
 
     def __init__(self) -> None:
@@ -108,11 +111,12 @@ class ClimbingRungs:
         self._rng = np.random.default_rng(subproblem.seed)
         self._record.start_on(subproblem)
         self._rungs = [Rung(fidelity) for fidelity in rungs_between(subproblem.lowest_fidelity)]
+        # Selections known whole have nothing to climb for.
         self._entered = set(self._record.here)
         self._first = [] if subproblem.start in self._entered else [subproblem.start]
 
     def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Proposed]:
-        """The start first and whole; then survivors, else new selections."""
+        """Propose the start first and whole; then survivors, else new selections."""
         proposals: list[Proposed] = list(self._first[:count])
         self._entered.update(pending, self._first[:count])
         self._first = self._first[count:]
@@ -121,17 +125,18 @@ class ClimbingRungs:
         return proposals
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Enter losses at their rungs; whole ones are what is known for good."""
+        """Enter losses at their rungs; the record keeps whole ones for good."""
         self._record.enter(o for o in observations if o.fidelity == 1.0)
         for observation in observations:
             self._entered.add(observation.point)
+            # A refused selection was never evaluated, so it belongs to no rung.
             for rung in self._rungs if not observation.refused else ():
                 if math.isclose(rung.fidelity, observation.fidelity):
                     loss = np.inf if observation.is_lost else float(observation.loss)
                     rung.losses[observation.point] = loss
 
     def _promoted(self) -> Proposed | None:
-        """A survivor of the highest rung that has one, at the fidelity above it."""
+        """Return a survivor of the highest rung with one, at the fidelity above it."""
         for place in reversed(range(len(self._rungs) - 1)):
             point = self._rungs[place].survivor()
             if point is not None:
@@ -141,10 +146,11 @@ class ClimbingRungs:
     def _send_up(self, place: int, point: Selection) -> Proposed:
         self._rungs[place].promoted.add(point)
         above = self._rungs[place + 1].fidelity
+        # A whole evaluation is asked for by the plain point.
         return point if above == 1.0 else AtFidelity(point, above)
 
     def _entrant(self) -> Proposed:
-        """A new selection at the lowest rung; where none is left the next best climbs."""
+        """Return a new selection at the lowest rung; if none is left, promote the next best."""
         point = first_new(self._make, self._entered, TRIES)
         if point is not None:
             self._entered.add(point)
@@ -162,6 +168,6 @@ class ClimbingRungs:
         return neighbour(self._space, best, self._rng)
 
     def _best(self) -> Selection | None:
-        """The best whole one; before there is any, the best of the highest rung that has one."""
+        """Return the best whole selection; if there is none, the best of the highest rung."""
         found = (rung.best() for rung in reversed(self._rungs[:-1]))
         return self._record.best() or next((point for point in found if point is not None), None)

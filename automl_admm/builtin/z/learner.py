@@ -1,4 +1,4 @@
-"""What the learning z-solvers share: a record of losses, and a frame that avoids repeats."""
+"""Shared by learning z-solvers: a record of losses, and a frame against repetition."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import SearchSpace, Selection, draw
 
+# Tries to find a new selection, near the best and anywhere.
 NEIGHBOURS = 16
 DRAWS = 64
 
@@ -19,26 +20,27 @@ DRAWS = 64
 class Record:
     """The latest loss of every selection; a failure's loss is infinite.
 
-    Losses are re-priced from sub-problem to sub-problem, so solvers keep this and work out anew
-    what follows from it: nothing is counted twice. `here` are the selections that are known with
-    the parameters of the present sub-problem; the others may be worth evaluating again.
+    Losses are re-priced in each sub-problem, so solvers keep this record and derive the rest from
+    it: nothing is counted twice. `here` holds the selections known with the parameters of the
+    present sub-problem; others may be worth evaluating again.
     """
 
     losses: dict[Selection, float] = field(default_factory=dict)
     here: set[Selection] = field(default_factory=set)
 
     def start_on(self, subproblem: SelectionSubproblem) -> None:
-        """Take all that is known at today's prices; `here` is what is known with its parameters."""
+        """Take all known losses at today's prices; fill `here` from the history."""
         self._take(subproblem.elsewhere)
+        # New parameters: evaluations with the old ones do not answer for the new ones.
         self.here = set()
         self.enter(subproblem.history)
 
     def enter(self, observations: Iterable[Observation[Selection]]) -> None:
-        """Take what was observed with the parameters of the present sub-problem."""
+        """Take observations made with the parameters of the present sub-problem."""
         self.here.update(self._take(observations))
 
     def _take(self, observations: Iterable[Observation[Selection]]) -> list[Selection]:
-        """The latest loss of each selection."""
+        """Keep the latest loss of each selection."""
         taken = []
         for observation in observations:
             loss = np.inf if observation.is_lost else float(observation.loss)
@@ -47,19 +49,19 @@ class Record:
         return taken
 
     def succeeded(self) -> dict[Selection, float]:
-        """The losses of those that did not fail."""
+        """Return the losses of the successes."""
         return {point: loss for point, loss in self.losses.items() if np.isfinite(loss)}
 
     def best(self) -> Selection | None:
-        """The selection of the smallest loss, if anything succeeded."""
+        """Return the selection with the smallest loss, if any succeeded."""
         return min(found, key=found.__getitem__) if (found := self.succeeded()) else None
 
 
 class Learner(ABC):
-    """A z-solver that keeps a record, and repeats nothing in a sub-problem while more is left.
+    """A z-solver with a record that avoids repetition within a sub-problem.
 
-    The start comes first. A solver says in `_propose` what it would try next; where that is known
-    or pending it is replaced by a neighbour of the best, or by a draw.
+    The start comes first. `_propose` names the solver's next selection; if it is known or pending,
+    a neighbour of the best or a draw replaces it.
     """
 
     def __init__(self) -> None:
@@ -69,7 +71,8 @@ class Learner(ABC):
         self._first: list[Selection] = []
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a table of decisions; what was told before stays, at the price of today."""
+        """Start on a table of decisions; earlier observations stay, at today's prices."""
+        # Identity first: comparing two spaces takes time, and it is mostly the same object.
         if subproblem.space is not self._space and subproblem.space != self._space:
             self._record = Record()
         self._space = subproblem.space
@@ -78,29 +81,30 @@ class Learner(ABC):
         self._first = [] if subproblem.start in self._record.here else [subproblem.start]
 
     def ask(self, count: int, pending: Sequence[Selection]) -> Sequence[Selection]:
-        """Propose one by one, each with those before it taken as pending."""
+        """Propose one by one, each with the earlier ones taken as pending."""
         proposals, self._first = self._first[:count], self._first[count:]
         while len(proposals) < count:
             waiting = [*pending, *proposals]
             taken = self._record.here.union(waiting)
             proposal = self._propose(waiting, taken)
             if proposal is None or proposal in taken:
+                # A selection answered from the log would teach nothing and use up the ask.
                 proposal = self._something_new(taken)
             proposals.append(proposal)
         return proposals
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed."""
+        """Record observations."""
         self._record.enter(observations)
 
     @abstractmethod
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
-        """What to try next, given what is pending and all that is known here or pending."""
+        """Return the next selection; `taken` are those known here or pending."""
 
     def _something_new(self, taken: Collection[Selection]) -> Selection:
-        """A neighbour of the best, else a draw; a repeat where hardly anything can be left.
+        """Return a neighbour of the best, else a draw; a repeat if hardly any can be left.
 
         A repeat costs no evaluation: it lets the sub-problem end.
         """
@@ -116,16 +120,16 @@ class Learner(ABC):
 def first_new(
     make: Callable[[], Selection], taken: Collection[Selection], tries: int
 ) -> Selection | None:
-    """The first of a few selections that is not taken."""
+    """Return the first of a few selections not taken."""
     return next((made for _ in range(tries) if (made := make()) not in taken), None)
 
 
 def neighbour(
     space: SearchSpace, selection: Selection, rng: np.random.Generator, *, fixed: str = ""
 ) -> Selection:
-    """Change one active decision, never the `fixed` one, and what it makes active with it.
+    """Change one active decision, never the `fixed` one, and the decisions it makes active.
 
-    A choice is drawn anew; of an order two items change places.
+    A choice is drawn anew; two items of an order change places.
     """
     kept = dict(selection.picks)
     movable = [name for name in kept if name != fixed]
@@ -134,12 +138,14 @@ def neighbour(
         pick = kept.pop(name)
         if not isinstance(pick, str):
             kept[name] = _swapped(pick, rng)
+    # Draws for decisions that become active; the picks kept from the selection win.
     drawn = {decision.name: draw(decision, rng) for decision in space.decisions}
     return space.complete({**drawn, **kept})
 
 
 def _swapped(items: Sequence[str], rng: np.random.Generator) -> tuple[str, ...]:
     moved = list(items)
+    # The places may be equal; then nothing changes, and the caller tries again.
     one, other = (int(place) for place in rng.integers(len(moved), size=2))
     moved[one], moved[other] = moved[other], moved[one]
     return tuple(moved)

@@ -14,14 +14,17 @@ from automl_admm.core.space import Choice, Decision, Pick, Selection, is_active
 
 Path = tuple[str, ...]
 TRIES = 24
+# The exponent of progressive widening: ⌈v^½⌉ children open after v visits.
 WIDENING = 0.5
+# The chance that a decision below the tree copies the best selection.
 BIAS = 0.5
+# A loss this many times the rest of a sum has cost it six digits.
 DWARFING = 1e6
 
 
 @dataclass(slots=True)
 class Tally:
-    """The losses of all selections below a node, or of all that play an arm."""
+    """The losses of all selections below a node, or of all playing an arm."""
 
     visits: int = 0
     successes: int = 0
@@ -35,7 +38,7 @@ class Tally:
             self.total += loss
 
     def take_out(self, loss: float) -> None:
-        """Take back what was entered."""
+        """Take back an entered loss."""
         self.visits -= 1
         if math.isfinite(loss):
             self.successes -= 1
@@ -43,13 +46,13 @@ class Tally:
 
     @property
     def mean(self) -> float:
-        """The mean loss of the successes."""
+        """Mean loss of the successes."""
         return self.total / self.successes if self.successes else math.inf
 
 
 @dataclass
 class Tree:
-    """A tally for each first part of a selection, and for each arm wherever it stands."""
+    """A tally for each first part of a selection, and for each arm in any place."""
 
     nodes: dict[Path, Tally] = field(default_factory=dict)
     arms: dict[Arm, Tally] = field(default_factory=dict)
@@ -62,14 +65,14 @@ class Tree:
             self.arms.setdefault(arm, Tally()).add(loss)
 
     def take_out(self, selection: Selection, loss: float) -> None:
-        """Take back a selection that was entered with this loss."""
+        """Take back a selection entered with this loss."""
         for path in paths_of(selection):
             self.nodes[path].take_out(loss)
         for arm in arms_of(selection):
             self.arms[arm].take_out(loss)
 
     def has_lost_digits(self, taken: Iterable[float]) -> bool:
-        """Whether a loss was taken out beside which those that are left were next to nothing."""
+        """Return True if a removed loss was so large that rounding spoils the remaining sum."""
         left = abs(self.nodes[()].total) if self.nodes else 0.0
         finite = [abs(loss) for loss in taken if math.isfinite(loss)]
         return not math.isfinite(left) or max(finite, default=-1.0) >= DWARFING * left
@@ -78,9 +81,9 @@ class Tree:
 class TreeSearch(Learner):
     """UCT with progressive widening over the decisions in the order of the space.
 
-    A node of v visits has ⌈v^½⌉ children open, those first whose label did best anywhere in the
-    tree. Below the last node that was visited, every decision is as in the best selection known
-    or drawn, half and half.
+    A node of v visits has ⌈v^½⌉ children open, first those with the best label anywhere in the
+    tree. Below the last visited node, every decision is as in the best known selection or drawn,
+    half and half.
     """
 
     def __init__(self, exploration: float) -> None:
@@ -92,17 +95,18 @@ class TreeSearch(Learner):
         self._guide: dict[str, Pick] = {}
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
-        """Start on a table of decisions, with the tree of all that is known at today's prices."""
+        """Start on a table of decisions, with a tree of all observations at today's prices."""
         super().begin(subproblem)
         self._grow()
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Enter what was observed in the tree; one that was known already is not counted twice."""
+        """Enter observations in the tree; count one known already only once."""
         told = dict.fromkeys(observation.point for observation in observations)
         known = {
             point: self._record.losses[point] for point in told if point in self._record.losses
         }
         super().tell(observations)
+        # The tree holds these at their old price.
         for selection, loss in known.items():
             self._tree.take_out(selection, loss)
         if self._tree.has_lost_digits(known.values()):
@@ -112,7 +116,7 @@ class TreeSearch(Learner):
             self._tree.add(selection, self._record.losses[selection])
 
     def _grow(self) -> None:
-        """The tree of all that is on record; what was taken back leaves no trace of rounding."""
+        """Build the tree from the record; this removes rounding errors of take-backs."""
         self._tree = Tree()
         for selection, loss in self._record.losses.items():
             self._tree.add(selection, loss)
@@ -120,6 +124,7 @@ class TreeSearch(Learner):
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
+        # Rewards change as better losses come in, so bounds use the scale of this ask.
         self._scale = Scale.of(list(self._record.succeeded().values()))
         best = self._record.best()
         self._guide = dict(best.picks) if best is not None else {}
@@ -132,7 +137,7 @@ class TreeSearch(Learner):
         return None
 
     def _descend(self) -> Selection:
-        """One way from the root to a complete selection."""
+        """Walk once from the root to a complete selection."""
         path: Path = ()
         picks: dict[str, Pick] = {}
         for decision in self._space.decisions:
@@ -144,12 +149,13 @@ class TreeSearch(Learner):
         return self._space.complete(picks)
 
     def _decide(self, decision: Decision, path: Path, guide: Pick | None) -> Path:
-        """The label that a choice takes, or the items of an order from the first to the last."""
+        """Return the label of a choice, or the items of an order from first to last."""
         if isinstance(decision, Choice):
             return (self._step(decision.name, path, decision.alternatives, 0, guide),)
         laid: Path = ()
         for place in range(len(decision.items)):
             wish = guide[place] if guide is not None else None
+            # Only items allowed next by the precedence.
             labels = decision.ready(laid)
             laid += (self._step(decision.name, path + laid, labels, place, wish),)
         return laid
@@ -157,13 +163,15 @@ class TreeSearch(Learner):
     def _step(
         self, name: str, path: Path, labels: Sequence[str], place: int, guide: Pick | None
     ) -> str:
-        """Open a child, go to the one of the largest bound, or (below the tree) play out."""
+        """Open a child, go to the child with the largest bound, or (below the tree) play out."""
+        # Pending evaluations count as visits, so that workers spread over the tree.
         visits = self._visits(path)
         if not visits:
             follows = guide in labels and self._rng.random() < BIAS
             return str(guide) if follows else labels[int(self._rng.integers(len(labels)))]
         children = [label for label in labels if self._visits((*path, label))]
         if len(children) < min(len(labels), math.ceil(visits**WIDENING)):
+            # Progressive widening: open a new child before going deeper.
             unopened = [label for label in labels if label not in children]
             return max(unopened, key=lambda label: self._promise((name, label, place)))
         return max(children, key=lambda label: self._bound((*path, label), visits))
@@ -173,22 +181,23 @@ class TreeSearch(Learner):
         return self._virtual[path] + (node.visits if node is not None else 0)
 
     def _promise(self, arm: Arm) -> tuple[float, float]:
-        """How well a label did elsewhere; one that was never tried comes first, ties at random."""
+        """Return a label's success elsewhere; one never tried comes first, ties at random."""
         tally = self._tree.arms.get(arm)
         return math.inf if tally is None else -tally.mean, float(self._rng.random())
 
     def _bound(self, path: Path, visits: int) -> float:
-        """UCT: r̄ + c √(ln V / v), where v counts what is pending as visits that earned nothing."""
+        """Return UCT: r̄ + c √(ln V / v); v counts pending visits, too, without reward."""
         own = self._visits(path)
         node = self._tree.nodes.get(path)
+        # A failure is a visit that earned nothing.
         earned = node.successes * self._scale.reward(node.mean) if node is not None else 0.0
         return earned / own + self._exploration * math.sqrt(math.log(visits) / own)
 
 
 def paths_of(selection: Selection) -> Iterator[Path]:
-    """The nodes on the way to a selection, root and leaf included.
+    """Yield the nodes on the way to a selection, root and leaf included.
 
-    The last item of an order is no level of its own: it is what is left.
+    The last item of an order is no level of its own: there is no other left.
     """
     path: Path = ()
     yield path

@@ -1,4 +1,4 @@
-"""The z-solver `random`: uniform selections, and the measure of all others."""
+"""The z-solver `random`: uniform selections, the baseline for all others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from automl_admm.core.space import SearchSpace, Selection
 
 
 class UniformSelections:
-    """Draws every decision uniformly."""
+    """Draw every decision uniformly."""
 
     def __init__(self) -> None:
         self._space = SearchSpace()

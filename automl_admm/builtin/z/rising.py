@@ -19,8 +19,8 @@ from automl_admm.core.space import Selection
 class Curve:
     """An arm's losses in the order of its pulls, its mean seconds, and its best loss by now.
 
-    `today` is that best loss at the prices that are known latest, where prices change; without it
-    the losses themselves say what is best.
+    `today` is that best loss at the latest known prices, if prices change; without it take the best
+    of `losses`.
     """
 
     losses: tuple[float, ...]
@@ -33,45 +33,43 @@ class Curve:
         return -(min(self.losses, default=math.inf) if self.today is None else self.today)
 
     def growth(self, window: int) -> float:
-        """ω(n) = (y(n) − y(n − C)) / C, equation (10); unbounded before there are C + 1 pulls."""
+        """Return ω(n) = (y(n) − y(n − C)) / C, equation (10); infinite before C + 1 pulls."""
         if len(self.losses) <= window:
             return math.inf
         before = -min(self.losses[:-window])
-        # Minus infinity less itself is no number: where nothing ever succeeded nothing grows.
+        # −∞ − (−∞) is NaN: without any success there is no growth.
         return 0.0 if self.reward <= before else (self.reward - before) / window
 
     def upper_bound(self, window: int, pulls_left: float) -> float:
-        """u = y(n) + ω(n) · pulls left: inequality (9) and equation (16) with the smooth rate.
+        """Return u = y(n) + ω(n) · pulls left: inequality (9), equation (16), smooth rate (10).
 
-        Where the paper has min(·, 1), because its rewards are accuracies, there is nothing here: a
-        loss may have any size.
+        The paper has min(·, 1) here, because its rewards are accuracies; a loss may have any size.
         """
         growth = self.growth(window)
         if math.isinf(growth):
             return math.inf
-        # Nothing times the pulls that free evaluations would buy is nothing.
+        # 0 · ∞ is NaN: evaluations that take no time buy infinitely many pulls.
         return self.reward + (growth * max(pulls_left, 0.0) if growth > 0.0 else 0.0)
 
 
 @dataclass
 class Pulls:
-    """What every evaluation brought, in the order in which they were told; kept for good.
+    """The result of every evaluation, in the order of telling; kept for good.
 
-    A selection that comes again with other parameters is another pull: it brought other raw
-    measurements. The same measurements again, as in the history of the next sub-problem, are no
-    other pull; they only have their latest price. Where nothing but a loss was measured, that is
-    what tells them apart.
+    A selection evaluated again with other parameters is another pull: it has other raw
+    measurements. The same measurements again, as in the history of the next sub-problem, are no new
+    pull; they only update the price. If only a loss was measured, the loss tells pulls apart.
     """
 
     losses: dict[tuple[Selection, str], float] = field(default_factory=dict)
     seconds: dict[tuple[Selection, str], float] = field(default_factory=dict)
 
     def enter(self, observations: Iterable[Observation[Selection]], *, priced: bool) -> None:
-        """Take down what is new, and the price of what is not; a refusal brought nothing.
+        """Record new pulls, and new prices of old ones; ignore refusals.
 
-        Without limits the raw objective is the loss: it compares over all sub-problems, whatever
-        the unit of the losses is. With limits it is the price; one of a sub-problem whose
-        parameters were others stays as it was told, because nobody prices it anew.
+        Without limits the raw objective is the loss: it compares over all sub-problems, in any unit
+        of losses. With limits the loss is the price. The price of a pull with other parameters
+        stays as told, because it is not priced anew.
         """
         for observation in observations:
             if observation.refused:
@@ -83,7 +81,7 @@ class Pulls:
             self.seconds[_identity(observation)] = observation.seconds
 
     def by_arm(self, decision: str) -> defaultdict[str, list[tuple[Selection, str]]]:
-        """The pulls of each arm."""
+        """Return the pulls of each arm."""
         found = defaultdict(list)
         for pulled in self.losses:
             found[str(pulled[0].get(decision))].append(pulled)
@@ -91,9 +89,9 @@ class Pulls:
 
 
 def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
-    """What stays the same of an evaluation when multipliers change.
+    """Return the part of an evaluation untouched by multipliers.
 
-    As a text, because the NaN of a failure equals no other NaN.
+    It is a text, because the NaN of a failure equals no other NaN.
     """
     measured = observation.objective
     if math.isnan(measured) and not observation.failed:
@@ -103,10 +101,10 @@ def _identity(observation: Observation[Selection]) -> tuple[Selection, str]:
 
 @dataclass
 class Budget:
-    """What the present sub-problem still has: N − n pulls, B′ seconds, either, both or neither.
+    """The rest of the present sub-problem: N − n pulls, B′ seconds, either, both or neither.
 
-    `seconds` are on the clock and `spent` is the sum over all pulls: with w workers, as many as
-    were ever in flight at once, a second on the clock buys w seconds of pulls.
+    `seconds` are on the clock and `spent` is the sum over all pulls. With w workers, the largest
+    number of pulls ever in flight at once, a second on the clock buys w seconds of pulls.
     """
 
     evaluations: float | None = None
@@ -116,7 +114,7 @@ class Budget:
     turns: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def spend(self, arm: str, observation: Observation[Selection]) -> None:
-        """Enter one turn of an arm; what was refused took nothing."""
+        """Enter one turn of an arm; a refusal costs nothing."""
         self.turns[arm] += turn(observation)
         if observation.refused:
             return
@@ -125,12 +123,12 @@ class Budget:
         self.spent += observation.seconds
 
     def pulls_left(self, seconds_each: float, on_record: int) -> float:
-        """How many more pulls of one arm the budget would buy.
+        """Return the number of further pulls of one arm the budget would buy.
 
-        Of a number of evaluations N it is T − t = N − n, as in inequality (9); of seconds it is
-        B′/c_k, as in equation (16), with c_k the mean `seconds_each` of the arm's pulls and B′ what
-        w workers have left, w · seconds − spent. Of both it is the smaller. Without either, as many
-        are expected as are on record.
+        For a number of evaluations N it is T − t = N − n, as in inequality (9). For seconds it is
+        B′/c_k, as in equation (16): c_k is the mean `seconds_each` of the arm's pulls, and B′ the
+        time left to w workers, w · seconds − spent. For both it is the smaller. With neither,
+        expect as many pulls as are on record.
         """
         bought = [] if self.evaluations is None else [self.evaluations]
         if self.seconds is not None:
@@ -142,16 +140,16 @@ class Budget:
 class RisingBandits(Learner):
     """Algorithm 1 of Li et al. (2020) on the alternatives of one choice, normally the estimator.
 
-    In each round every arm that is left, and has anything new left, is pulled once; then those go
-    whose upper bound is at most the lower bound of another. With a new sub-problem all arms are
-    back, judged by the curves on record and by the budget that there is now. A pull is one step of
-    a search within the arm; to ADMM it is also what θ-min brought for one of the arm's selections
-    since the last sub-problem.
+    In each round every remaining arm with a new selection left is pulled once; then every arm is
+    dismissed with an upper bound at most the lower bound of another. With a new sub-problem all
+    arms are back, judged by the curves on record and by the present budget. A pull is one step of a
+    search within the arm. In ADMM, the results of θ-min for a selection of the arm since the last
+    sub-problem are pulls, too.
 
     With limits the curves are approximate. An arm's best is taken at the latest price of each of
-    its selections, the present one for all in the history; the growth rate compares it with prices
-    that were paid then, so an arm whose violations became dearer counts as flat for a while, and
-    one whose became cheaper as growing.
+    its selections, the present one for all in the history. The growth rate compares it with prices
+    paid earlier. So an arm with violations now dearer counts as flat for a while, and one with
+    cheaper violations as growing.
     """
 
     def __init__(self, window: int) -> None:
@@ -175,12 +173,12 @@ class RisingBandits(Learner):
         self._budget = Budget(subproblem.evaluations, subproblem.seconds)
         self._judged = -1
         self._priced = bool(subproblem.limits)
-        if not self._pulls.losses:  # of a run that goes on, the pulls were made before
+        if not self._pulls.losses:  # a resumed run made its pulls earlier
             self._pulls.enter(subproblem.elsewhere, priced=self._priced)
         self._pulls.enter(subproblem.history, priced=self._priced)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed, and what it took of the budget."""
+        """Record observations and their cost."""
         super().tell(observations)
         self._pulls.enter(observations, priced=self._priced)
         for observation in observations:
@@ -189,8 +187,10 @@ class RisingBandits(Learner):
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
+        # Nobody tells a solver the number of workers; its pending points show it.
         self._budget.workers = max(self._budget.workers, len(waiting) + 1)
         rounds = math.floor(self._puller.fewest(self._budget.turns, self._alive))
+        # Judge once a round, after the last of its pulls.
         if rounds > self._judged:
             self._judged = rounds
             self._eliminate()
@@ -198,12 +198,13 @@ class RisingBandits(Learner):
         return self._puller.first(self._space, self._record, arms, taken, self._rng)
 
     def _eliminate(self) -> None:
-        """Dismiss arms whose upper bound is at most another's lower bound, the worst first."""
+        """Dismiss arms with an upper bound at most another's lower bound, the worst first."""
         curves = self._curves(self._alive)
         ranked = sorted(self._alive, key=lambda label: curves[label].reward)
         rival = curves[ranked[-1]].reward if ranked else math.inf
         kept = [arm for arm in ranked[:-1] if self._bound(curves[arm]) > rival]
-        # The best may go, too: where another is as good, and grows.
+        # Lower bounds are rewards, so the best reward is the strongest rival.
+        # The best arm may go, too, if another is as good and still grows.
         second = curves[kept[-1]].reward if kept else -math.inf
         gone = {*ranked[:-1]} - {*kept}
         if kept and self._bound(curves[ranked[-1]]) <= second:
@@ -215,7 +216,7 @@ class RisingBandits(Learner):
         return curve.upper_bound(self._window, left)
 
     def _curves(self, arms: Iterable[str]) -> dict[str, Curve]:
-        """The curve of each arm."""
+        """Return the curve of each arm."""
         pulls = self._pulls.by_arm(self._puller.decision)
         members = members_of(self._record, self._puller.decision) if self._priced else {}
         return {arm: self._curve(pulls[arm], members.get(arm, ())) for arm in arms}

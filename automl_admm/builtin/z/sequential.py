@@ -1,4 +1,4 @@
-"""Sequential halving over algorithms: what `halving` does where every evaluation is whole."""
+"""Sequential halving over algorithms: the method of `halving` if every evaluation is whole."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from automl_admm.builtin.z.learner import Learner
 from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import SearchSpace, Selection
 
+# Evaluations to plan with if the sub-problem has a time limit only.
 UNKNOWN_BUDGET = 64
 
 
 class SequentialHalving(Learner):
-    """Rounds in which every arm that is left has an equal share; then the worse half goes.
+    """Rounds with an equal share for every remaining arm; then the worse half goes.
 
-    An arm whose selections are used up before its share is waited for no longer.
+    An arm with its selections used up is not waited for.
 
-    With K arms and a budget of N evaluations each of the ⌈log₂ K⌉ rounds has an equal part of N,
-    so that the arms of a later round have more each. A round may outlast a sub-problem; when one
-    arm is left it is pulled to the end of the sub-problem, and the next has all arms back.
+    With K arms and a budget of N evaluations each of the ⌈log₂ K⌉ rounds has an equal part of N, so
+    each arm of a later round has more. A round may outlast a sub-problem. The last arm is pulled to
+    the end of the sub-problem, and the next one has all arms back.
     """
 
     def __init__(self) -> None:
@@ -36,15 +37,17 @@ class SequentialHalving(Learner):
         """Start on a table of decisions; an unfinished bracket goes on."""
         if subproblem.space is not self._space and subproblem.space != self._space:
             self._lay_out(subproblem.space)
+        # The last bracket has its winner: begin another.
         elif len(self._alive) <= 1:
             self._alive = list(self._arms)
             self._turns = defaultdict(float)
+        # New parameters make used-up arms worth pulling again.
         self._puller = Puller(self._puller.decision)
         self._evaluations = subproblem.evaluations or UNKNOWN_BUDGET
         super().begin(subproblem)
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
-        """Take down what was observed, and count the turns of this round."""
+        """Record observations, and count the turns of this round."""
         super().tell(observations)
         for observation in observations:
             self._turns[self._puller.arm(observation.point)] += turn(observation)
@@ -59,6 +62,7 @@ class SequentialHalving(Learner):
     def _propose(
         self, waiting: Sequence[Selection], taken: Collection[Selection]
     ) -> Selection | None:
+        # A round ends when every arm that can still be pulled has had its share.
         fewest = self._puller.fewest(self._turns, self._alive)
         if len(self._alive) > 1 and fewest >= self.share:
             self._dismiss()
@@ -67,7 +71,7 @@ class SequentialHalving(Learner):
 
     @property
     def share(self) -> int:
-        """⌊N / (k ⌈log₂ K⌉)⌋ pulls for each of the k arms of a round, one at least."""
+        """⌊N / (k ⌈log₂ K⌉)⌋ pulls for each of the k arms of a round, at least one."""
         rounds = max(math.ceil(math.log2(max(len(self._arms), 1))), 1)
         return max(self._evaluations // (len(self._alive) * rounds), 1)
 

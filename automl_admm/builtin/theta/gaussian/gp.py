@@ -121,11 +121,13 @@ class GaussianProcessTheta:
         pairs = zip(after.constraints, training.measured, strict=True)
         limits = [WithinLimit(posterior, measured.bound) for posterior, measured in pairs]
         known_cost, unit = self._subproblem.known_cost, training.unit
+        # Expected improvement has no incumbent yet, so search for feasibility.
         if limits and not training.feasible.any():
             search = Together([Pull(after.objective, known_cost, unit, PULL), *limits])
             scores = search(training.points, training.points)
             return search, training.points[int(scores.argmax())]
         if training.feasible.any():
+            # An improvement counts against feasible points only.
             totals = np.where(training.feasible, totals, np.inf)
         best = min(float(totals.min()), self._best_expected(after, limits, waiting, unit))
         improvement = ExpectedImprovement(after.objective, known_cost, unit, best)

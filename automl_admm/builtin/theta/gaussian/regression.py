@@ -83,6 +83,7 @@ def fit_kernel(points: Array, values: Array, start: Array, steps: int) -> Fit:
         bounds=bounds,
         options={"maxiter": steps, "ftol": 1e-4},
     )
+    # A singular matrix at every step: fall back on the prior.
     logs = found.x if found.fun < WORST else prior_mean(dimension)
     return Fit(np.asarray(logs, dtype=float), float(found.fun))
 
@@ -162,6 +163,7 @@ class Posterior:
 
     def believing(self, points: Array) -> Posterior:
         """Return the posterior as if these untold points had their expected values."""
+        # The kriging believer: the mean stays the same, the variance shrinks.
         expected, _ = self.moments(points)
         return Posterior.of(
             self.kernel,

@@ -78,6 +78,7 @@ class Surrogate:
         outputs = [shape.values for shape in shapes]
         outputs += [measured.values for measured in shapes[0].measured]
         kernels, steps = list(self._kernels.get(self._names, [])), NEXT_FIT
+        # The first fit, or another number of limits or shapes: no kernel to begin from.
         if len(kernels) != len(outputs):
             kernels, steps = [prior_mean(points.shape[1])] * len(outputs), FIRST_FIT
         is_due = seen >= COMPARED_AGAIN * self._compared_at

@@ -142,6 +142,7 @@ def standardised(told: Training, bend: Bend) -> Training:
     """Return the sample with its values bent, less their mean, over their standard deviation."""
     bent = bend(told.values)
     middle, unit = float(bent.mean()), float(bent.std())
+    # Equal values: dividing by a deviation of rounding errors would blow these up.
     if not unit > NEGLIGIBLE * max(abs(middle), NEGLIGIBLE):
         unit = 1.0
     log_scale = int(told.succeeded.sum()) * math.log(unit) - bend.log_slopes(told.values)
@@ -196,10 +197,12 @@ def measured(excess: Array) -> Measured:
     tamed = Bend(-width, width, width)(np.where(finite, excess, 0.0))
     worst = max(float(tamed[finite].max()), 0.0) if finite.any() else 0.0
     beyond = float(tamed[finite].std()) if finite.any() else 0.0
+    # A failure must look outside, or the model would lead into failing regions.
     tamed = np.where(finite, tamed, worst + FAILURE * (beyond or width))
     middle, unit = float(tamed.mean()), float(tamed.std())
     if not unit > NEGLIGIBLE * abs(middle):
         unit = abs(middle) or 1.0
+    # The limit g − ε = 0, in standardised units.
     return Measured((tamed - middle) / unit, -middle / unit)
 
 
@@ -210,6 +213,7 @@ def choose(totals: Array, limit: int) -> NDArray[np.intp]:
         return np.arange(count)
     ranked = np.argsort(totals, kind="stable")
     kept = set(ranked[: limit // 2].tolist())
+    # The latest points are where the search is now.
     kept |= set(range(count - limit // 4, count))
     left = [place for place in ranked.tolist() if place not in kept]
     spread = np.linspace(0, len(left) - 1, limit - len(kept)).round().astype(int)

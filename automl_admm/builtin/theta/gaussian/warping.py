@@ -34,6 +34,7 @@ class Bend:
         if not finite.any():
             return np.zeros_like(values)
         seen = values[finite]
+        # The distance beyond [low, high], with its sign.
         away = self._away(seen)
         far, giant = self._distances(away)
         bent = seen - away + np.sign(away) * self.width * (far - giant + np.log1p(giant))
@@ -73,6 +74,7 @@ def taming(values: Array, within: Mask | None = None) -> Bend:
     if not seen.size:
         return Bend(0.0, 0.0, 1.0)
     middle, best = float(np.median(seen)), float(seen.min())
+    # The best points outside the limits may be far better than any within.
     if within is not None and within.any():
         spread = middle - float(np.percentile(seen, 25))
         middle = max(middle, float(np.median(values[within])))

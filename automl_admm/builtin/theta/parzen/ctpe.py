@@ -70,6 +70,8 @@ class ConstrainedRule:
         measured = ~np.isnan(excess)
         points, excess = points[measured], excess[measured]
         if knowledge is not None:
+            # Algorithm 2: the cheap points join this constraint's split only, never the
+            # objective's.
             points = np.concatenate([points, knowledge.points])
             excess = np.concatenate([excess, knowledge.excess])
         return Groups.of(points, self._within(excess))
@@ -78,6 +80,7 @@ class ConstrainedRule:
         """Mark the points satisfying a constraint; if there is none, the one nearest to it."""
         good = excess <= 0.0
         if self._relative and not good.any() and np.isfinite(excess).any():
+            # An empty good group would give the constraint no say at all.
             good[int(excess.argmin())] = True
         return good
 

@@ -95,6 +95,7 @@ class Kernels:
         active = self.cells.activity.active(places)
         counted = active[:, self.real].astype(float)
         x, levels = places[:, self.real], self.cells.levels(places)
+        # The order of these features is the order of the parts in `weights`.
         features = [counted * x * x, counted * x, counted]
         features += [rows.features(levels, active) for rows in (self.grid.rows, self.category)]
         return Points(places, active, np.concatenate(features, axis=1), self._columns(places))
@@ -132,6 +133,7 @@ class Kernels:
     def _category(self, levels: Places, active: Mask) -> Array:
         """Apply Aitchison and Aitken's kernel: 0.8 stays, other categories share the rest."""
         rows = self.category
+        # A single category keeps everything: there are no others to share with.
         others = np.log((1.0 - TOP) / np.maximum(rows.count - 1, 1))
         stays = np.where(rows.count > 1, math.log(TOP), 0.0)
         same = levels[rows.axis] == rows.level[:, None]

@@ -48,6 +48,7 @@ def quantile(ordered: Array, share: float) -> Array:
 
 def widths_of(points: Array, active: Mask, narrowest: Array) -> Array:
     """Return the bandwidth of each axis, learned from the points at which it is active."""
+    # First as if every axis were active everywhere; the loop below corrects the others.
     widths = bandwidths(points, narrowest)
     for axis in np.flatnonzero(~active.all(axis=0)):
         counted = points[active[:, axis], axis]
@@ -74,6 +75,7 @@ class Parzen:
     @classmethod
     def of(cls, points: Array, kernels: Kernels) -> Parzen:
         """Return the estimator of these points, all on their grids."""
+        # The prior is the last row: centre ½, width 1, active on every axis.
         active, middle = kernels.cells.activity.active(points), np.full((1, points.shape[1]), 0.5)
         widths = widths_of(points, active, kernels.cells.narrowest)
         centers = np.concatenate([points, middle])

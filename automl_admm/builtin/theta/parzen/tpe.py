@@ -153,6 +153,7 @@ class ParzenTheta:
         taken = self._memory.keys | set(keys)
         if self._sites.is_used_up(taken):
             return None
+        # Without a success there is no good group.
         if len(taken) < self._design_size() or not self._memory.has_success:
             start = self._start(taken)
             return self._sites.draw(self._rng, taken) if start is None else start
@@ -181,6 +182,7 @@ class ParzenTheta:
         drawn = [split.good.sample(self._rng, self._options.candidates) for split in splits]
         candidates, keys = self._sites.locate(np.concatenate(drawn))
         scores = self._rule.score(splits, self._kernels.points(candidates))
+        # Stable, so that equal scores do not depend on the platform.
         for place in np.argsort(-scores, kind="stable"):
             if keys[place] not in taken:
                 # A copy: a view would keep all candidates in memory as long as it lives.
