@@ -1,7 +1,8 @@
-"""A share of a CSV file: rows from all over it, where to read all of them would take too long.
+"""A share of a file: rows from all over it, where to read all of them would take too long.
 
-The share is pieces of the file, cut where a row ends. They are written down, so that whoever reads
-the same file later has the same rows.
+The share is pieces of the file: bytes of a CSV file, cut where a row ends, or rows of a Parquet
+file, which says how many it has. They are written down, so that whoever reads the same file later
+has the same rows.
 """
 
 from __future__ import annotations
@@ -18,43 +19,52 @@ from automl_admm.data.pieces import Piece
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Pieces of a file that has so many bytes; the first one is its header."""
+    """Pieces of a file that has so many bytes, the first one its header; or of so many `rows`."""
 
     size: int
     pieces: tuple[Piece, ...]
+    rows: int | None = None
 
     @property
     def part(self) -> float:
         """Which part of the file it is."""
-        return sum(end - begin for begin, end in self.pieces) / max(self.size, 1)
+        return sum(end - begin for begin, end in self.pieces) / self._whole
 
     @property
     def reach(self) -> float:
         """How far into the file its last piece is."""
-        return self.pieces[-1][1] / max(self.size, 1)
+        return self.pieces[-1][1] / self._whole
+
+    @property
+    def _whole(self) -> int:
+        return max(self.size if self.rows is None else self.rows, 1)
 
     def __str__(self) -> str:
-        return f"{self.size}:{','.join(f'{begin}-{end}' for begin, end in self.pieces)}"
+        of = str(self.size) if self.rows is None else f"{self.size}/{self.rows}"
+        return f"{of}:{','.join(f'{begin}-{end}' for begin, end in self.pieces)}"
 
 
-def share_of_pieces(size: int, pieces: Iterable[Piece]) -> Share | None:
+def share_of_pieces(size: int, pieces: Iterable[Piece], rows: int | None = None) -> Share | None:
     """Return the share that is these pieces, those that touch as one; None if it is the file."""
     joined: list[Piece] = []
     for begin, end in sorted(pieces):
-        if len(joined) > 1 and joined[-1][1] == begin:  # the header stays a piece of its own
+        # The header stays a piece of its own.
+        if len(joined) > (rows is None) and joined[-1][1] == begin:
             joined[-1] = joined[-1][0], end
         else:
             joined.append((begin, end))
-    share = Share(size, tuple(joined))
+    share = Share(size, tuple(joined), rows)
     return None if share.part == 1.0 else share
 
 
 def read_share(text: str) -> Share:
     """Read what `str` made of a share."""
     try:
-        size, _, pieces = text.partition(":")
+        of, _, pieces = text.partition(":")
+        size, _, rows = of.partition("/")
         pairs = [piece.split("-") for piece in pieces.split(",")]
-        return Share(int(size), tuple((int(begin), int(end)) for begin, end in pairs))
+        places = tuple((int(begin), int(end)) for begin, end in pairs)
+        return Share(int(size), places, int(rows) if rows else None)
     except ValueError as problem:
         raise StoreError(f"'{text[:60]}' does not say which part of a file was read.") from problem
 

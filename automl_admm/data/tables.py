@@ -23,6 +23,8 @@ from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
 from automl_admm.data.feeding import CODE
 from automl_admm.data.formats import PARQUET, format_of
+from automl_admm.data.parquet_rows import rows_again
+from automl_admm.data.pieces import Piece
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def read_table(
     schema: Schema | None = None,
     *,
     keep_codes: bool = False,
+    rows: Sequence[Piece] | None = None,
 ) -> pd.DataFrame:
     """Read a CSV file with a header line, or a Parquet file.
 
@@ -45,11 +48,11 @@ def read_table(
     The columns named in `text` are read as they are written, even if all of it looks like
     numbers. Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless
     they were values in training. An infinite number counts as missing too, for hardly any model
-    can take one.
+    can take one. Of a Parquet file only these `rows` are read.
     """
     source = Path(path)
     if format_of(source) == PARQUET:
-        frame, place = _read_parquet(source, schema), partial(_row_of_parquet, source)
+        frame, place = _read_parquet(source, schema, rows), partial(_row_of_parquet, source)
     else:
         frame, place = _read_csv(source, text, schema), partial(_line_of, source)
         if keep_codes and (codes := _codes(source, frame)):
@@ -81,19 +84,26 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     return frame.drop(columns=[target]), y
 
 
-def _read_parquet(source: Path, schema: Schema | None) -> Any:
+def _read_parquet(
+    source: Path, schema: Schema | None, pieces: Sequence[Piece] | None = None
+) -> Any:
     import pandas as pd
 
     try:
-        frame = pd.read_parquet(source)
+        frame = pd.read_parquet(source) if pieces is None else rows_again(source, pieces)
     except ImportError as problem:
         raise DataError(
             f"{source}: reading Parquet needs pyarrow.", hint="pip install pyarrow"
         ) from problem
     except (OSError, ValueError) as problem:
         raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem
-    named = plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
+    named = with_text_names(frame)
     return named if schema is None else _with_gaps_by_texts(named, schema)
+
+
+def with_text_names(frame: Any) -> Any:
+    """Return the frame of a Parquet file with plain columns, whose names are text."""
+    return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
 
 
 def _with_gaps_by_texts(frame: Any, schema: Schema) -> Any:

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.feeding import Feed, IrregularError
-from automl_admm.data.formats import CSV, format_of
+from automl_admm.data.formats import PARQUET, format_of
+from automl_admm.data.parquet_rows import rows_in_time
 from automl_admm.data.pieces import Piece, cut, evenly
 from automl_admm.data.shares import Share, share_of_pieces, written_out
 from automl_admm.data.table_schema import Schema
-from automl_admm.data.tables import check_header, parse, read_table, without_infinities
+from automl_admm.data.tables import (
+    check_header,
+    parse,
+    read_table,
+    with_text_names,
+    without_infinities,
+)
 
 # Parts of the time: seeing where rows end; that, and checking and taking apart the text. The rest
 # is for making numbers of it, which is about as much work as the second.
@@ -33,28 +40,40 @@ def read_in_time(source: Path, seconds: float) -> tuple[Any, Share | None]:
     anywhere is read whole: only a reader that begins at its start knows where its rows end.
     """
     begun = time.monotonic()
-    if format_of(source) != CSV or source.stat().st_size <= SHORT_BYTES:
+    form, size = format_of(source), source.stat().st_size
+    if size <= SHORT_BYTES:
         return read_table(source, keep_codes=True), None
     try:
+        if form == PARQUET:
+            return _read_parquet(source, size, _clock(begun + FEEDING * seconds))
         cutting = max(CUTTING * seconds, LEAST_CUTTING)
         header, *rest = cut(source, _clock(begun + cutting))
         pieces = evenly(tuple(rest))
         frame, taken = read_pieces(source, header, pieces, _clock(begun + FEEDING * seconds))
-    except (IrregularError, ValueError, OverflowError):
+    except (IrregularError, ImportError, OSError, ValueError, OverflowError):
         return read_table(source, keep_codes=True), None
-    return frame, share_of_pieces(source.stat().st_size, (header, *taken))
+    return frame, share_of_pieces(size, (header, *taken))
 
 
 def read_again(source: Path, schema: Schema | None, share: Share | None) -> Any:
     """Read the rows of a file that were read before: all, or those of the share."""
     if share is None:
         return read_table(source, schema=schema)
+    if share.rows is not None:
+        return read_table(source, schema=schema, rows=share.pieces)
     with written_out(source, share) as part:
         return read_table(part, schema=schema)
 
 
 def _clock(until: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > until
+
+
+def _read_parquet(source: Path, size: int, is_late: Callable[[], bool]) -> tuple[Any, Share | None]:
+    frame, rows, pieces = rows_in_time(source, is_late)
+    if frame.empty:
+        raise IrregularError
+    return without_infinities(with_text_names(frame)), share_of_pieces(size, pieces, rows)
 
 
 def read_pieces(

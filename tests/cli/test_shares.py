@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.shared import run_command
-from automl_admm.data import feeding, pieces, row_portions, timed_reading
+from automl_admm.data import feeding, parquet_rows, pieces, row_portions, timed_reading
 
 ROWS = 6000
 
@@ -44,13 +44,22 @@ def elsewhere(*given: object) -> Any:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.fixture
+def sorted_parquet(sorted_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(parquet_rows, "BATCH", 200)
+    path = sorted_file.with_suffix(".parquet")
+    pd.read_csv(sorted_file).to_parquet(path, row_group_size=500)
+    return path
+
+
 @pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("kind", ["sorted_file", "sorted_parquet"])
 def test_the_same_rows_are_read_by_resume_and_verify(
-    run: Any, sorted_file: Path, tmp_path: Path
+    run: Any, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    out = tmp_path / "out"
+    data, out = request.getfixturevalue(kind), tmp_path / "out"
     began = run(
-        *("fit", sorted_file, "--target", "bad", "--grammar", "tiny", "--out", out),
+        *("fit", data, "--target", "bad", "--grammar", "tiny", "--out", out),
         *("--constraint", "fpr <= 0.3", "--certify", "0.95", "--executor", "inline"),
         *("--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
     )
@@ -59,7 +68,7 @@ def test_the_same_rows_are_read_by_resume_and_verify(
     before = json.loads((out / "run.json").read_text())
     assert 300 < before["data"]["rows"] < ROWS
 
-    verified = elsewhere("verify", out, sorted_file)
+    verified = elsewhere("verify", out, data)
     assert verified.returncode == 0, verified.stderr
     assert "the data agree: CERTIFIED" in verified.stdout
 

@@ -1,0 +1,73 @@
+"""Parquet files in a time that is given: rows of all row groups, and the same again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.data import parquet_rows, timed_reading
+from automl_admm.data.parquet_rows import rows_in_time
+from automl_admm.data.shares import read_share, share_of_pieces
+from automl_admm.data.tables import read_table
+from automl_admm.data.timed_reading import read_again, read_in_time
+
+ROWS = 20_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All kinds of columns, some with gaps in one row group alone; sorted by class."""
+    row = np.arange(ROWS)
+    frame = pd.DataFrame({"row": row, "real": row / 7, "truth": row % 2 == 0})
+    frame["gap"] = frame["row"].astype("Int64").mask(row > 19_000)
+    frame["doubt"] = frame["truth"].astype("boolean").mask(row < 100)
+    frame["text"] = np.where(row % 3 == 0, "a", "b")
+    frame["town"] = pd.Categorical(np.where(row < 9000, "Ulm", "Bonn"))
+    frame["y"] = np.where(row < ROWS // 2, "no", "yes")
+    frame[7] = 1.0
+    frame.columns = frame.columns.astype(str)
+    path = tmp_path_factory.mktemp("large") / "large.parquet"
+    frame.sample(frac=1.0, random_state=0).sort_values("y").to_parquet(path, row_group_size=2500)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_rows, "BATCH", 300)
+    monkeypatch.setattr(timed_reading, "SHORT_BYTES", 0)
+
+
+def test_all_batches_together_are_the_table_as_it_is_read_whole(large: Path) -> None:
+    frame, share = read_in_time(large, 1e6)
+    assert share is None
+    pd.testing.assert_frame_equal(frame, read_table(large))
+
+
+@pytest.mark.parametrize("together", [64, 1])
+def test_where_the_time_ends_rows_of_all_groups_are_there(
+    large: Path, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_rows, "MOST_TOGETHER", together)
+    looks = iter([False] * 27)
+    frame, rows, pieces = rows_in_time(large, lambda: next(looks, True))
+    assert len(pieces) == 28 + 7
+    assert rows == ROWS
+    assert 0.2 < (frame["y"] == "yes").mean() < 0.8
+    share = share_of_pieces(large.stat().st_size, pieces, rows)
+    assert share is not None
+    assert share.part == len(frame) / ROWS
+    assert read_share(str(share)) == share
+    again = read_again(large, None, share)
+    assert list(again["row"]) == list(frame["row"])
+    whole = read_table(large)
+    expected = whole[whole["row"].isin(frame["row"])]
+    assert list(expected["row"]) == list(again["row"])
+
+
+def test_without_any_time_there_are_rows(large: Path) -> None:
+    frame, share = read_in_time(large, 0.0)
+    assert share is not None
+    assert len(frame) == 8 * 300
