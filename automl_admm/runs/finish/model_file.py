@@ -20,6 +20,7 @@ from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.runs.finish.moved_types import name_anew
 from automl_admm.runs.finish.trusted_types import TRUSTED
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
@@ -56,6 +57,7 @@ def _load(folder: RunFolder, content: bytes) -> Any:
     trusted = trusted_types(load_plugins())
     try:
         _refuse_bombs(folder, content)
+        content = name_anew(content)
         strange = sorted(set(skops.get_untrusted_types(data=content)) - trusted)
     except StoreError:
         raise
