@@ -29,7 +29,7 @@ TIDINESS = frozenset(
 
 @dataclass(frozen=True)
 class CompiledGrammar:
-    """A grammar's text, what it is called in messages, and the pipelines that it stands for."""
+    """A grammar's text, its name in messages, and its pipelines."""
 
     text: str
     name: str
@@ -45,8 +45,8 @@ def load_grammar(
 ) -> CompiledGrammar:
     """Load a grammar by registered name or by path.
 
-    `components` are those of the task at hand; `elsewhere` names those of other tasks, which
-    choices lose without a word. A rule may stand inside of itself `max_depth` times.
+    `components` are those of the task at hand; `elsewhere` names those of other tasks, silently
+    left out of choices. A rule may be nested in itself `max_depth` times.
     """
     path = find_grammar(source, grammars)
     text = read_grammar(path)
@@ -83,7 +83,7 @@ def analyse(
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
 ) -> tuple[dict[str, Node], list[Diagnostic]]:
-    """The rules as the task at hand has them, and everything that is wrong."""
+    """Return the rules for the task at hand, and all mistakes."""
     here = frozenset(plugin.name for plugin in components)
     try:
         grammar, problems = include(read(text), grammars or Registry("grammar"))

@@ -1,4 +1,4 @@
-"""What is wrong with a grammar, where, and how to mend it; and how that is shown."""
+"""Mistakes in a grammar with their places and remedies, and their display."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake. `help` says how to mend it, if that can be said."""
+    """One mistake. `help` says how to fix it, if known."""
 
     code: StrEnum
     span: Span
@@ -83,6 +83,6 @@ def _underlined(source: str, start: int, end: int) -> tuple[str, str]:
 
 
 def _printable(character: str) -> str:
-    """A character that cannot steer a terminal."""
+    """Return a character safe to print on a terminal."""
     harmless = character.isprintable() or character == "\t"
     return character if harmless else "\N{REPLACEMENT CHARACTER}"

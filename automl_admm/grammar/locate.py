@@ -1,4 +1,4 @@
-"""Where grammars are: by name among the registered ones, or as a file."""
+"""Find grammars: by name among the registered ones, or as a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BYTES = 256_000
 
 
 def packaged_grammars() -> list[Path]:
-    """The grammars that ship with the package.
+    """Return the grammars shipped with the package.
 
     A wheel has them inside the package; in a source tree they are beside it.
     """
@@ -23,7 +23,7 @@ def packaged_grammars() -> list[Path]:
 
 
 def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
-    """The file of a grammar. A text that is a registered name is that name, never a file."""
+    """Return the file of a grammar. A registered name never means a file."""
     if isinstance(source, str) and source in grammars:
         return grammars.get(source).path
     path = Path(source)

@@ -1,4 +1,4 @@
-"""The syntax tree of a grammar: frozen, and every node knows where it stands in the text."""
+"""The syntax tree of a grammar: frozen, every node with its place in the text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Before:
     span: Span
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Each name with the next one, which it stands before."""
+        """Pair each name with its successor."""
         labels = [name for name, _ in self.names]
         return tuple(pairwise(labels))
 
@@ -56,7 +56,7 @@ class Before:
 class Template:
     """A template in use: `any_order{a, b}`, `union{a, b}`, `stack{a}`, `by_type{a, b}`.
 
-    `before` says of the pieces of an `any_order` which stand before which; it is no piece itself.
+    `before` orders some pieces of an `any_order`; it is no piece itself.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several pieces; `x?` is the choice of x and none, in that order."""
+    """One of several pieces; `x?` is the choice of x and none, in this order."""
 
     alternatives: tuple[Node, ...]
     span: Span
@@ -93,7 +93,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What an argument is set to: a template of texts, as `int{"1", "9"}`, or one text alone."""
+    """The setting of an argument: a template of texts, as `int{"1", "9"}`, or one text alone."""
 
     kind: str | None
     texts: tuple[str, ...]
@@ -129,7 +129,7 @@ class Aliased:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """Something that Lark reads and a search space cannot use; the checks report it."""
+    """Lark syntax without a meaning for a search space; the checks report it."""
 
     what: str
     help: str
@@ -141,7 +141,7 @@ Node = Reference | Template | Sequence | Choice | Repetition | Call | Aliased | 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One component named in an `%import components`, or needed by a rule that is imported."""
+    """One component named in an `%import components`, or needed by an imported rule."""
 
     name: str
     span: Span
@@ -159,7 +159,7 @@ class RuleImport:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`name: body`; the span is that of the name."""
+    """`name: body`; the span covers the name."""
 
     name: str
     body: Node
@@ -168,7 +168,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A whole file, in the order in which it is written."""
+    """A whole file, in the order of its text."""
 
     imports: tuple[Import, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -178,7 +178,7 @@ class Grammar:
     rule_imports: tuple[RuleImport, ...] = ()
 
     def bodies(self) -> dict[str, Node]:
-        """The body of every rule by name; the first one where a name is defined twice."""
+        """Return the body of every rule by name; the first one for a name defined twice."""
         found: dict[str, Node] = {}
         for rule in self.rules:
             found.setdefault(rule.name, rule.body)
@@ -215,7 +215,7 @@ def choice(alternatives: tuple[Node, ...], span: Span) -> Node:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """The pieces that a node is made of."""
+    """Return the pieces of a node."""
     match node:
         case Template(arguments=parts) | Sequence(items=parts) | Choice(alternatives=parts):
             return parts
@@ -248,12 +248,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def references(node: Node) -> Iterator[Reference]:
-    """Every name that is used in a node, `none` included."""
+    """Return every name used in a node, `none` included."""
     return (item for item in walk(node) if isinstance(item, Reference))
 
 
 def names_used(node: Node) -> Iterator[tuple[str, Span]]:
-    """Every name of a rule or a component, and those of components that are called."""
+    """Return every name of a rule or a component, called components included."""
     for item in walk(node):
         if isinstance(item, Reference):
             yield item.name, item.span
@@ -262,7 +262,7 @@ def names_used(node: Node) -> Iterator[tuple[str, Span]]:
 
 
 def label(node: Node) -> str:  # noqa: PLR0911 - one for each kind of node
-    """How a piece is written in one line; the label of an alternative."""
+    """Return a piece as text in one line, the label of an alternative."""
     match node:
         case Reference(name):
             return plain_name(name)
@@ -284,7 +284,7 @@ def label(node: Node) -> str:  # noqa: PLR0911 - one for each kind of node
 
 
 def plain_name(name: str) -> str:
-    """The name of a rule as it is written, whatever level is meant."""
+    """Return the name of a rule as in the text, without its level."""
     return name.partition(LEVEL)[0]
 
 

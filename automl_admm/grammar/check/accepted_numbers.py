@@ -1,4 +1,4 @@
-"""Numbers that scikit-learn takes for an argument, by the constraints its estimators declare."""
+"""Valid numbers for an argument, by the declared constraints of scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from automl_admm.plugins.records import ComponentPlugin
 
 
 def why_refused(plugin: ComponentPlugin, name: str, value: Value) -> str | None:
-    """Return what scikit-learn takes instead of a value; None where it takes it, or is not asked.
+    """Describe the values accepted by scikit-learn; None if it accepts this one, or is unknown.
 
-    A factory says with `class_taking` which class gets a parameter as it is. Without that nothing
-    is known: what a plugin builds is not built for a check.
+    A factory names with `class_taking` the class to get a parameter unchanged. Without it nothing
+    is known: a check builds no component of a plugin.
     """
     class_taking = getattr(plugin.factory, "class_taking", None)
     taking = None if class_taking is None else class_taking(name, value)

@@ -1,4 +1,4 @@
-"""`before{a, b}` in an `any_order`: what can be wrong with it, and the pairs that it stands for."""
+"""`before{a, b}` in an `any_order`: its mistakes, and its pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Pair = tuple[int, int]
 
 
 def check_precedence(nodes: Iterable[Node]) -> Iterator[Diagnostic]:
-    """Find what no order can keep, or does not say of which pieces it speaks."""
+    """Find pairs impossible in any order, and pairs with unclear pieces."""
     for node in nodes:
         if not isinstance(node, Template):
             continue
@@ -26,7 +26,7 @@ def check_precedence(nodes: Iterable[Node]) -> Iterator[Diagnostic]:
 
 
 def check_repeated_pairs(nodes: Iterable[Node]) -> Iterator[Diagnostic]:
-    """Find what is said twice of one order."""
+    """Find pairs stated twice for one order."""
     for node in nodes:
         seen: set[tuple[str, str]] = set()
         for row in node.before if isinstance(node, Template) else ():
@@ -39,17 +39,17 @@ def check_repeated_pairs(nodes: Iterable[Node]) -> Iterator[Diagnostic]:
 
 
 def pairs_of(node: Template) -> tuple[Pair, ...]:
-    """The pairs of an order, as places among those of its pieces that are something."""
+    """Return the pairs of an order, as indices among its pieces without `none`."""
     return tuple(pair for pair, _ in _placed(node))
 
 
 def pieces_of(node: Template) -> list[str]:
-    """What the pieces of an order are called; `none` is no piece."""
+    """Return the names of the pieces of an order; `none` is no piece."""
     return [text for text in map(label, node.arguments) if text != NONE]
 
 
 def _placed(node: Template) -> Iterator[tuple[Pair, Before]]:
-    """The pairs whose two pieces are there, each with what says it."""
+    """Return the pairs with both pieces present, each with its source."""
     places = {text: place for place, text in enumerate(pieces_of(node))}
     for row in node.before:
         for earlier, later in row.pairs():
@@ -85,7 +85,7 @@ def _unknown(name: str, span: Span, pieces: list[str]) -> Diagnostic:
 
 
 def _check_cycles(node: Template, pieces: list[str]) -> Iterator[Diagnostic]:
-    """Report one cycle after another, each where the last of its pairs is said."""
+    """Report one cycle after another, each at the last of its pairs."""
     said: dict[Pair, Before] = {}
     for pair, row in _placed(node):
         if cycle := find_cycle([*said, pair]):

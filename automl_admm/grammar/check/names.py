@@ -1,7 +1,7 @@
-"""Everything that can be wrong with a syntax tree; no check stops at the first mistake.
+"""All checks of a syntax tree; none stops at the first mistake.
 
-Checks of *soundness* come first: what every later stage builds on. Checks of *tidiness* find what
-is surely not meant. What a grammar *means* (`meaning.py`) is looked at only if it is sound.
+Checks of *soundness* come first: every later stage builds on them. Checks of *tidiness* find surely
+unintended text. The *meaning* of a grammar (`productive`) is checked only if it is sound.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ MAX_REPEATS = 20
 
 
 def check(grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]) -> list[Diagnostic]:
-    """All mistakes of soundness and tidiness.
+    """Return all mistakes of soundness and tidiness.
 
-    `here` are the names of the components that the task has, `elsewhere` those of other tasks.
+    `here` are the names of the components for the task, `elsewhere` those of other tasks.
     """
     problems = list(_check_size(grammar))
     if problems:
@@ -55,7 +55,7 @@ def check(grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]) -> 
 def check_soundness(
     grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]
 ) -> list[Diagnostic]:
-    """Mistakes that leave open what the grammar says."""
+    """Find mistakes that make the meaning of the grammar unclear."""
     return [
         *_check_support(grammar),
         *_check_rule_names(grammar),
@@ -70,7 +70,7 @@ def check_soundness(
 
 
 def check_tidiness(grammar: Grammar) -> list[Diagnostic]:
-    """Mistakes that leave the meaning clear, and are surely not meant."""
+    """Find mistakes with a clear meaning, but surely unintended."""
     return [
         *_check_unused_rules(grammar),
         *_check_imports(grammar),
@@ -86,7 +86,7 @@ def nodes(grammar: Grammar) -> Iterator[Node]:
 
 
 def _check_size(grammar: Grammar) -> Iterator[Diagnostic]:
-    """A grammar is untrusted input: what is written is bounded before anything is compared."""
+    """Bound the size of the text before any comparison: a grammar is untrusted input."""
     size = sum(1 for _ in nodes(grammar)) + len(grammar.imports)
     if size > MAX_PIECES:
         message = f"the grammar has {size} pieces; {MAX_PIECES} are allowed"
@@ -169,7 +169,7 @@ def _check_templates(grammar: Grammar) -> Iterator[Diagnostic]:
 
 
 def _check_pieces(node: Template) -> Iterator[Diagnostic]:
-    """Every template has its own number of pieces, and some count only those that do something."""
+    """Check the number of pieces of every template; some do not count `none`."""
     written = len(node.arguments)
     real = sum(label(item) != NONE for item in node.arguments)
     if node.name == ANY_ORDER and real < 2:
@@ -279,7 +279,7 @@ def _help_repeated(part: Node, first: Node, owner: str) -> str:
 
 
 def _values_in(part: Node) -> list[object]:
-    """What the components of a part are given, wherever that stands in the file."""
+    """Return the arguments of the components in a part, wherever they stand in the file."""
     calls = (node for node in walk(part) if isinstance(node, Call))
     return [
         (call.component, argument.name, argument.given.kind, argument.given.texts)

@@ -1,6 +1,6 @@
-"""What may come before and after what: every path is followed to its estimator.
+"""Positions of pieces in a pipeline: every path is followed to its estimator.
 
-The rules are sound and their unfolded size is bounded, so that every way can be walked.
+The rules are sound and their unfolded size is bounded, so every path can be walked.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _no_estimator(path: tuple[str, ...], span: Span, owner: str) -> Diagnostic:
 
 
 def _check_followers(node: Node, roles: _Roles, *, after: bool) -> Iterator[Diagnostic]:
-    """Find what may follow an estimator; `after` says that one may have come before."""
+    """Find pieces after an estimator; `after` is True if one may have come before."""
     match node:
         case Reference(name) if name in roles.rules:
             yield from _check_followers(roles.rules[name], roles, after=after)
@@ -103,7 +103,7 @@ def _estimator_in(item: Node, name: str) -> Diagnostic:
 
 
 def _check_stacked(item: Node, roles: _Roles) -> Iterator[Diagnostic]:
-    """What is stacked is a pipeline of its own: each path through it ends in its estimator."""
+    """Check that each path through a stacked piece, a pipeline of its own, ends in an estimator."""
     yield from _check_followers(item, roles, after=False)
     path = _path_without_estimator(item, roles)
     if path is not None:
@@ -111,7 +111,7 @@ def _check_stacked(item: Node, roles: _Roles) -> Iterator[Diagnostic]:
 
 
 def _may_estimate(node: Node, roles: _Roles) -> bool:
-    """Whether the pipeline can end in a piece; an estimator that is stacked ends nothing."""
+    """Return True if a pipeline can end in a piece; a stacked estimator is no end."""
     if isinstance(node, Reference) and node.name in roles.rules:
         return _may_estimate(roles.rules[node.name], roles)
     if isinstance(node, Reference | Call):
@@ -122,7 +122,7 @@ def _may_estimate(node: Node, roles: _Roles) -> bool:
 
 
 def _path_without_estimator(node: Node, roles: _Roles) -> tuple[str, ...] | None:
-    """The components of the first way through a piece that meets no estimator."""
+    """Return the components of the first path through a piece without an estimator."""
     match node:
         case Reference(name) if name in roles.rules:
             return _path_without_estimator(roles.rules[name], roles)
@@ -151,7 +151,7 @@ def _last_span(node: Node) -> Span:
 
 
 def _check_columns(node: Node, rules: Mapping[str, Node], *, after: bool) -> Iterator[Diagnostic]:
-    """Find `by_type` behind a component: what columns hold is known of the raw table only."""
+    """Find `by_type` behind a component: the kinds of columns are known only for the raw table."""
     match node:
         case Reference(name) if name in rules:
             yield from _check_columns(rules[name], rules, after=after)
@@ -180,7 +180,7 @@ def _not_first(node: Template) -> Diagnostic:
 
 
 def _may_act(node: Node, rules: Mapping[str, Node]) -> bool:
-    """Whether a component can be in a piece."""
+    """Return True if a component can be in a piece."""
     if isinstance(node, Reference):
         return _may_act(rules[node.name], rules) if node.name in rules else node.name != NONE
     return isinstance(node, Call) or any(_may_act(child, rules) for child in children(node))

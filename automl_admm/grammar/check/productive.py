@@ -1,8 +1,7 @@
-"""What a sound grammar means for the task at hand, and what can be wrong with that.
+"""The meaning of a sound grammar for the task at hand, and its mistakes.
 
-Two steps, both over the rules in the order in which they need each other: leave out what the task
-does not have, and measure the tree before anybody unfolds it. `places` then looks at what may come
-before and after what.
+Two steps, both over the rules in dependency order: drop components of other tasks, and measure the
+tree before anybody unfolds it. `positions` then checks the order of pieces.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Rules = Mapping[str, Node]
 
 
 def dependency_order(rules: Rules) -> list[str]:
-    """The rules, each after those that it uses."""
+    """Return the rules, each after the rules it uses."""
     uses = {
         name: [r.name for r in references(body) if r.name in rules] for name, body in rules.items()
     }
@@ -48,18 +47,18 @@ def dependency_order(rules: Rules) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A piece that no pipeline of this task can have, and why."""
+    """A piece impossible in any pipeline of this task, and the reason."""
 
     span: Span
     reason: str
 
 
 def narrow(rules: Rules, absent: frozenset[str]) -> tuple[dict[str, Node], list[Diagnostic]]:
-    """The rules without components of other tasks, and the mistake if nothing is left.
+    """Return the rules without components of other tasks, and the mistake if nothing is left.
 
-    A choice loses such alternatives without a word, and those that go on below the last level of a
-    recursion. Where it loses all of them, so does whatever needs it, up to the next choice that
-    has another way.
+    A choice loses such alternatives silently, and those below the last level of a recursion. If it
+    loses all of them, every user of the choice is lost, up to the next choice with another
+    alternative.
     """
     found: dict[str, Node | Lost] = {}
     for name in dependency_order(rules):

@@ -1,10 +1,10 @@
-"""Parameters inside of rules: what a call narrows of a component's own ranges.
+"""Parameters inside of rules: a call narrows a component's own ranges.
 
     "forest" "(" "n_estimators" "=" log_int{"50", "200", "100"} "," "bootstrap" "=" "true" ")"
 
 `int`, `log_int`, `float` and `log_float` take two bounds, and as a third number the default;
-`choice` takes values, the first of them is the default; a value alone is fixed. What a call does
-not mention stays as the component declares it.
+`choice` takes values, the first of them is the default; a value alone is fixed. Other parameters
+stay as declared by the component.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Declared = Parameter | Choice
 
 
 class _MistakeError(Exception):
-    """What is wrong with one argument."""
+    """A mistake in one argument."""
 
     def __init__(self, code: Code, message: str, help_: str = "") -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class _MistakeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A parameter that is no longer searched."""
+    """A parameter with a fixed value, no longer searched."""
 
     name: str
     value: Value
@@ -84,7 +84,7 @@ def _check_call(call: Call, plugin: ComponentPlugin) -> Iterator[Diagnostic]:
 
 
 def _check_numbers(plugin: ComponentPlugin, item: Declared, new: Declared | Constant) -> None:
-    """Raise for a number that the estimator refuses; of listed values the component is sure."""
+    """Raise for a number refused by the estimator; listed values are valid by declaration."""
     if _known(item) is not None:
         return
     for value in _numbers_of(new):
@@ -110,10 +110,10 @@ def _numbers_of(new: Declared | Constant) -> tuple[Value, ...]:
 def arguments_of(
     plugin: ComponentPlugin, arguments: tuple[Argument, ...]
 ) -> tuple[list[Declared], list[Constant]]:
-    """What is searched of a component, and what is fixed, after a call.
+    """Return the searched and the fixed parameters of a component after a call.
 
-    A parameter that hangs on a choice goes where its alternatives went: it is left out with them,
-    and hangs on nothing where the choice is fixed to one of them.
+    A parameter conditional on a choice follows its alternatives: it is left out with them, and is
+    unconditional if the choice is fixed to one of them.
     """
     given = {argument.name: argument.given for argument in arguments}
     searched: list[Declared] = []
@@ -167,7 +167,7 @@ def narrowed(item: Declared, given: Given) -> Declared | Constant:
 
 
 def _known(item: Declared) -> dict[str, Value] | None:
-    """The values of a parameter that has a list of them, by how they are written."""
+    """Return the listed values of a parameter by their text."""
     if isinstance(item, Choice):
         return {_written(item.value(label)): item.value(label) for label in item.alternatives}
     return {_written(value): value for value in item.values} or None

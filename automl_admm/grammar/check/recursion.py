@@ -1,8 +1,8 @@
-"""Rules that lead back to themselves: which are mistakes, and how the others are cut.
+"""Recursive rules: mistakes among them, and the cut of the others at a depth.
 
 A rule may use itself, at the end or inside braces, as in `more: pca more | none`. It is cut at a
-depth: its copies are called `more`, `more@2`, `more@3`, …, and an alternative that would need one
-deeper still is left out. What comes out of here has no cycles.
+depth: its copies are called `more`, `more@2`, `more@3`, …, and alternatives in need of a deeper
+copy are left out. The result has no cycles.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Rules = Mapping[str, Node]
 
 
 def rules_used(body: Node, rules: Rules) -> set[str]:
-    """The rules that a body names."""
+    """Return the rules named in a body."""
     return {reference.name for reference in references(body) if reference.name in rules}
 
 
@@ -44,7 +44,7 @@ def rules_used(body: Node, rules: Rules) -> set[str]:
 
 
 def check_recursion(grammar: Grammar) -> Iterator[Diagnostic]:
-    """Find rules that begin with themselves, and rules that never come to an end."""
+    """Find left-recursive rules, and rules without an end."""
     rules = grammar.bodies()
     endless = set(rules) - _closure(rules, _ends)
     groups = _cyclic_groups({name: rules[name] for name in rules if name in endless})
@@ -57,7 +57,7 @@ def check_recursion(grammar: Grammar) -> Iterator[Diagnostic]:
 
 
 def _check_beginnings(rules: Rules) -> Iterator[Diagnostic]:
-    """Report one cycle of beginnings after another, each cut where it closes."""
+    """Report one left-recursive cycle after another, each cut at its last rule."""
     empty = _closure(rules, _may_be_empty)
     uses = {name: set(_beginnings(body, rules, empty)) for name, body in rules.items()}
     while (cycle := _find_cycle(uses)) is not None:
@@ -88,7 +88,7 @@ def _find_cycle(uses: Mapping[str, set[str]]) -> list[str] | None:
 
 
 def _closure(rules: Rules, holds: Callable[[Node, Rules, set[str]], bool]) -> set[str]:
-    """The rules of which something holds, that may hold of a rule by what it uses."""
+    """Return the rules with a property, inherited through the rules they use."""
     users: dict[str, list[str]] = {name: [] for name in rules}
     for name, body in rules.items():
         for used in rules_used(body, rules):
@@ -132,7 +132,7 @@ def _may_be_empty(node: Node, rules: Rules, known: set[str]) -> bool:
 
 
 def _beginnings(node: Node, rules: Rules, empty: set[str]) -> Iterator[str]:
-    """The rules that a pipeline of a node can begin with; braces begin with themselves."""
+    """Return the possible first rules of a node; braces begin with themselves."""
     match node:
         case Reference(name):
             yield from (name,) if name in rules else ()
@@ -167,7 +167,7 @@ def levelled(rules: Rules, depth: int) -> dict[str, Node]:
 
 
 def _reached(rules: Rules) -> list[str]:
-    """The rules in the order in which `start` leads to them, depth first."""
+    """Return the rules reached from `start`, depth first."""
     found: dict[str, None] = {}
     waiting = [*reversed(list(rules)), START]
     while waiting:
@@ -180,7 +180,7 @@ def _reached(rules: Rules) -> list[str]:
 
 
 def _cyclic_groups(rules: Rules) -> dict[str, tuple[str, ...]]:
-    """For each rule that leads back to itself all rules of its cycles, as they are written."""
+    """Return, for each recursive rule, all rules of its cycles, in the order of the text."""
     uses = {name: rules_used(body, rules) for name, body in rules.items()}
     below = {name: _all_below(name, uses) for name in rules}
     cyclic = [name for name in rules if name in below[name]]
@@ -206,7 +206,7 @@ def _lowered(
     groups: Mapping[str, tuple[str, ...]],
     rank: Mapping[str, int],
 ) -> Node:
-    """The body of one level: what it uses of its own cycles is on this level or the next."""
+    """Return the body of one level: rules of its own cycles are on this level or the next."""
     if isinstance(node, Reference):
         if node.name not in groups.get(owner, ()):
             return node

@@ -1,7 +1,7 @@
-"""`%import default (scaler, estimator)`: rules of grammars that are registered by name.
+"""`%import default (scaler, estimator)`: import rules of registered grammars.
 
-What an imported rule needs comes with it, under names that cannot clash: `reducer@default`. A
-grammar is looked up in the registry and nowhere else, so a text can open no file.
+The rules needed by an imported rule come with it, under names without clashes: `reducer@default`. A
+grammar is looked up only in the registry, so a text can open no file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from automl_admm.plugins.registry import Registry
 def include(
     grammar: Grammar, grammars: Registry[GrammarPlugin], around: tuple[str, ...] = ()
 ) -> tuple[Grammar, list[Diagnostic]]:
-    """The grammar with all rules that it imports; `around` are the grammars that import it."""
+    """Return the grammar with all imported rules; `around` are the importing grammars."""
     problems: list[Diagnostic] = []
     for wanted in grammar.rule_imports:
         plugin = _find(wanted, grammars)
@@ -89,7 +89,7 @@ def _missing(wanted: RuleImport, source: Grammar) -> Iterator[Diagnostic]:
 
 
 def _joined(grammar: Grammar, wanted: RuleImport, source: Grammar) -> Grammar:
-    """Add the wanted rules, those that they need, and the components of all of them."""
+    """Add the wanted rules, their dependencies, and the components of all of them."""
     rules = source.bodies()
     own = {item.name: item.span for item in wanted.names if item.name in rules}
     needed = _needed(list(own), rules)
@@ -107,7 +107,7 @@ def _joined(grammar: Grammar, wanted: RuleImport, source: Grammar) -> Grammar:
 
 
 def _needed(names: list[str], rules: Mapping[str, Node]) -> list[str]:
-    """The rules and all that they lead to, in the order in which they are met."""
+    """Return the rules and their dependencies, in the order of discovery."""
     found: dict[str, None] = {}
     waiting = list(reversed(names))
     while waiting:
@@ -119,7 +119,7 @@ def _needed(names: list[str], rules: Mapping[str, Node]) -> list[str]:
 
 
 def _moved(node: Node, span: Span, names: Mapping[str, str]) -> Node:
-    """The node under its new names; all of it stands where it is imported."""
+    """Return the node under its new names; its place is that of the import."""
     if isinstance(node, Reference):
         return Reference(names.get(node.name, node.name), span)
     if isinstance(node, Call):

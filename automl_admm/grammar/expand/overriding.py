@@ -1,7 +1,7 @@
-"""`%override` and `%extend`: what a grammar changes of rules and components that it imports.
+"""`%override` and `%extend`: changes to imported rules and components.
 
-An override gives a rule another body, or a component other ranges wherever it stands; an extension
-gives a rule more alternatives.
+An override gives a rule another body, or a component other ranges everywhere; an extension gives a
+rule more alternatives.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from automl_admm.grammar.tree import (
 
 
 def override(grammar: Grammar) -> tuple[Grammar, list[Diagnostic]]:
-    """The grammar as its overrides and extensions have it, and what is wrong with them."""
+    """Apply the overrides and extensions of a grammar, and return their mistakes."""
     problems: list[Diagnostic] = []
     bodies = grammar.bodies()
     calls: dict[str, Call] = {}

@@ -2,16 +2,16 @@
 
 Names are shown to users and kept in stores, so they follow from the text alone:
 
-- a choice has the name of the rule that it is the body of: `scaler: a | b` is "scaler";
+- a choice as the body of a rule has its name: `scaler: a | b` is "scaler";
 - a choice inside a sequence has the rule's name and a number: "start.1", "start.2";
 - a repetition is a choice of a number: "start.1" takes "1", "2" or "3";
 - `any_order` has the rule's name and "order": "start.order";
-- a rule that is an alternative of a choice is named below it: "estimator.boosting", and so is all
-  that stands in it; a rule in a sequence is not: sequences do not show in names, nor do branches;
-- a rule that only names another rule lends it its own name;
+- a rule as an alternative of a choice is named below it, with all of its content:
+  "estimator.boosting"; sequences and branches do not show in names;
+- a rule with only another rule as its body lends it its own name;
 - a component's parameter is named after the choice or rule around it, the component and the
   argument: "estimator.random_forest.n_estimators";
-- what would have a taken name gets a number: "scaler#2".
+- a taken name gets a number: "scaler#2".
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def unfold(rules: Mapping[str, Node], components: Registry[ComponentPlugin]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a node is unfolded.
+    """The place of a node in the unfolded tree.
 
-    `path` names the decisions and components here, `above` stands before the rules used here, and
-    `when` is what makes the place active.
+    `path` names the decisions and components here, `above` is the prefix of the rules used here,
+    and `when` is the condition for the place to be active.
     """
 
     path: str
@@ -72,7 +72,7 @@ class _Unfolding:
     taken: set[str] = field(default_factory=set)
 
     def claim(self, name: str) -> str:
-        """The name, or with a number where it is taken."""
+        """Return the name, with a number if it is taken."""
         number, free = 1, name
         while free in self.taken:
             number += 1
@@ -81,7 +81,7 @@ class _Unfolding:
         return free
 
     def rule(self, name: str, path: str, place: _Place) -> Shape:
-        """Unfold a rule under a path that is claimed for it."""
+        """Unfold a rule under a path claimed for it."""
         body = self.rules[name]
         while isinstance(body, model.Reference) and body.name in self.rules:
             body = self.rules[body.name]
@@ -92,7 +92,7 @@ class _Unfolding:
         return self.node(body, replace(place, path=path))
 
     def node(self, node: Node, place: _Place) -> Shape:  # noqa: PLR0911 - one for each kind
-        """Unfold whatever stands at a place."""
+        """Unfold the node at a place."""
         match node:
             case model.Reference(name) if name in self.rules:
                 path = self.claim(_below(place.above, label(node)))
@@ -116,7 +116,7 @@ class _Unfolding:
                 raise AssertionError(what)
 
     def claim_numbered(self, path: str) -> str:
-        """The first of path.1, path.2, … that is free."""
+        """Return the first free name of path.1, path.2, …."""
         number = 1
         while f"{path}.{number}" in self.taken:
             number += 1
@@ -131,7 +131,7 @@ class _Unfolding:
         return Alternatives(name, branches)
 
     def alternative(self, node: Node, choice: str, text: str) -> Shape:
-        """What a choice leads to: a rule has a path of its own below the choice."""
+        """Unfold an alternative of a choice; a rule has a path of its own below the choice."""
         place = _Place(choice, choice, Condition(choice, (text,)))
         node = node.item if isinstance(node, model.Aliased) else node
         if isinstance(node, model.Reference) and node.name in self.rules:
@@ -163,7 +163,7 @@ class _Unfolding:
         return Stack(*pieces) if node.name == model.STACK else ByType(*pieces)
 
     def ordered(self, node: model.Template, place: _Place) -> Shape:
-        """The order variables o of `any_order`, and the pieces that they put in order."""
+        """Return the order variables o of `any_order`, and the ordered pieces."""
         name = self.claim(_below(place.path, "order"))
         kept = [item for item in node.arguments if label(item) != NONE]
         pairs = pairs_of(node)
@@ -187,7 +187,7 @@ class _Unfolding:
 
 
 def _inner(item: Parameter | Choice, path: str, when: Condition | None) -> Condition | None:
-    """A component's own condition on one of its choices, which hangs on the place in turn."""
+    """Return a component's own condition on one of its choices, nested in that of the place."""
     if item.when is None:
         return when
     return Condition(_below(path, item.when.decision), item.when.alternatives)

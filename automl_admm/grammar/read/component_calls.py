@@ -26,7 +26,7 @@ class _BrokenError(Exception):
 
 
 def begins_call(waiting: deque[Tree[Any]]) -> bool:
-    """Whether the next pieces are a name in quotes and an opening parenthesis."""
+    """Return True if the next pieces are a name in quotes and an opening parenthesis."""
     return len(waiting) > 1 and _text(waiting[0]) is not None and _text(waiting[1]) == "("
 
 
@@ -47,7 +47,7 @@ def read_call(waiting: deque[Tree[Any]]) -> Node:
 def _arguments(
     waiting: deque[Tree[Any]], last: Tree[Any]
 ) -> tuple[tuple[Argument, ...], Tree[Any]]:
-    """Take the arguments and the closing parenthesis, which comes back, too."""
+    """Read the arguments and the closing parenthesis; return both."""
     arguments: list[Argument] = []
     while _text(last := _next(waiting, last)) != ")":
         if arguments and _text(last) != ",":
@@ -87,7 +87,7 @@ def _next(waiting: deque[Tree[Any]], last: Tree[Any]) -> Tree[Any]:
 
 
 def _text(tree: Tree[Any]) -> str | None:
-    """What a literal says; None for all that is no literal."""
+    """Return the text of a literal; None for anything else."""
     if tree.data != "literal":
         return None
     try:

@@ -1,7 +1,7 @@
-"""Text → syntax tree, by the grammar of grammars that Lark ships.
+"""Text → syntax tree, by Lark's own grammar of grammars.
 
-What Lark can read and a search space cannot use becomes an `Unsupported` node, so that the checks
-can report all of it; only a text that is no Lark grammar at all raises.
+Lark syntax without a meaning for a search space becomes an `Unsupported` node, so the checks can
+report all of it; only a text outside of Lark's syntax raises.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ReadingError(Exception):
 
 
 def read(text: str) -> Grammar:
-    """Parse a grammar; raises `ReadingError` where it breaks Lark's own syntax."""
+    """Parse a grammar; raise `ReadingError` at a break of Lark's own syntax."""
     from lark.exceptions import UnexpectedInput
 
     if len(text) > MAX_CHARACTERS:
@@ -85,7 +85,7 @@ def read(text: str) -> Grammar:
 
 @cache
 def _parser() -> Lark:
-    """Lark's own meta grammar as a parser, with `%extend`, which it lacks: 33 ms once a process."""
+    """Return a parser of Lark's meta grammar plus `%extend`: 33 ms once a process."""
     from lark import Lark
 
     source = files("lark").joinpath("grammars", "lark.lark").read_text("utf-8")
@@ -174,7 +174,7 @@ def _word(part: Any) -> str:
 
 
 def _node(tree: Tree[Any], around: Span, depth: int) -> Node:
-    """A part of a rule; `around` is where an empty part is reported."""
+    """Read a part of a rule; an empty part is reported at `around`."""
     span = around if tree.meta.empty else _span(tree.meta)
     if depth > MAX_NESTING:
         message = "the parentheses are nested too deep"
@@ -196,7 +196,7 @@ def _joined(tree: Tree[Any], span: Span, depth: int) -> Node:
 
 
 def _row(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
-    """The pieces of a row, of which several literals can be one call."""
+    """Read the pieces of a row; several literals can be one call."""
     waiting = deque(map(_bare, tree.children))
     parts: list[Node] = []
     while waiting:
@@ -208,7 +208,7 @@ def _row(tree: Tree[Any], span: Span, depth: int) -> tuple[Node, ...]:
 
 
 def _bare(tree: Tree[Any]) -> Tree[Any]:
-    """What stands in an expression that nothing is done to."""
+    """Return the content of an expression without an operator."""
     return tree.children[0] if tree.data == "expr" and tree.children[1] is None else tree
 
 
@@ -255,7 +255,7 @@ def _repeated(tree: Tree[Any], span: Span, depth: int) -> Node:
 
 
 def _whole(number: str) -> int:
-    """A number of repetitions; of one with very many digits it only matters that it is large."""
+    """Read a number of repetitions; one with very many digits is just large."""
     return int(number[:MAX_DIGITS]) if len(number) > MAX_DIGITS else int(number)
 
 
@@ -302,7 +302,7 @@ def _unexpected(kind: str, token: str) -> str:
 
 
 def _help(expected: frozenset[str], found: str) -> str:
-    """What to write instead, from what the parser would have taken."""
+    """Suggest what to write, from the tokens expected by the parser."""
     if expected == {"COLON", "DOT", "LBRACE"}:
         return "A rule reads 'name: a | b', in lower case; a line that goes on begins with '|'."
     in_braces = "RBRACE" in expected or expected == {"REGEXP", "RULE", "STRING", "TOKEN"}

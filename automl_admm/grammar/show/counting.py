@@ -1,8 +1,8 @@
-"""How large a pipeline space is, counted over its shape: nothing is enumerated.
+"""The size of a pipeline space, counted without enumeration.
 
-A *shape* is what the choices and orders that stand in the grammar make of it; a *selection* settles
-the components' own unordered parameters as well (the kernel of an svm). Both are numbers of
-derivations: what two ways through the grammar lead to counts twice, as a search meets it twice.
+A *shape* settles the choices and orders of the grammar; a *selection* settles the components' own
+unordered parameters as well (the kernel of an svm). Both are numbers of derivations: a pipeline
+with two derivations counts twice, as a search meets it twice.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def measure(pipelines: PipelineSpace) -> Facts:
 
 
 def count_shapes(shape: Shape) -> int:
-    """The number of shapes: Σ over alternatives, Π over pieces, and T! for an order of T pieces.
+    """Count the shapes: Σ over alternatives, Π over pieces, and T! for an order of T pieces.
 
-    Where pieces of an order stand before others, the permutations that keep to it are counted.
+    With `before` pairs in an order, only the permutations in keeping with them are counted.
     """
     return _count(shape, lambda module: 1)  # noqa: ARG005 - a component is one shape
 
 
 def count_selections(pipelines: PipelineSpace) -> int:
-    """The number of different selections that the search space has."""
+    """Count the different selections of the search space."""
     decisions = pipelines.space.decisions
     choices = {item.name: item for item in decisions if isinstance(item, Choice)}
     return _count(pipelines.shape, lambda module: _settings(module, choices))
@@ -78,7 +78,7 @@ def _count(shape: Shape, ways: Callable[[Module], int]) -> int:
 
 
 def _settings(module: Module, choices: Mapping[str, Choice]) -> int:
-    """The number of ways to settle a component's choices, some of which hang on others."""
+    """Count the settings of a component's choices, conditions included."""
     own = [choices[name] for _, name in module.parameters if name in choices]
     names = {choice.name for choice in own}
 
@@ -93,7 +93,7 @@ def _settings(module: Module, choices: Mapping[str, Choice]) -> int:
 
 
 def _lengths(shape: Shape) -> tuple[int, int]:
-    """The least and the most components that a pipeline can have."""
+    """Return the least and the largest number of components of a pipeline."""
     if isinstance(shape, Module):
         return 1, 1
     lengths = [_lengths(item) for item in parts_of(shape)]
@@ -104,5 +104,5 @@ def _lengths(shape: Shape) -> tuple[int, int]:
 
 
 def _depth(shape: Shape) -> int:
-    """How deep choices, orders and branches are nested."""
+    """Return the nesting depth of choices, orders and branches."""
     return max((1 + _depth(item) for item in parts_of(shape)), default=0)

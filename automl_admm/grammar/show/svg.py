@@ -150,7 +150,7 @@ def _titled(box: Box, title: str) -> Box:
 
 
 def _framed(box: Box, title: str) -> Box:
-    """A box in a frame of broken lines that says what it means."""
+    """Draw a box in a labelled frame of broken lines."""
     inner = max(box.width, LETTER * len(title))
     width, above, below = inner + 2 * GAP, box.above + GAP + TITLE, box.below + GAP
     size = f'x="0" y="{-above:.1f}" width="{width:.1f}" height="{above + below:.1f}"'
@@ -176,5 +176,5 @@ def _text(text: str, kind: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that is no markup, without the characters that XML cannot have."""
+    """Escape text for XML, without the characters forbidden there."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

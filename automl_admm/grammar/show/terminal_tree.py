@@ -29,7 +29,7 @@ BRANCHES: Mapping[type, str] = {
 
 
 def draw_tree(shape: Shape, title: str) -> Tree:
-    """The structure as a tree: what a sequence consists of stands one below the other."""
+    """Draw the structure as a tree: the pieces of a sequence stand one below the other."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -45,7 +45,7 @@ def draw_tree(shape: Shape, title: str) -> Tree:
 
 
 def caption(shape: Shape) -> str:
-    """A piece in a few words, without what it consists of."""
+    """Return a piece in a few words, without its parts."""
     match shape:
         case Module(component, parameters):
             return f"{component}({', '.join(name for name, _ in parameters)})"
@@ -61,7 +61,7 @@ def caption(shape: Shape) -> str:
 
 
 def _labelled(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """The parts of a piece, each with the label that tells it apart if its caption does not."""
+    """Return the parts of a piece, each with a label unless its caption has it."""
     match shape:
         case Alternatives(branches=named) | Ordered(items=named):
             for label, item in named:
@@ -75,7 +75,7 @@ def _labelled(shape: Shape) -> Iterator[tuple[str, Shape]]:
 
 
 def _says(item: Shape, label: str) -> bool:
-    """Whether the caption of an item says its label."""
+    """Return True if the caption of an item contains its label."""
     match item:
         case Module(component):
             return component == label

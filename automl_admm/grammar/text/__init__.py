@@ -1,1 +1,1 @@
-"""Read pipelines that are written as text, and match them with a grammar."""
+"""Read pipelines written as text, and match them with a grammar."""

@@ -19,7 +19,7 @@ NEIGHBOURS = 8
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Decisions with what they take, and parameters with their places on [0, 1]."""
+    """Decisions with their labels, and parameters with their places on [0, 1]."""
 
     picks: tuple[tuple[str, Pick], ...] = ()
     units: tuple[tuple[str, float], ...] = ()
@@ -28,7 +28,7 @@ class Bound:
 def bind(
     module: Module, step: WrittenStep, declared: Mapping[str, Choice | Parameter]
 ) -> Bound | TextError:
-    """What a step says of a module's parameters; those that it leaves out take their defaults."""
+    """Read a step's values for a module's parameters; missing ones take their defaults."""
     try:
         _check_names(module, step)
         return _bind(module, step, declared)
@@ -76,7 +76,7 @@ def _inactive(argument: Argument, item: Choice | Parameter, module: Module) -> T
 
 
 def _label(argument: Argument, item: Choice) -> str:
-    """The label that a value stands for."""
+    """Return the label of a value."""
     labels = item.alternatives
     found = next((label for label in labels if same(item.value(label), argument.value)), None)
     if found is None:
@@ -85,7 +85,7 @@ def _label(argument: Argument, item: Choice) -> str:
 
 
 def _unit(argument: Argument, parameter: Parameter) -> float:
-    """The place on [0, 1] that a value has."""
+    """Return the place of a value on [0, 1]."""
     if parameter.values:
         pairs = enumerate(parameter.values, start=int(parameter.low))
         found = next((place for place, v in pairs if same(v, argument.value)), None)
@@ -105,10 +105,10 @@ def _unit(argument: Argument, parameter: Parameter) -> float:
 
 
 def _real_unit(number: float, parameter: Parameter) -> float:
-    """The place whose value is this number, of which six digits count.
+    """Return the place with this number as its value, to six digits.
 
-    Near zero within a wide range the way to the unit interval and back costs digits, so that the
-    places beside the computed one are tried as well.
+    Near zero within a wide range the way to the unit interval and back loses digits, so the
+    neighbouring places are tried as well.
     """
     wanted = min(max(float(f"{number:.6g}"), parameter.low), parameter.high)
     below = above = parameter.to_unit(number)
@@ -120,7 +120,7 @@ def _real_unit(number: float, parameter: Parameter) -> float:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values are written alike: to Python true is 1, to a reader it is not."""
+    """Return True if two values are written alike: for Python true is 1, for a reader it is not."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 

@@ -1,9 +1,9 @@
-"""Text → candidate: a pipeline written as text, found in the language of a pipeline space.
+"""Text → candidate: find a pipeline written as text in a pipeline space.
 
-This is the inverse of `shape.render`. Matching goes by (shape, row, place): what a shape can cover
-from a place is worked out once, so that its time is bounded by the product of their numbers; an
-order, which has more, is bounded by the steps that are allowed. Where a text can be read in several
-ways, the way that is written first in the grammar is taken.
+This is the inverse of `pipeline_space.render`. The ends of a shape from a place are computed once
+for each (shape, row, place), so the time is bounded by the product of their numbers; orders have
+more, and are bounded by a number of steps. An ambiguous text is read by the first way in the
+grammar.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ COMMENT = "#"
 
 
 def parse(text: str, pipelines: PipelineSpace, name: str = "pipeline") -> Candidate:
-    """The candidate that a text stands for; what is left out takes its default.
+    """Return the candidate of a text; missing arguments take their defaults.
 
-    Raises `ConfigurationError` with the place of the first mistake; `name` is what the text is
-    called there.
+    Raise `ConfigurationError` with the place of the first mistake; `name` is the name of the text
+    in this message.
     """
     try:
         return _language(pipelines).candidate(read_row(text))
@@ -59,9 +59,9 @@ def parse(text: str, pipelines: PipelineSpace, name: str = "pipeline") -> Candid
 
 
 def parse_lines(text: str, pipelines: PipelineSpace, name: str) -> tuple[Candidate, ...]:
-    """The candidates of a file, one a line; empty lines and those that begin with # say nothing.
+    """Return the candidates of a file, one a line; empty lines and comments (#) are skipped.
 
-    Raises `ConfigurationError` with a mistake of every line that has one.
+    Raise `ConfigurationError` with the first mistake of every line.
     """
     language = _language(pipelines)
     found: dict[str, Candidate] = {}
@@ -81,7 +81,7 @@ def parse_lines(text: str, pipelines: PipelineSpace, name: str) -> tuple[Candida
 
 
 def _language(pipelines: PipelineSpace) -> _Language:
-    """What texts are matched against."""
+    """Return the language to match texts against."""
     modules: dict[str, list[Module]] = {}
     for module in all_modules(pipelines.shape):
         modules.setdefault(module.component, []).append(module)
@@ -93,14 +93,14 @@ def _language(pipelines: PipelineSpace) -> _Language:
 
 @dataclass(frozen=True)
 class _Language:
-    """A pipeline space, its modules by component, and what it searches by name."""
+    """A pipeline space, its modules by component, and its searched axes by name."""
 
     pipelines: PipelineSpace
     modules: Mapping[str, list[Module]]
     declared: Mapping[str, Choice | Parameter]
 
     def candidate(self, row: Row) -> Candidate:
-        """The candidate that a row stands for."""
+        """Return the candidate of a row."""
         self.check(row)
         found = _Matching(self.declared).whole(self.pipelines.shape, row)
         space = self.pipelines.space
@@ -114,7 +114,7 @@ class _Language:
         return space.candidate(space.complete(picks), theta)
 
     def check(self, row: Row) -> None:
-        """Raise if there is a step that no module can be, wherever it stands."""
+        """Raise for a step without a matching module anywhere."""
         for step in _steps(row):
             modules = self.modules.get(step.component)
             if modules is None:
@@ -153,7 +153,7 @@ def _flat(found: Found) -> Iterator[Bound]:
 
 @dataclass
 class _Failure:
-    """How far a text could be read, and what would have gone on from there."""
+    """The farthest readable place of a text, and the possible continuations there."""
 
     span: Span = field(default_factory=lambda: Span(0, 0, 0, 0))
     found: Written | None = None
@@ -163,7 +163,7 @@ class _Failure:
     def note(
         self, row: Row, place: int, expected: str | None, problem: TextError | None = None
     ) -> None:
-        """Take note of what did not go on; what came less far is forgotten."""
+        """Remember a failure; forget those at earlier places."""
         item = row.items[place] if place < len(row.items) else None
         span = row.end if item is None else item.span
         if span < self.span:
@@ -201,21 +201,21 @@ class _Matching:
     steps: int = 0
 
     def whole(self, shape: Shape, row: Row) -> Found:
-        """What a row says that a shape covers from its beginning to its end; raises if not."""
+        """Return the decisions of a row that a shape covers completely; raise if it does not."""
         found = self.all_of(shape, row)
         if found is None:
             raise self.failure.error()
         return found
 
     def all_of(self, shape: Shape, row: Row) -> Found | None:
-        """What a row says, None if the shape does not cover it."""
+        """Return the decisions of a row, None if the shape does not cover it."""
         ends = self.ends(shape, row, 0)
         if ends and len(row.items) not in ends:
             self.failure.note(row, max(ends), None)
         return ends.get(len(row.items))
 
     def ends(self, shape: Shape, row: Row, place: int) -> Ends:
-        """Where a shape that begins at a place can end, each with what is said up to there."""
+        """Return the possible ends of a shape from a place, each with the decisions up to there."""
         self.spend(row)
         key = (id(shape), id(row), place)
         if key not in self.known:
@@ -223,7 +223,7 @@ class _Matching:
         return self.known[key]
 
     def spend(self, row: Row) -> None:
-        """Count a step; a text that can be read in very many ways is given up."""
+        """Count a step; give up a text with very many readings."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             message = "the text can be read in too many ways"
@@ -322,7 +322,7 @@ class _Matching:
         return reached
 
     def _rest(self, shape: Ordered, order: tuple[int, ...], row: Row, place: int) -> Found | None:
-        """What it says that the items not in an order are nothing; None if one cannot be."""
+        """Return the decisions to empty the remaining items of an order; None if impossible."""
         others = [i for i in range(len(shape.items)) if i not in order]
         empty = [self.ends(shape.items[i][1], row, place).get(place) for i in others]
         known = tuple(found for found in empty if found is not None)
@@ -330,16 +330,16 @@ class _Matching:
 
 
 def _too_late(shape: Ordered, number: int, later: int, item: Written) -> TextError:
-    """What is wrong with an item that stands behind one which it must stand before."""
+    """Say the mistake of an item behind one of its successors."""
     name, other = shape.items[number][0], shape.items[later][0]
     message = f"'{name}' stands before '{other}' in this order, not behind it"
     return _error(TextCode.NOT_IN_LANGUAGE, item.span, message)
 
 
 def _order_bound(shape: Ordered, order: tuple[int, ...]) -> Bound:
-    """The pick of an order: as it is written in the grammar, if that comes to the same.
+    """Return the pick of an order: as in the grammar, if this comes to the same.
 
-    The items that are nothing go where the precedence lets them.
+    Empty items go to any place allowed by the precedence.
     """
     every = arrange(range(len(shape.items)), shape.precedence)
     is_written = list(order) == [i for i in every if i in order]

@@ -1,8 +1,7 @@
-"""Pipelines written as text, before anybody knows what they mean: `impute() pca(n_components=3)`.
+"""The syntax of pipelines written as text: `impute() pca(n_components=3)`.
 
 A text is a row of steps, `name(argument=value, …)` with values as in JSON, and of branches,
-`name{row, row}`, where `none` is the empty row. Whatever breaks this raises `TextError`, with its
-place.
+`name{row, row}`; `none` is the empty row. Any other text raises `TextError`, with its place.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class TextError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """`name=value`, and where both stand."""
+    """`name=value`, and the places of both."""
 
     name: str
     value: Value
@@ -65,7 +64,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class WrittenStep:
-    """`component(argument=value)`; the span is that of the name."""
+    """`component(argument=value)`; the span covers the name."""
 
     component: str
     arguments: tuple[Argument, ...]
@@ -82,7 +81,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class WrittenBranches:
-    """`kind{row, row}`; the span is that of the kind."""
+    """`kind{row, row}`; the span covers the kind."""
 
     kind: str
     parts: tuple[Row, ...]
@@ -100,7 +99,7 @@ class _Token:
 
 
 def read_row(text: str, first_line: int = 1) -> Row:
-    """Read a pipeline; `first_line` is the line of a file in which the text begins."""
+    """Read a pipeline; `first_line` is its first line in a file."""
     if len(text) > MAX_CHARACTERS:
         message = f"a pipeline has at most {MAX_CHARACTERS} characters"
         raise _error(Span(first_line, 1, first_line, 1), message, code=TextCode.TOO_LARGE)
@@ -139,11 +138,11 @@ class _Reading:
 
     @property
     def next(self) -> _Token:
-        """The token that comes."""
+        """Return the next token."""
         return self.tokens[self.place]
 
     def is_sign(self, text: str) -> bool:
-        """Whether this sign comes."""
+        """Return True if this sign comes next."""
         return self.next.kind == "sign" and self.next.text == text
 
     def take(self) -> _Token:
@@ -152,14 +151,14 @@ class _Reading:
         return self.tokens[self.place - 1]
 
     def demand(self, sign: str, help_: str, closing: str = "") -> _Token:
-        """Go on by this sign; `closing` is the one that might stand there instead."""
+        """Skip this sign, or raise; `closing` is the possible alternative."""
         if not self.is_sign(sign):
             due = f"'{sign}' or '{closing}'" if closing else f"'{sign}'"
             raise _error(self.next.span, f"{_shown(self.next)} stands where {due} is due", help_)
         return self.take()
 
     def row(self, depth: int) -> Row:
-        """Items up to whatever is none."""
+        """Read items up to the first token that begins none."""
         if depth > MAX_NESTING:
             message = f"the text is nested more than {MAX_NESTING} deep"
             raise _error(self.next.span, message, code=TextCode.TOO_LARGE)
@@ -240,7 +239,7 @@ def _value(token: _Token) -> Value:
 
 
 def _number(text: str) -> float | int:
-    """A whole number as one; of a very long one, which Python would refuse, the size."""
+    """Read a whole number; one too long for Python becomes its size."""
     is_whole = re.fullmatch(r"-?\d+", text) is not None
     return int(text) if is_whole and len(text) <= MOST_DIGITS else float(text)
 
