@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -139,8 +141,19 @@ def _say(message: str, code: int) -> int:
 
 def _say_of_system(problem: OSError) -> int:
     """What the system refuses is no mistake of this program: a folder that is gone, a full disk."""
+    if problem.errno == errno.ENOENT and problem.filename is None and not _has_folder():
+        reason = "the working folder was removed. Change into another one."
+        return _say(reason, StoreError.exit_code)
     named = "" if problem.filename is None else f" '{problem.filename}'"
     reason = problem.strerror or type(problem).__name__
     if problem.errno in NO_ROOM:
         return _say(f"no room left:{named} {reason}. Free some and go on.", DISK_FULL)
     return _say(f"the system refuses{named}: {reason}.", StoreError.exit_code)
+
+
+def _has_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Finished, Task
 
@@ -30,7 +31,13 @@ class TaskFolders:
         """An empty folder; what an earlier task of this number left is no result of this one."""
         folder = self.scratch / f"task-{task.number}"
         remove_tree(folder)
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir()
+        except FileNotFoundError:
+            raise StoreError(
+                f"'{self.scratch}' was removed while the run went on.",
+                hint="Begin the run anew.",
+            ) from None
         return folder
 
     def hand_out(self, finished: Finished, folder: Path, *, keep: bool) -> Finished:

@@ -105,6 +105,30 @@ def test_a_model_that_does_not_fit_the_disk(fit, mount, tmp_path, seen):
     seen(f"exit {ended.code}: {(ended.out or ended.err).splitlines()[0][:60]}")
 
 
+def limited_to(kind: int, most: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(kind, (most, most))
+
+
+@pytest.mark.fault(
+    "F24",
+    injected="ulimit -f: the log cannot be made, cannot grow; the model of 8 MB does not fit",
+    expected="exit 8 and one line, or another model; no half file",
+)
+@pytest.mark.parametrize("most", [2_000, 40_000, 3 * MEGABYTE])
+def test_files_that_may_not_grow(fit, tmp_path, seen, most):
+    small = limited_to(resource.RLIMIT_FSIZE, most)
+    ended = fit(tmp_path, ("has_a_big_model", "gaussian_nb"), preexec_fn=small)
+    assert ended.code in ((0, 8) if most > MEGABYTE else (8,)), ended.err
+    assert (tmp_path / "out" / "model.skops").exists() == (ended.code == 0)
+    assert not any(name.endswith(".partial") for name in names_in(tmp_path / "out"))
+    assert "Traceback" not in ended.err
+    if ended.code:
+        assert ended.err.count("\n") == 1
+        assert "no room left" in ended.err
+    assert ended.left == []
+    seen(f"exit {ended.code}: {(ended.err or ended.out).splitlines()[0][:60]}")
+
+
 @pytest.mark.fault(
     "F25", injected="a run folder below a file", expected="exit 2, what cannot be made"
 )
@@ -141,10 +165,6 @@ def test_a_strange_place(fit, tmp_path, seen):
     modes = {path.stat().st_mode & 0o077 for path in (tmp_path / name).rglob("*")}
     assert modes == {0}
     seen("exit 0; files are the user's alone")
-
-
-def limited_to(kind: int, most: int) -> Callable[[], None]:
-    return lambda: resource.setrlimit(kind, (most, most))
 
 
 @pytest.mark.fault("F26", injected="ulimit -n 64, two workers", expected="works")

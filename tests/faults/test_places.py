@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from automl_admm.cli.commands.fit import slug
 
 pytestmark = pytest.mark.timeout(400)
 
+NAPS = ("naps_0", "naps_1", "naps_2", "naps_3")
 HEALTHY = ("decision_tree", "gaussian_nb")
 NAMES = {
     "a-b": "a/b",
@@ -107,3 +109,74 @@ def test_a_folder_that_is_not_free(fit, tmp_path, seen):
     assert not (tmp_path / "nowhere").exists()
     assert [path.name for path in (tmp_path / "used").iterdir()] == ["mine.txt"]
     seen(f"exit 2: {dangling.err.strip()[7:]} exit 2: {used.err.strip()[7:]}")
+
+
+@pytest.mark.fault(
+    "F25",
+    injected="the run folder, or the working folder with it, is removed while the run goes on",
+    expected="exit 7, one line; nothing is claimed to be saved",
+)
+@pytest.mark.parametrize("removed", ["out", "."])
+@pytest.mark.parametrize("executor", ["local", "inline"])
+def test_a_run_folder_that_is_removed(begin, tmp_path, seen, removed, executor):
+    place = tmp_path / "work"
+    place.mkdir()
+    run = begin(place, ("gaussian_nb", *NAPS), "--executor", executor)
+    run.wait_for_rows(1)
+    shutil.rmtree(place / removed, ignore_errors=True)
+    ended = run.end()
+    assert ended.code == 7, (ended.out, ended.err)
+    assert ended.err.count("\n") == 1
+    assert "was removed" in ended.err
+    assert "saved in" not in ended.out
+    assert not (place / "out").exists()
+    assert ended.left == []
+    seen(f"exit 7: {ended.err.strip()[-60:]}")
+
+
+@pytest.mark.fault(
+    "F25",
+    injected="the working folder is removed, the run folder lies elsewhere",
+    expected="works",
+)
+def test_a_working_folder_that_is_removed(begin, tmp_path, seen):
+    place = tmp_path / "work"
+    place.mkdir()
+    run = begin(place, ("gaussian_nb", *NAPS), out=str(tmp_path / "out"))
+    run.wait_for_rows(1)
+    shutil.rmtree(place)
+    ended = run.end()
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "out" / "model.skops").is_file()
+    seen("exit 0, with its model")
+
+
+@pytest.mark.fault(
+    "F25",
+    injected="the working folder is gone before the start",
+    expected="exit 7, one line; with --out elsewhere it works",
+)
+def test_a_start_in_a_folder_that_is_gone(table, tmp_path, seen):
+    place = tmp_path / "work"
+    command = [
+        *(sys.executable, "-P", "-m", "automl_admm", "fit", str(table), "--target", "buys", "-q"),
+        *("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline"),
+    ]
+    codes = []
+    for more in ((), ("--out", str(tmp_path / "out"))):
+        place.mkdir()
+        done = subprocess.run(
+            ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "-", *command, *more],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        codes.append(done.returncode)
+        assert "Traceback" not in done.stderr
+        if not more:
+            assert done.stderr.count("\n") == 1
+            assert "the working folder was removed" in done.stderr
+    assert codes == [7, 0]
+    assert (tmp_path / "out" / "model.skops").is_file()
+    seen("exit 7 without --out, exit 0 with it")

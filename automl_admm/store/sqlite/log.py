@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from automl_admm.core.errors import StoreError
 from automl_admm.core.problem import Evaluation
 from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
 from automl_admm.store.rescue.backup import copy_pages
@@ -57,6 +58,7 @@ class SqliteStore:
             self._release()
             raise
         self.version, self._run = facts.version, facts.run
+        self._place = _place_of(path)
         self._progress = StoreState(facts.rows, 0)
         self._begun: set[str] = set()
         if self._lock is not None:
@@ -71,6 +73,7 @@ class SqliteStore:
 
     def begin(self, number: int, key: str, text: str) -> None:
         """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+        self._demand_its_file()
         me = self._me
         row = (key, number, storable(text), me.host, me.pid, me.start)
         database = self._database
@@ -85,12 +88,21 @@ class SqliteStore:
         A key that is known is ignored, unless the search did not let that evaluation end
         (`cancelled`, `lost`): then the later result takes its place.
         """
+        self._demand_its_file()
         with explaining(self._files.store), transaction(self._database):
             added = self._put(evaluation)
         self._begun.discard(evaluation.key)
         self._progress = StoreState(self._progress.rows + added, self._progress.changes + 1)
         if self._lock is not None:
             self._lock.note(self._run, self._progress.rows)
+
+    def _demand_its_file(self) -> None:
+        """Raise where the file was removed or replaced: SQLite would go on with what is no more."""
+        if _place_of(self._files.store) != self._place:
+            raise StoreError(
+                f"'{self._files.store}' was removed or replaced while the run went on.",
+                hint="Begin the run anew.",
+            )
 
     def _put(self, evaluation: Evaluation) -> int:
         """How many more rows there are than before."""
@@ -173,6 +185,8 @@ class SqliteStore:
             with suppress(sqlite3.Error):
                 # So the file is all there is, for whoever copies it or reads it from a CD.
                 self._database.execute(f"PRAGMA busy_timeout={LAST_PATIENCE_MS}")
+                # A connection that has read nothing yet does not see the log that a backup made.
+                self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 self._database.execute("PRAGMA journal_mode=DELETE")
         with suppress(sqlite3.Error):
             self._database.close()
@@ -181,3 +195,12 @@ class SqliteStore:
     def _release(self) -> None:
         if self._lock is not None:
             self._lock.release()
+
+
+def _place_of(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from any other, whatever its name; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

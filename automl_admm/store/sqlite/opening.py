@@ -94,9 +94,13 @@ def build(store: Path, run: str) -> None:
     """Make an empty store under the name that is its own until it is published."""
     partial = partial_name(store)
     partial.unlink(missing_ok=True)
-    connection = sqlite3.connect(partial, isolation_level=None)
-    with closing(connection) as database, transaction(database):
-        create_tables(database, run)
+    try:
+        connection = sqlite3.connect(partial, isolation_level=None)
+        with closing(connection) as database, transaction(database):
+            create_tables(database, run)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def publish(store: Path) -> None:

@@ -252,3 +252,28 @@ def test_the_number_of_what_was_cut_short_is_given_anew(
             (1, evaluation(1).key),
             (2, "another"),
         ]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_closed_store_is_one_file_without_a_log_beside_it(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "store.sqlite"
+    for create in (True, False):  # made, then gone on with; nothing need have been read or written
+        with closing(SqliteStore(path, create=create, write=not create)) as store:
+            for _ in range(count):
+                store.append(DONE)
+    names = {found.name for found in tmp_path.iterdir()}
+    assert names == {"store.sqlite", "store.json", "store.lock", "store.bak"}
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_whose_file_is_gone_keeps_nothing_in_silence(
+    tmp_path: Path, *, replaced: bool
+) -> None:
+    path = tmp_path / "store.sqlite"
+    with closing(SqliteStore(path, create=True)) as store:
+        path.rename(tmp_path / "elsewhere")
+        if replaced:
+            path.write_bytes((tmp_path / "elsewhere").read_bytes())
+        for change in (lambda: store.append(DONE), lambda: store.begin(1, "k1", "tree()")):
+            with pytest.raises(StoreError, match="was removed or replaced while the run went on"):
+                change()
