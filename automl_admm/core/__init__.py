@@ -1,5 +1,6 @@
-"""Records and protocols that every other package speaks in; numpy and nothing else.
+"""Records and protocols shared by every other package; numpy and nothing else.
 
-Nothing of this project is imported here. Begin with `problem` (what is searched) and `space`
-(axes and candidates), then `protocols` (the promises of solvers and executors).
+Import nothing of this project here. Begin with `problem` (limits, evaluations and sub-problems) and
+`space` (axes and candidates), then read `protocols` (the promises of solvers and executors).
+`errors` and `messages` hold all that users read when something is wrong.
 """

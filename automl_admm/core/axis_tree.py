@@ -1,6 +1,6 @@
-"""The axes of a box as a tree: which of them count at a point, and what is left to try.
+"""The axes of a box as a tree: the active axes at a point, and the points left to try.
 
-For solvers that know categories and conditions, ours and those of plugins.
+For solvers of categories and conditions, ours and those of plugins.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ import numpy as np
 
 from automl_admm.core.space import Array, Parameter
 
+# Points equal to six digits are one point: a value has six significant digits, too.
 DIGITS = 6
+# Draws before the search for an unknown point becomes a walk.
 DRAWS = 64
 Spot = tuple[int | None, int]
 
 
 class AxisTree:
-    """The axes of a box, each below the places of the category that it hangs on.
+    """The axes of a box, each below the places of the category it depends on.
 
-    An axis that allows one place only is left out, and what hangs on it moves up. Axes that do
-    not count stand at their defaults. A condition on what is no axis of this box holds.
+    An axis of a single place is left out, and axes below it move up. Inactive axes stand at their
+    defaults. A condition on anything but an axis of this box is taken to hold.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -34,39 +36,41 @@ class AxisTree:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether any axis counts at some points only."""
+        """True if any axis is active at some points only."""
         searched = [axis for axis, p in enumerate(self._parameters) if p.high > p.low]
         return any(axes and parent in searched for (parent, _), axes in self._hanging.items())
 
     def parameter(self, axis: int) -> Parameter:
-        """The parameter of an axis."""
+        """Return the parameter of an axis."""
         return self._parameters[axis]
 
     def below(self, parent: int | None = None, place: int = 0) -> tuple[int, ...]:
-        """The axes that count because an axis is at a place; without one, those that always do."""
+        """Return the axes made active by an axis at a place; without one, those always active."""
         found: list[int] = []
         for axis in self._hanging[parent, place]:
             parameter = self._parameters[axis]
+            # An axis of one place always takes it, so its children count here.
             found.extend([axis] if parameter.high > parameter.low else self.below(axis))
         return tuple(found)
 
     def places(self, axis: int) -> int:
-        """How many places an integer or a category has."""
+        """Return the number of places of an integer or a category."""
         return int(self._parameters[axis].high - self._parameters[axis].low) + 1
 
     def whole(self, axis: int, unit: float) -> int:
-        """The number of a place of a grid."""
+        """Return the number of a place of a grid."""
         parameter = self._parameters[axis]
         return round(parameter.to_number(parameter.project(unit)))
 
     def resting(self) -> Array:
-        """A new point with every axis at its default."""
+        """Return a new point with every axis at its default."""
         return self._resting.copy()
 
     def counting(self, point: Array) -> list[int]:
-        """The axes that count at a point, a parent before what hangs on it."""
+        """Return the active axes at a point, a parent before its children."""
         found, waiting = [], list(self.below())
         while waiting:
+            # First in, first out: a parent leaves before its children enter.
             axis = waiting.pop(0)
             found.append(axis)
             if self._parameters[axis].is_category:
@@ -75,43 +79,45 @@ class AxisTree:
         return found
 
     def settle(self, point: Array) -> Array:
-        """The point as it is evaluated: on its grids, what does not count at its default."""
+        """Return the point as it is evaluated: on its grids, inactive axes at their defaults."""
         settled = self.resting()
         for axis in self.counting(point):
             settled[axis] = self._parameters[axis].project(point[axis])
         return settled
 
     def key(self, point: Array) -> bytes:
-        """What two points share if they are one thing to evaluate."""
+        """Return a key, equal for points that are the same to evaluate."""
         settled = self.settle(point)
+        # Adding 0.0 turns −0.0 into 0.0: their bytes differ.
         rounded = np.round(settled, DIGITS) + 0.0
-        for axis in self._grids:  # places of a wide grid are nearer than the digits tell
+        for axis in self._grids:  # places of a wide grid may agree in all digits
             rounded[axis] = self.whole(axis, settled[axis])
         return bytes(rounded.tobytes())
 
     def draw(self, rng: np.random.Generator, taken: Collection[bytes]) -> Array | None:
-        """A uniform point that is not taken; None where there is none."""
+        """Draw a uniform point not taken; None if there is none."""
         for _ in range(draws(self.size, len(taken))):
             point = self.settle(np.array([self._uniform(p, rng) for p in self._parameters]))
             if self.key(point) not in taken:
                 return point
-        # A walk ends soon: little more than what is taken can lie before the first that is not.
+        # A walk ends soon: only taken points can come before the first one not taken.
         walk = self._walk(self.below(), self.resting()) if self.size < math.inf else ()
         return next((point for point in walk if self.key(point) not in taken), None)
 
     def _uniform(self, parameter: Parameter, rng: np.random.Generator) -> float:
+        # On a log scale a whole number is as likely as its cell is wide.
         if not parameter.is_integer or parameter.log:
             return float(rng.random())
         return parameter.to_unit(float(rng.integers(int(parameter.low), int(parameter.high) + 1)))
 
     def _combinations(self, axes: Sequence[int]) -> float:
-        """Π over the axes of Σ over the places of each of the points of all that hangs there."""
+        """Return Π over the axes of Σ over the places of each of the points below it."""
         counts = [self._points(axis) for axis in axes]
-        # A whole number may be too large to be multiplied by infinity.
+        # Python cannot multiply a huge whole number by infinity.
         return math.inf if math.inf in counts else math.prod(counts)
 
     def _points(self, axis: int) -> float:
-        """The points of an axis and of all that hangs there."""
+        """Return the number of points of an axis and of all axes below it."""
         parameter = self._parameters[axis]
         if not parameter.is_category:
             return self.places(axis) if parameter.is_integer else math.inf
@@ -120,7 +126,7 @@ class AxisTree:
         return math.inf if math.inf in counts else sum(counts)
 
     def _walk(self, axes: tuple[int, ...], point: Array) -> Iterator[Array]:
-        """Every point of a tree of grids."""
+        """Yield every point of a tree of grids."""
         if not axes:
             yield point.copy()
             return
@@ -129,24 +135,26 @@ class AxisTree:
         for place in range(self.places(axis)):
             point[axis] = parameter.to_unit(parameter.low + place)
             yield from self._walk((*self.below(axis, place), *others), point)
+        # The walk reuses one point: leave the axis as the other branches expect it.
         point[axis] = self._resting[axis]
 
 
 def draws(size: float, taken: int) -> int:
-    """How many draws may miss before what is not taken is looked for.
+    """Return the number of draws allowed to miss before a walk looks for an untaken point.
 
-    What is taken may have been drawn with the same seed: then it all comes once more. Where half
-    of the points are taken or more, looking for one is quick.
+    The taken points may have been drawn with the same seed: then they all come once more. If half
+    of the points or more are taken, a walk finds one quickly.
     """
     return DRAWS + taken if size > 2 * taken else DRAWS
 
 
 def _hanging(parameters: Sequence[Parameter]) -> defaultdict[Spot, list[int]]:
-    """For each place of each category the axes that hang there; under None those without one."""
+    """Return for each place of each category the axes below it; under None those without one."""
     axes = {parameter.name: axis for axis, parameter in enumerate(parameters)}
     hanging: defaultdict[Spot, list[int]] = defaultdict(list)
     for axis, parameter in enumerate(parameters):
         when = parameter.when
+        # Nothing here can decide a foreign condition.
         if when is None or when.decision not in axes:
             hanging[None, 0].append(axis)
             continue

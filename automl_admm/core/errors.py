@@ -1,7 +1,7 @@
-"""Every error that a user can meet: one line (what, where, how to mend it) and an exit code.
+"""Every error a user can meet: one line (what, where, how to mend it) and an exit code.
 
-Nothing else leaves the library on bad input; a bug in our own code raises whatever it raises.
-Wrong settings and wrong data are `ValueError`s as well, as users of scikit-learn expect.
+Nothing else leaves the library on bad input; a bug in our own code raises its own exception. Wrong
+settings and wrong data are `ValueError`s as well, as users of scikit-learn expect.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-# Parameters of the estimators whose option on the command line has another name.
+# Parameters of the estimators with another name on the command line.
 OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         "constraints": "--constraint",
@@ -30,17 +30,17 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
 )
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
-# The disk is full, the quota is, or the file is as large as this process may make it.
+# The disk is full, the quota is used up, or the file has reached this process's size limit.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to do, in the words of those who ask: parameters in Python, options in a shell.
+    """An instruction in the user's vocabulary: parameters in Python, options in a shell.
 
-    Settings stand in braces by their names in Python; `python` is another text for Python, where
-    it is not the same that has to be done.
+    Settings stand in braces by their names in Python; `python` is another text for Python, if the
+    user must do something else there.
     """
 
     text: str
@@ -48,21 +48,24 @@ class Remedy:
 
     def __str__(self) -> str:
         text = self.text if self.python is None else self.python
+        # Without its braces a setting is Python as it stands.
         return SETTING.sub(lambda found: found[0][1:-1], text)
 
     def on_command_line(self) -> str:
-        """Return the text that names options."""
+        """Return the text with options."""
         return SETTING.sub(_as_option, self.text)
 
 
 def _as_option(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    # A text in Python's quotes needs none in a shell (39 is the quote).
     return option if value is None else f"{option} {value.strip(chr(39))}"
 
 
+# The README names the exit codes and scripts rely on them: never reuse one.
 class AutomlAdmmError(Exception):
-    """The root of the tree; `exit_code` is what the command line ends with."""
+    """The root of all errors; `exit_code` is the exit code of the command line."""
 
     exit_code = 1
 
@@ -75,7 +78,7 @@ class AutomlAdmmError(Exception):
         return self.message if self.hint is None else f"{self.message} {self.hint}"
 
     def on_command_line(self) -> str:
-        """Return the line that names options where `str` names parameters."""
+        """Return the line with options instead of parameters."""
         hint = self.hint.on_command_line() if isinstance(self.hint, Remedy) else self.hint
         return self.message if hint is None else f"{self.message} {hint}"
 
@@ -87,7 +90,7 @@ class ConfigurationError(AutomlAdmmError, ValueError):
 
 
 class UnknownNameError(ConfigurationError):
-    """A name that nothing is registered under; without a hint the nearest known one is named."""
+    """An unregistered name; without a hint the message suggests the nearest known one."""
 
     def __init__(
         self, kind: str, name: str, known: Iterable[str], *, hint: str | Remedy | None = None
@@ -118,7 +121,7 @@ class NoSuccessError(AutomlAdmmError):
 
 
 class InfeasibleError(AutomlAdmmError):
-    """Nothing within the limits was found; `closest` is the result with the least violation."""
+    """No result within the limits; `closest` is the result with the least violation."""
 
     exit_code = 5
 
@@ -130,7 +133,7 @@ class InfeasibleError(AutomlAdmmError):
 
 
 class NotCertifiedError(AutomlAdmmError):
-    """Nothing could be certified; `closest` is the result that was tested, which may be fine."""
+    """No certified result; `closest` is the tested result, and may be fine."""
 
     exit_code = 6
 
@@ -154,29 +157,31 @@ class DiskFullError(AutomlAdmmError):
 
 
 class FallbackWarning(UserWarning):
-    """There was not the time to evaluate anything: what `fit` gives is a makeshift model."""
+    """No time to evaluate anything: the model of `fit` is a makeshift."""
 
 
 class LimitWarning(UserWarning):
-    """A limit cannot be certified on the rows there are, or does not hold on rows held out."""
+    """A limit cannot be certified on the present rows, or does not hold on rows held out."""
 
 
 class EvaluatorLostError(AutomlAdmmError):
-    """The process that evaluates dies whenever it is started; what is known until then is kept."""
+    """The evaluating process dies at every start; earlier results are kept."""
 
 
 def reason_of(problem: BaseException) -> str:
-    """What an exception says in its first line, with a full stop; of one without words its kind."""
+    """Return an exception's first line with a full stop; its class name if it has no text."""
     said = str(problem).strip().splitlines()
     return f"{said[0].rstrip('.')}." if said else f"{type(problem).__name__}."
 
 
 def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
-    """Say which of the known names is meant, or list them."""
+    """Suggest the closest known names, or list them."""
     names = sorted(set(map(str, known)))
     lowered: dict[str, list[str]] = {}
     for known_name in names:
+        # Several known names may differ in case alone.
         lowered.setdefault(known_name.casefold(), []).append(known_name)
+    # Compare without case: a name in the wrong case is the nearest of all.
     closest = difflib.get_close_matches(name.casefold(), lowered, n=2, cutoff=0.6)
     near = [known_name for match in closest for known_name in lowered[match]][:2]
     if near:

@@ -1,8 +1,8 @@
-"""What a constraint saw on some rows, kept so that its value and an exact bound follow from it.
+"""Evidence of a constraint on some rows: it gives the value and an exact bound on it.
 
-A number alone says nothing of how sure it is. A constraint function therefore may return one of
-these records: the search uses its `value`, a certificate tests what stands behind it. A function
-that returns a bare number is an `Estimate`, which no certificate can rest on.
+A number alone does not tell its own uncertainty. A constraint function may therefore return one of
+these records: the search uses its `value`, a certificate tests the data behind it. A bare number
+becomes an `Estimate`; no certificate can rest on one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
 
 
+# Checked with isinstance, so that a plugin's own record counts without inheriting.
 @runtime_checkable
 class Evidence(Protocol):
-    """Anything that has a value; NaN says that the rows do not tell."""
+    """Anything with a value; NaN means unknown on these rows."""
 
     @property
     def value(self) -> float:
@@ -29,21 +30,21 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number that is the same on any rows: a size, a count of columns."""
+    """A number independent of the rows: a size, a count of columns."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number of which nothing more is known."""
+    """A number with nothing more known about it."""
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many events in so many independent trials; `of` says which rows the trials are."""
+    """A number of events in independent trials; `of` names the rows counted as trials."""
 
     events: int
     trials: int
@@ -57,7 +58,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mean:
-    """The mean of independent values that cannot lie outside of [lowest, highest]."""
+    """The mean of independent values bounded by [lowest, highest]."""
 
     values: Array
     lowest: float
@@ -71,7 +72,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Scores of positive and of negative rows: what an AUROC is computed from."""
+    """Scores of positive and of negative rows, the evidence of an AUROC."""
 
     positives: Array
     negatives: Array
@@ -81,7 +82,7 @@ class Ranking:
         """AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻)."""
         if not len(self.positives) or not len(self.negatives):
             return math.nan
-        # Looked up in order, a million scores take a quarter of the time.
+        # Searching sorted scores takes a quarter of the time for a million of them.
         ordered, sought = np.sort(self.negatives), np.sort(self.positives)
         below = np.searchsorted(ordered, sought, side="left")
         at_most = np.searchsorted(ordered, sought, side="right")
@@ -90,7 +91,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timing:
-    """Seconds, or parts of them, of calls made one after the other; the limit is on a quantile."""
+    """Times of calls made one after the other, in one unit; the limit is on a quantile."""
 
     values: Array
     quantile: float
@@ -109,7 +110,7 @@ class Gap:
 
     @property
     def value(self) -> float:
-        """max − min over groups; NaN if a group's rows do not tell."""
+        """max − min over groups; NaN if a group's value is unknown."""
         values = _values(self.groups.values())
         return max(values) - min(values) if values else math.nan
 
@@ -126,12 +127,13 @@ class Ratio:
         values = _values(self.groups.values())
         if not values:
             return math.nan
+        # Equal rates of 0 are no disparity.
         return min(values) / max(values) if max(values) > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Largest:
-    """The largest of several (equalized odds: of the gaps in TPR and in FPR)."""
+    """The largest of several values (equalized odds: the gaps in TPR and in FPR)."""
 
     parts: Mapping[str, Evidence]
 
@@ -143,26 +145,28 @@ class Largest:
 
 
 def _values(evidence: Iterable[Evidence]) -> list[float]:
-    """All values, or none if one of them is unknown."""
+    """Return all values, or an empty list if one of them is unknown."""
+    # Comparing with NaN is always False, so `max` would silently drop an unknown group.
     values = [one.value for one in evidence]
     return [] if any(map(math.isnan, values)) else values
 
 
 def as_evidence(found: object) -> Evidence:
-    """What a constraint function returned; a bare number is an estimate.
+    """Return a constraint function's result as evidence; a bare number is an estimate.
 
-    What is neither raises a TypeError that shows it. A number of NumPy's or a text has no `value`.
+    Anything else raises a TypeError that shows it. A number of NumPy or a text has no `value`.
     """
     if isinstance(found, Evidence):
         return found
     try:
+        # Not isinstance: NumPy's numbers are numbers, too.
         return Estimate(float(found))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"it returned {say_value(found)} where a number is due") from None
 
 
 def why_unknown(evidence: Evidence) -> str:
-    """Why the rows do not tell the value, in words; empty if they do."""
+    """Return the reason for an unknown value, in words; empty for a known one."""
     if not math.isnan(evidence.value):
         return ""
     if isinstance(evidence, Gap | Ratio):
@@ -173,7 +177,7 @@ def why_unknown(evidence: Evidence) -> str:
 
 
 def explain_unknown(evidence: Evidence) -> str:
-    """The same as a clause that stands alone: "it has no negative rows"."""
+    """Return the reason as a clause of its own: "it has no negative rows"."""
     reason = why_unknown(evidence)
     return f"it {reason}" if reason.startswith(("has ", "gives ")) else reason
 
@@ -187,7 +191,7 @@ def _first_unknown(parts: Mapping[str, Evidence], kind: str) -> str:
 
 
 def _what_is_missing(evidence: Evidence) -> str:
-    """Which rows there are none of, as what could be said of a group of rows."""
+    """Return the kind of rows missing, as a statement about a group of rows."""
     if isinstance(evidence, Rate) and not evidence.trials:
         return f"has no {evidence.of}"
     if isinstance(evidence, Ranking):

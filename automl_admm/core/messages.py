@@ -1,4 +1,4 @@
-"""A value in the words of a message: one line, of plain Python, and never a long one."""
+"""Values in messages: one line of plain Python, never a long one."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ class _Words(reprlib.Repr):
 
     def repr1(self, x: Any, level: int) -> str:
         if isinstance(x, np.datetime64 | np.timedelta64 | np.longdouble):
+            # `item` would change their type or lose digits.
             return str(x)
         return super().repr1(x.item() if isinstance(x, np.generic) else x, level)
 
     def repr_instance(self, x: Any, level: int) -> str:
-        """Write an object as it writes itself; its text is anybody's code, and may not be had."""
+        """Write an object by its own text; any code may stand behind that, and it may raise."""
         del level
         try:
             return repr(x)
-        except Exception:  # noqa: BLE001 - a text that cannot be had is no reason to stop
+        except Exception:  # noqa: BLE001 - a failing repr is no reason to stop
             return f"a {type(x).__name__}"
 
 

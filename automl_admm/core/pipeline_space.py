@@ -1,7 +1,7 @@
-"""The tree of a pipeline space: what a selection means, module by module.
+"""The tree of a pipeline space: the pipeline of each selection, module by module.
 
-The grammar compiler makes it, the pipeline builder and the text form read it. It knows names
-only: nothing here imports a component.
+The grammar compiler makes it; the pipeline builder and the text form read it. It knows names only:
+nothing here imports a component.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Modules one after another; an empty one is what `none` stands for."""
+    """Modules one after another; an empty one is `none`."""
 
     items: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """The branch that a choice takes, by label."""
+    """The branches of a choice, by label."""
 
     decision: str
     branches: tuple[tuple[str, Shape], ...]
@@ -41,7 +41,7 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Modules in the order that an order decision gives them, by label.
+    """Modules arranged by an order decision, by label.
 
     `precedence` is that of the decision: pairs (earlier, later) of places in `items`.
     """
@@ -60,14 +60,14 @@ class Union:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The predictions of a piece as features beside those that arrive."""
+    """The predictions of a piece as features beside its inputs."""
 
     item: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class ByType:
-    """A way for the number columns and one for the category columns, their outputs joined."""
+    """A path for the number columns and one for the category columns, their outputs joined."""
 
     numeric: Shape
     categorical: Shape
@@ -88,14 +88,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """A place of a concrete pipeline where data flow through several parts side by side."""
+    """A place of a concrete pipeline with data flowing through several parts side by side."""
 
     kind: BranchKind
     parts: tuple[tuple[Item, ...], ...]
 
     @property
     def is_empty(self) -> bool:
-        """Whether no part holds a component: such branches pass the data on."""
+        """True if no part holds a component: such branches pass the data on."""
         return not any(occupied(part) for part in self.parts)
 
 
@@ -104,28 +104,28 @@ Item = Step | Branches
 
 @dataclass(frozen=True)
 class PipelineSpace:
-    """A search space together with what its selections mean as pipelines."""
+    """A search space together with the pipelines of its selections."""
 
     space: SearchSpace
     shape: Shape
 
     def steps(self, candidate: Candidate) -> tuple[Item, ...]:
-        """The concrete pipeline that a candidate stands for, integers on their grids."""
+        """Return the concrete pipeline of a candidate, integers on their grids."""
         values = self.space.values(candidate)
         flow = flow_of(self.shape, candidate.selection)
         return tuple(_item(piece, candidate.selection, values) for piece in flow)
 
     def text(self, candidate: Candidate) -> str:
-        """The pipeline as text, all parameters written out."""
+        """Return the pipeline as text, all parameters written out."""
         return render(self.steps(candidate))
 
     def key(self, candidate: Candidate) -> str:
-        """A hash that two candidates share if they are one pipeline on the same share of rows."""
+        """Return a hash, equal for equal pipelines on the same share of rows."""
         return content_hash(keyed(self.text(candidate), candidate))
 
 
 def flow_of(shape: Shape, selection: Selection) -> Iterator[Module | Union | Stack | ByType]:
-    """What data flow through one after another in a selection: components and branches."""
+    """Yield the components and branches of a selection in the order of the data flow."""
     match shape:
         case Sequence(items):
             for item in items:
@@ -141,7 +141,7 @@ def flow_of(shape: Shape, selection: Selection) -> Iterator[Module | Union | Sta
 
 
 def all_modules(shape: Shape) -> Iterator[Module]:
-    """Every component that a space mentions, in the order in which it is written."""
+    """Yield every component of a space, in the order of writing."""
     if isinstance(shape, Module):
         yield shape
     for item in parts_of(shape):
@@ -149,7 +149,7 @@ def all_modules(shape: Shape) -> Iterator[Module]:
 
 
 def parts_of(shape: Shape) -> tuple[Shape, ...]:
-    """The pieces that a shape is made of, taken or not."""
+    """Return all pieces of a shape, chosen or not."""
     match shape:
         case Sequence(items) | Union(items):
             return items
@@ -178,19 +178,20 @@ def _item(
 
 
 def _step(module: Module, values: Values) -> Step:
-    """A module with the values of its parameters; those whose condition fails are left out."""
+    """Return a module with its parameters' values; leave out those with a failing condition."""
     active = [(argument, values[name]) for argument, name in module.parameters if name in values]
+    # An order is structure, not an argument.
     plain = [(argument, value) for argument, value in active if not isinstance(value, tuple)]
     return Step(module.component, (*module.fixed, *plain))
 
 
 def occupied(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The items that do something: branches without a component are left out."""
+    """Return the working items: leave out branches without a component."""
     return tuple(item for item in items if isinstance(item, Step) or not item.is_empty)
 
 
 def all_steps(items: Iterable[Item]) -> Iterator[Step]:
-    """The components of a concrete pipeline, those in branches included."""
+    """Yield the components of a concrete pipeline, those in branches included."""
     for item in items:
         if isinstance(item, Step):
             yield item
@@ -207,6 +208,7 @@ def render(items: Iterable[Item]) -> str:
 def _rendered(item: Item) -> str:
     if isinstance(item, Step):
         return f"{item.component}({', '.join(map(_argument, item.values))})"
+    # An empty branch reads `none`, as in a grammar.
     return f"{item.kind}{{{', '.join(render(part) or 'none' for part in item.parts)}}}"
 
 
@@ -216,10 +218,12 @@ def _argument(pair: tuple[str, Value]) -> str:
 
 
 def keyed(text: str, candidate: Candidate) -> str:
-    """What to hash for the key of a candidate with this text: the fidelity is part of it."""
+    """Return the text to hash for a candidate's key: the fidelity is part of it."""
+    # Fewer rows are another evaluation; the plain text is the key of the whole one.
     return text if candidate.fidelity == 1.0 else f"{text} @ {candidate.fidelity:.6g}"
 
 
 def content_hash(text: str) -> str:
-    """A short stable hash: equal text, equal key, in any process."""
+    """Return a short stable hash: equal text, equal key, in any process."""
+    # 96 bits: a collision among a million pipelines is out of the question.
     return hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -1,6 +1,6 @@
-"""What crosses every boundary: limits, evaluations, observations, sub-problems, the state.
+"""Records shared by all parts: limits, evaluations, observations, sub-problems, the state.
 
-All records are frozen; the spaces that they speak of are in `automl_admm.core.space`.
+All records are frozen; the spaces they refer to are in `automl_admm.core.space`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from automl_admm.core.space import Array, Candidate, Parameter, SearchSpace, Sel
 
 PointT = TypeVar("PointT")
 
-# In the details of an evaluation: the class that all rows are called, where it is one alone.
+# The key, in the details of an evaluation, of the class given to all rows, if there is only one.
 ONE_CLASS = "one_class"
 
 
 class Status(StrEnum):
-    """How an evaluation ended. Being outside the limits is a result, not a failure."""
+    """The end of an evaluation. Being outside the limits is a result, not a failure."""
 
+    # Run folders store these texts: never rename one.
     SUCCESS = "success"
     TIMEOUT = "timeout"
     MEMOUT = "memout"
@@ -40,8 +41,8 @@ class Status(StrEnum):
 class Limit:
     """A constraint g ≤ bound, or g ≥ bound if `at_least`.
 
-    `extreme` is the best g there can be, if that is known: a latency is never below 0, a recall
-    never above 1. It bounds the slack u.
+    `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
+    It bounds the slack u.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Limit:
     def __post_init__(self) -> None:
         if not math.isfinite(self.bound):
             raise ConfigurationError(f"the limit '{self}' needs a finite number.")
+        # The bound lies beyond anything possible.
         if self.room < 0:
             side = "above" if self.at_least else "below"
             reason = f"'{self.name}' is never {side} {self.extreme:g}."
@@ -59,17 +61,17 @@ class Limit:
 
     @property
     def room(self) -> float:
-        """The largest slack there can be: from the bound to the extreme."""
+        """Largest possible slack, from the bound to the extreme."""
         if self.extreme is None:
             return math.inf
         return self.turned(self.bound) - self.turned(self.extreme)
 
     def turned(self, value: float) -> float:
-        """The value turned so that smaller is better."""
+        """Return the value turned so that smaller is better."""
         return -value if self.at_least else value
 
     def holds(self, value: float) -> bool:
-        """Whether the value is within the limit; NaN never is."""
+        """Return True if the value is within the limit; NaN never is."""
         return self.turned(value) <= self.turned(self.bound)
 
     def __str__(self) -> str:
@@ -78,7 +80,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One line of the log: what was evaluated, how it ended, and everything that was measured."""
+    """One line of the log: the candidate, its status, and all measurements."""
 
     number: int
     key: str
@@ -93,25 +95,26 @@ class Evaluation:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a loss to learn from."""
+        """True if there is a loss to learn from."""
         return self.status is Status.SUCCESS
 
     @property
     def is_whole(self) -> bool:
-        """Whether it had all the rows: only whole evaluations are compared with each other."""
+        """True if it used all the rows: only whole evaluations are compared with each other."""
         return self.candidate.fidelity == 1.0
 
     @property
     def one_class(self) -> str | None:
-        """The class that it decides for all rows; None if there are several, or no classes."""
+        """Class given to all rows; None if there are several, or no classes."""
         found = self.details.get(ONE_CLASS)
         return None if found is None else str(found)
 
 
 def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
-    """Whether an evaluation succeeded and is within every limit.
+    """Return True if an evaluation succeeded and is within every limit.
 
-    One that decides one class for all rows is not: it keeps limits on decisions by saying nothing.
+    Predicting one class for all rows is never feasible: it would keep limits on decisions by
+    deciding nothing.
     """
     if not evaluation.ok or evaluation.one_class is not None:
         return False
@@ -121,12 +124,12 @@ def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Observation(Generic[PointT]):
-    """What a solver learns of one point: the loss it is to minimise, and the raw measurements.
+    """A solver's knowledge of one point: the loss to minimise, and the raw measurements.
 
-    `loss` includes everything the solver is to minimise. That of a failed point is worse than the
-    worst success known by then, and 1 where there is none: what models losses looks at `failed`.
-    A failure that is `refused` was excluded by a limit whose value needs no evaluation: nothing was
-    spent on it, and its constraints are what is known, NaN for the others.
+    `loss` includes everything to be minimised. A failed point costs more than the worst success
+    known by then, or 1 if there is none; models of losses should look at `failed`. A `refused`
+    failure was excluded by a limit with a value computed without an evaluation: it cost nothing,
+    and its constraints hold the known values, NaN for the others.
     """
 
     point: PointT
@@ -140,13 +143,13 @@ class Observation(Generic[PointT]):
 
     @property
     def is_lost(self) -> bool:
-        """Whether no loss counts: the point failed, or its loss is no finite number."""
+        """True if no loss counts: the point failed, or its loss is no finite number."""
         return self.failed or not math.isfinite(self.loss)
 
 
 @dataclass(frozen=True, slots=True)
 class AtFidelity(Generic[PointT]):
-    """What a solver proposes instead of a bare point where a share of a whole evaluation will do.
+    """A solver's proposal of a point with less than a whole evaluation.
 
     `fidelity` lies between the sub-problem's `lowest_fidelity` and 1.
     """
@@ -157,13 +160,14 @@ class AtFidelity(Generic[PointT]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quadratic:
-    """A part of the loss that is known without an evaluation: ½ Σ_i weight_i (x_i − center_i)²."""
+    """A part of the loss known without an evaluation: ½ Σ_i weight_i (x_i − center_i)²."""
 
     center: Array
     weight: Array
 
     def __call__(self, points: Array) -> Array:
-        """The value at each row of `points`."""
+        """Return the value at each row of `points`."""
+        # A single point counts as one row.
         squares = self.weight * (np.atleast_2d(points) - self.center) ** 2
         return 0.5 * np.asarray(squares.sum(axis=1), dtype=float)
 
@@ -172,18 +176,20 @@ class Quadratic:
 class ThetaSubproblem:
     """A box to search: minimise the loss over [0, 1]^d, one axis a parameter.
 
-    `known_cost` is the part of every loss that needs no evaluation; a model may leave it out of
-    what it learns and add it exactly. The rest of a loss is the raw objective divided by
-    `objective_unit`, and what the limits add to it. `cheap` has, for each limit whose value needs
-    no evaluation, the function from a point to it; it is empty if there is none.
+    `known_cost` is the part of every loss known without an evaluation; a model may leave it out of
+    its values and add it exactly. The rest of a loss is the raw objective divided by
+    `objective_unit`, plus the price of the limits. `cheap` has for each limit a function from a
+    point to its value, or None if the value needs an evaluation; it is empty if there is no such
+    function.
 
-    The budget is in `evaluations`, in `seconds`, or in both. Where `lowest_fidelity` is below 1 a
-    solver may ask for cheaper evaluations, by `AtFidelity`; only the one that asked is told of
+    The budget is in `evaluations`, in `seconds`, or in both. If `lowest_fidelity` is below 1, a
+    solver may ask for cheaper evaluations by `AtFidelity`; only the solver that asked hears of
     them.
     """
 
     parameters: tuple[Parameter, ...]
     start: Array
+    # Terms of equation (16) of Ram et al. 2020 in ADMM, zero in the joint search.
     known_cost: Quadratic
     history: tuple[Observation[Array], ...] = ()
     limits: tuple[Limit, ...] = ()
@@ -200,9 +206,9 @@ class ThetaSubproblem:
 class SelectionSubproblem:
     """A table of decisions to search, with the parameters of every alternative fixed.
 
-    `history` is what is known with these parameters, and would be answered from the log.
-    `elsewhere` has, of every selection that was evaluated with others, the latest: to learn from,
-    at the same prices, and perhaps worth evaluating again. Budget and fidelity are as in
+    `history` is known with these parameters, and would be answered from the log. `elsewhere` has
+    the latest observation of every selection evaluated with other parameters: to learn from, at the
+    same prices, and perhaps worth evaluating again. Budget and fidelity are as in
     `ThetaSubproblem`.
     """
 
@@ -220,23 +226,23 @@ class SelectionSubproblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdmmState:
-    """All that one outer iteration leaves behind; arrays follow the space's parameters.
+    """The result of one outer iteration; arrays follow the space's parameters.
 
     `rho` is the penalty of the constraints, `integer_rho` that of ‖θ̃ᵈ − δ‖².
     """
 
     iteration: int
     selection: Selection
-    theta: Array
-    delta: Array
-    dual: Array
-    constraint_duals: Array
-    slack: Array
-    residuals: Array
+    theta: Array  # θ of all alternatives, integers relaxed
+    delta: Array  # δ; a continuous parameter is its own
+    dual: Array  # λ
+    constraint_duals: Array  # μ
+    slack: Array  # u
+    residuals: Array  # r = g − ε + u
     rho: float
     integer_rho: float
-    primal_residual: float = math.inf
-    dual_residual: float = math.inf
+    primal_residual: float = math.inf  # ‖θ̃ − δ‖ + Σ |r|
+    dual_residual: float = math.inf  # ρ_t ‖δ(t+1) − δ(t)‖
     incumbent: Evaluation | None = None
     evaluations: int = 0
     seconds: float = 0.0

@@ -1,6 +1,6 @@
-"""What the parts ask of each other: protocols of one to three methods, and the records they pass.
+"""The contracts between parts: protocols of a few methods, and the records they pass.
 
-A solver, an executor or an objective of a third party satisfies these by shape; nobody inherits.
+A third party's solver, executor or objective satisfies these by shape; nobody inherits.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from automl_admm.core.space import Array, Selection
 
 
 class ThetaSolver(Protocol):
-    """Minimises over a box. One instance serves a whole run and may keep what it learns.
+    """A minimiser over a box. One instance serves a whole run and may keep its knowledge.
 
     The same solver may be given boxes of different dimensions, 0 and 1 included.
     """
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start on a sub-problem; its history holds all that is known of this box."""
+        """Start on a sub-problem; its history holds all known observations of this box."""
 
     def ask(self, count: int, pending: Sequence[Array]) -> Sequence[Array | AtFidelity[Array]]:
-        """Propose up to `count` points of [0, 1]^d; `pending` are asked for and not yet told.
+        """Propose up to `count` points of [0, 1]^d; `pending` ones are asked for and not yet told.
 
-        Proposing nothing says that the box has nothing left to try: that is a fault where an axis
-        is continuous and nothing is pending.
+        An empty answer means a box with nothing left to try: it is a fault if an axis is continuous
+        and nothing is pending.
         """
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
@@ -42,10 +42,10 @@ class ThetaSolver(Protocol):
 
 
 class ZSolver(Protocol):
-    """Minimises over a table of decisions. What it learns may persist over the sub-problems.
+    """A minimiser over a table of decisions. Its knowledge may persist over the sub-problems.
 
-    What it was told before has the prices of that day: each sub-problem says what all of it is
-    worth today.
+    Earlier observations have the prices of their day: each sub-problem brings today's price of all
+    of them.
     """
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
@@ -54,7 +54,7 @@ class ZSolver(Protocol):
     def ask(
         self, count: int, pending: Sequence[Selection]
     ) -> Sequence[Selection | AtFidelity[Selection]]:
-        """Propose up to `count` selections, each one that `SearchSpace.complete` would make."""
+        """Propose up to `count` selections, each in the form made by `SearchSpace.complete`."""
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
         """Learn. Points may come out of order, failed, or never asked for."""
@@ -67,13 +67,13 @@ class Task:
     number: int
     method: str
     arguments: Mapping[str, Any]
-    seconds: float | None = None
-    keep: bool = False
+    seconds: float | None = None  # time limit
+    keep: bool = False  # keep the files of the task
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a task ended; `folder` holds the files that the task wrote, if it was to be kept."""
+    """The end of a task; `folder` holds the task's files if they were to be kept."""
 
     number: int
     status: Status
@@ -84,9 +84,9 @@ class Finished:
 
 
 class Executor(Protocol):
-    """Runs up to `workers` tasks at a time.
+    """A runner of up to `workers` tasks at a time.
 
-    One that runs them in this very process says so by an attribute `runs_here`.
+    An executor working in this very process says so by an attribute `runs_here`.
     """
 
     workers: int
@@ -95,30 +95,30 @@ class Executor(Protocol):
         """Start a task; there must be a free worker."""
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        """The tasks that ended since the last call: at least one, unless the time ran out."""
+        """Return the tasks ended since the last call: at least one, unless the time ran out."""
 
     def kill(self, number: int) -> None:
-        """Kill a task that runs; it ends as `cancelled`. One that does not run is left alone."""
+        """Kill a running task; it ends as `cancelled`. A task not running is left alone."""
 
     def close(self) -> None:
-        """Kill what still runs and free everything."""
+        """Kill all running tasks and free everything."""
 
 
 class Store(Protocol):
     """The memory of a run; only the core writes it."""
 
     def begin(self, number: int, key: str, text: str) -> None:
-        """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+        """Note before an evaluation that it is under way; `append` of its key ends that."""
 
     def append(self, evaluation: Evaluation) -> None:
         """Keep an evaluation for good before returning.
 
-        A key that is known is ignored, unless the search did not let that evaluation end
-        (`cancelled`, `lost`): then the later result takes its place.
+        A known key is ignored, unless its evaluation was cut off by the search (`cancelled`,
+        `lost`): then the later result takes its place.
         """
 
     def read(self) -> Sequence[Evaluation]:
-        """All evaluations in the order of their numbers."""
+        """Return all evaluations in the order of their numbers."""
 
     def close(self) -> None:
         """Let go of the file."""

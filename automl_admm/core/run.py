@@ -1,4 +1,4 @@
-"""What a run tells the outside: the facts at its start, and its result."""
+"""The records of a run for the outside: the facts at its start, and its result."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from automl_admm.core.problem import Evaluation, Limit
 from automl_admm.core.space import SearchSpace
 
-# What ships where nothing was evaluated and fitted in time.
+# Makeshift models, if no pipeline was evaluated and fitted in time.
 FEW_ROWS, CONSTANT = "few rows", "constant"
 
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What is known before the first evaluation; `begun` is on the monotonic clock.
+    """The facts known before the first evaluation; `begun` is on the monotonic clock.
 
-    Of a run that is resumed `known` are the evaluations that were made before.
+    In a resumed run `known` holds the earlier evaluations.
     """
 
     title: str
@@ -29,26 +29,26 @@ class RunInfo:
     max_evaluations: int | None = None
     folder: Path | None = None
     loss_name: str = "loss"
-    best_score: float | None = None
+    best_score: float | None = None  # such as 1 for accuracy; None: a loss has no score
     begun: float = 0.0
     known: tuple[Evaluation, ...] = ()
 
     def score_of(self, loss: float) -> float:
-        """What a loss means to the user: the score `best_score − loss`, or the loss itself."""
+        """Return the user's view of a loss: the score `best_score − loss`, or the loss itself."""
         return loss if self.best_score is None else self.best_score - loss
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a search ended: everything evaluated, and the best of it.
+    """The result of a search: all evaluations, and the best of them.
 
-    `best` is the best evaluation within the limits; where there is none it is the one with the
-    least violation, and `feasible` is False. `seconds` is from the start of the budget to the
-    end of the search. `ledger` says what every second of this process went to since that start:
-    `start`; `wait` for evaluations, `solver`, `store` and the rest of the `search`; `final fit`,
-    `certify` and `saving`. `work` says it of the workers' seconds while it searched.
-    Where no pipeline could be evaluated and fitted in time, `best` is a `fallback`, which is no one
-    of the evaluations: a model of "few rows", or a "constant" one.
+    `best` is the best evaluation within the limits; if there is none it is the one with the least
+    violation, and `feasible` is False. `seconds` is from the start of the budget to the end of the
+    search. `ledger` accounts for every second of this process since that start: `start`; `wait` for
+    evaluations, `solver`, `store` and the rest of the `search`; `final fit`, `certify` and
+    `saving`. `work` does the same for the workers' seconds during the search. If no pipeline could
+    be evaluated and fitted in time, `best` is a `fallback`, none of the evaluations: a model of
+    "few rows", or a "constant" one.
     """
 
     best: Evaluation | None

@@ -1,6 +1,6 @@
-"""What can be searched: choices, orders and parameters, and what a selection of them is.
+"""Search spaces: choices, orders and parameters, and selections of them.
 
-All records are frozen. It imports the standard library, numpy, our errors and the precedences.
+All records are frozen. Import the standard library, numpy, our errors and precedences only.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from automl_admm.core.precedence import (
 Array = NDArray[np.float64]
 Value = str | int | float | bool | None
 Pick = str | tuple[str, ...]
+# Draws of an order before a permutation is rearranged to keep its precedence.
 DRAWS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something is active only while `decision` takes one of `alternatives`."""
+    """A parameter or decision is active only while `decision` takes one of `alternatives`."""
 
     decision: str
     alternatives: tuple[str, ...]
@@ -44,7 +45,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of K alternatives (z_i, one-hot); `values` are what the labels stand for."""
+    """One of K alternatives (z_i, one-hot); `values` are the objects behind the labels."""
 
     name: str
     alternatives: tuple[str, ...]
@@ -58,7 +59,7 @@ class Choice:
             raise ConfigurationError(f"choice '{self.name}' needs one value an alternative.")
 
     def value(self, label: str) -> Value:
-        """What a label stands for: itself, unless `values` says otherwise."""
+        """Return the value of a label: the label itself if there are no `values`."""
         return self.values[self.alternatives.index(label)] if self.values else label
 
 
@@ -67,7 +68,7 @@ class Order:
     """A permutation of modules (the order variables o of the papers' appendix A).
 
     `precedence` are pairs (earlier, later) of places in `items`. A permutation of the space keeps
-    to all of them, and so to all that follows from them.
+    all of them, and so all their consequences.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Order:
     def _problem(self) -> str | None:
         if not self.items or len(set(self.items)) != len(self.items):
             return "needs items that differ"
+        # Check places before pairs: the message on a cycle names items by their places.
         bound = bound_places(self.precedence)
         if not bound <= set(range(len(self.items))):
             return "has a precedence of items that it does not have: pairs are places in `items`"
@@ -94,37 +96,37 @@ class Order:
 
     @property
     def count(self) -> int:
-        """The number of its permutations."""
+        """Number of its permutations."""
         return count_extensions(len(self.items), self.precedence)
 
     def allows(self, pick: Pick) -> bool:
-        """Whether a pick is one of its permutations."""
+        """Return True if a pick is one of its permutations."""
         if isinstance(pick, str) or sorted(pick) != sorted(self.items):
             return False
         return self.keeps(pick)
 
     def keeps(self, permutation: Sequence[str]) -> bool:
-        """Whether a permutation of the items keeps the precedence."""
+        """Return True if a permutation of the items keeps the precedence."""
         return not self.precedence or keeps(self._places(permutation), self.precedence)
 
     def arranged(self, permutation: Sequence[str]) -> tuple[str, ...]:
-        """Any permutation of the items made one that keeps the precedence, changed little."""
+        """Rearrange any permutation of the items to keep the precedence, with few changes."""
         if not self.precedence:
             return tuple(permutation)
         return self._named(arrange(self._places(permutation), self.precedence))
 
     def permutations(self) -> Iterator[tuple[str, ...]]:
-        """Every permutation of the order, once."""
+        """Yield every permutation of the order, once."""
         return map(self._named, extensions(len(self.items), self.precedence))
 
     def ready(self, laid: Sequence[str]) -> tuple[str, ...]:
-        """The items that may come next behind those that are laid already."""
+        """Return the items allowed next behind those laid already."""
         kept = [(self.items[a], self.items[b]) for a, b in self.precedence]
         waiting = {later for earlier, later in kept if earlier not in laid}
         return tuple(item for item in self.items if item not in laid and item not in waiting)
 
     def positions(self) -> tuple[range, ...]:
-        """For each item the positions that leave room for what comes before and after it."""
+        """Return for each item the positions with room for all items before and after it."""
         before = everything_before(self.precedence)
         every = range(len(self.items))
         first = [len(before.get(item, ())) for item in every]
@@ -145,9 +147,9 @@ Decision = Choice | Order
 class Parameter:
     """A number in [low, high], searched on the unit interval (on a log scale if `log`).
 
-    An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this is
-    how a value of two (a switch) or of several in a natural order becomes an integer. A category
-    is such an index whose values have no order.
+    An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this turns a
+    value of two (a switch) or of several in a natural order into an integer. A category is such an
+    index into values without an order.
     """
 
     name: str
@@ -180,16 +182,16 @@ class Parameter:
 
     @property
     def is_integer(self) -> bool:
-        """Whether δ holds a copy of this parameter: a category is a grid, too."""
+        """True if δ holds a copy of this parameter: a category is a grid, too."""
         return self.kind != "float"
 
     @property
     def is_category(self) -> bool:
-        """Whether neighbours on the grid are no more alike than others."""
+        """True if neighbours on the grid are no more alike than others."""
         return self.kind == "category"
 
     def to_unit(self, number: float) -> float:
-        """Where a number of the range lies on [0, 1]."""
+        """Return the place of a number on [0, 1]."""
         if self.high == self.low:
             return 0.0
         scale = math.log if self.log else float
@@ -197,51 +199,54 @@ class Parameter:
         return min(max(share, 0.0), 1.0)
 
     def to_number(self, unit: float) -> float:
-        """The number at a place on [0, 1], before rounding."""
+        """Return the number at a place on [0, 1], before rounding."""
         share = min(max(float(unit), 0.0), 1.0)
         if self.log:
             number = self.low * math.pow(self.high / self.low, share)
         else:
             number = self.low + (self.high - self.low) * share
+        # Rounding of the power may step just outside the range.
         return min(max(number, self.low), self.high)
 
     def project(self, unit: float) -> float:
-        """The nearest place on [0, 1] that is allowed: the box, and for an integer its grid."""
+        """Return the nearest allowed place on [0, 1]: the box, and for an integer its grid."""
         clipped = min(max(float(unit), 0.0), 1.0)
         if not self.is_integer:
             return clipped
         return self.to_unit(self._nearest(clipped))
 
     def _nearest(self, clipped: float) -> float:
-        """The whole number whose place is nearest to one in [0, 1]; of two the smaller."""
+        """Return the whole number nearest to a place on [0, 1]; of two the smaller."""
         below = float(math.floor(self.to_number(clipped)))
         above = min(below + 1.0, self.high)
+        # Compare places, not numbers: on a log scale the nearest differs.
         is_above = abs(self.to_unit(above) - clipped) < abs(self.to_unit(below) - clipped)
         return above if is_above else below
 
     def value(self, unit: float) -> Value:
-        """The value handed to a component or an objective.
+        """Return the value handed to a component or an objective.
 
-        A real number has six significant digits, so that what is printed is what was evaluated.
+        A real number has six significant digits, so that the printed value is the evaluated one.
         """
         if not self.is_integer:
+            # Six digits may round beyond the range.
             return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
         whole = int(self._nearest(min(max(float(unit), 0.0), 1.0)))
         return self.values[whole - int(self.low)] if self.values else whole
 
     def default_unit(self) -> float:
-        """The default's place on [0, 1]; the middle of the range where there is none."""
+        """Return the default's place on [0, 1]; without a default the middle of the range."""
         return self.project(0.5 if self.default is None else self.to_unit(self.default))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What every active decision takes; two equal selections are the same structure."""
+    """The picks of all active decisions; two equal selections are the same structure."""
 
     picks: tuple[tuple[str, Pick], ...]
 
     def get(self, decision: str) -> Pick | None:
-        """What a decision takes; None where it is not active."""
+        """Return the pick of a decision; None if it is not active."""
         for name, pick in self.picks:
             if name == decision:
                 return pick
@@ -255,7 +260,7 @@ class Selection:
 class Candidate:
     """A selection and the places on [0, 1] of its active parameters, integers still relaxed.
 
-    `fidelity` is the share of a whole evaluation (of the rows, for a pipeline) that it is to get.
+    `fidelity` is its share of a whole evaluation (of the rows, for a pipeline).
     """
 
     selection: Selection
@@ -269,12 +274,13 @@ class SearchSpace:
 
     decisions: tuple[Decision, ...] = ()
     parameters: tuple[Parameter, ...] = ()
-    # Which parameters a selection makes active never changes, and is asked for all the time.
+    # A cache: the active parameters of a selection never change, and every step asks for them.
     _active: dict[Selection, tuple[int, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
+        # `values` gives decisions and parameters in one dictionary, so names must differ.
         counts = Counter(item.name for item in (*self.decisions, *self.parameters))
         twice = next((name for name, count in counts.items() if count > 1), None)
         if twice is not None:
@@ -287,9 +293,9 @@ class SearchSpace:
             _check_condition(parameter, known)
 
     def complete(self, picks: Mapping[str, Pick]) -> Selection:
-        """Keep the active picks, and let a decision that has none take its first alternative.
+        """Keep the active picks; a decision without a pick takes its first alternative.
 
-        A permutation that breaks a precedence is arranged so that it keeps it.
+        A permutation that breaks a precedence is rearranged to keep it.
         """
         kept: dict[str, Pick] = {}
         for decision in self.decisions:
@@ -302,7 +308,7 @@ class SearchSpace:
         return self.complete({decision.name: draw(decision, rng) for decision in self.decisions})
 
     def active(self, selection: Selection) -> tuple[int, ...]:
-        """The places in `parameters` of those that the selection makes active."""
+        """Return the places in `parameters` of the selection's active ones."""
         if selection not in self._active:
             picks = dict(selection.picks)
             found = (places for when, places in self._by_condition if is_active(when, picks))
@@ -311,7 +317,7 @@ class SearchSpace:
 
     @cached_property
     def _by_condition(self) -> tuple[tuple[Condition | None, list[int]], ...]:
-        """The places in `parameters` of those that share a condition: it is looked at once."""
+        """Places in `parameters`, grouped by condition, so that each condition is checked once."""
         found: dict[Condition | None, list[int]] = {}
         for place, parameter in enumerate(self.parameters):
             found.setdefault(parameter.when, []).append(place)
@@ -319,25 +325,25 @@ class SearchSpace:
 
     @cached_property
     def _coded(self) -> tuple[Choice, ...]:
-        """The choices whose labels stand for something else."""
+        """Choices with values behind their labels."""
         return tuple(d for d in self.decisions if isinstance(d, Choice) and d.values)
 
     def default_theta(self) -> Array:
-        """Every parameter at its default, on the unit box."""
+        """Return every parameter at its default, on the unit box."""
         return np.array([parameter.default_unit() for parameter in self.parameters], dtype=float)
 
     def candidate(self, selection: Selection, theta: Array) -> Candidate:
-        """The candidate that a selection makes of a place for every parameter."""
+        """Return the candidate of a selection, given a place for every parameter."""
         return Candidate(selection, tuple(float(theta[i]) for i in self.active(selection)))
 
     def projected(self, candidate: Candidate) -> Candidate:
-        """The candidate with its integers on their grids: the one that is evaluated."""
+        """Return the candidate with integers on their grids: the one to evaluate."""
         places = zip(self.active(candidate.selection), candidate.theta, strict=True)
         theta = tuple(self.parameters[i].project(unit) for i, unit in places)
         return Candidate(candidate.selection, theta, candidate.fidelity)
 
     def values(self, candidate: Candidate) -> dict[str, Value | tuple[str, ...]]:
-        """What an objective is given: every active decision and parameter by name."""
+        """Return the input of an objective: every active decision and parameter by name."""
         found: dict[str, Value | tuple[str, ...]] = dict(candidate.selection.picks)
         for choice in self._coded:
             if choice.name in found:
@@ -350,6 +356,7 @@ class SearchSpace:
 def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) -> None:
     if item.when is None:
         return
+    # Only earlier decisions are known, so conditions cannot run in a circle.
     parent = known.get(item.when.decision)
     if not isinstance(parent, Choice):
         raise ConfigurationError(
@@ -363,12 +370,13 @@ def _check_condition(item: Decision | Parameter, known: Mapping[str, Decision]) 
 
 
 def is_active(when: Condition | None, picks: Mapping[str, Pick]) -> bool:
-    """Whether a condition holds under the picks made so far."""
+    """Return True if a condition holds under the picks made so far."""
+    # An inactive parent has no pick, so its children are inactive, too.
     return when is None or picks.get(when.decision) in when.alternatives
 
 
 def first_pick(decision: Decision) -> Pick:
-    """The default: its first alternative, or its items as written, if need be arranged."""
+    """Return the default: the first alternative, or the items in a permitted order."""
     if isinstance(decision, Choice):
         return decision.alternatives[0]
     return decision.arranged(decision.items)
@@ -383,10 +391,10 @@ def _kept(decision: Decision, pick: Pick | None) -> Pick:
 
 
 def draw(decision: Decision, rng: np.random.Generator) -> Pick:
-    """A uniform pick for one decision.
+    """Draw a uniform pick for one decision.
 
-    With a precedence it is nearly uniform: what is drawn and breaks it is drawn again, and only
-    arranged where that goes on for long.
+    With a precedence it is nearly uniform: a permutation that breaks it is drawn again, and
+    rearranged only after many failures.
     """
     if isinstance(decision, Choice):
         return decision.alternatives[int(rng.integers(len(decision.alternatives)))]

@@ -20,7 +20,7 @@ LINEAR = "sklearn.linear_model"
 SVM = "sklearn.svm"
 
 
-# Table A2 has logistic_regression only: 2 continuous and 3 discrete parameters.
+# Table A2 has one of these: logistic_regression, 2 continuous and 3 discrete parameters.
 def components() -> Iterator[ComponentPlugin]:
     """Yield linear classifiers and regressors."""
     yield estimator(
