@@ -70,7 +70,7 @@ def test_a_fitted_search_is_asked_in_another_process(
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stderr

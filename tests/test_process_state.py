@@ -89,7 +89,7 @@ def test_ctrl_c_ends_a_fit_from_python_well(tmp_path: Path, seen: Callable[[str]
         said = [child.stdout.readline() for _ in range(2)]
         assert said == ["evaluated\n"] * 2
         child.send_signal(signal.SIGINT)
-        rest, _ = child.communicate(timeout=100)
+        rest, _ = child.communicate(timeout=300)
     assert child.returncode == 0
     assert rest.splitlines()[-1] == "ended by interrupt (1,)"
     seen(rest.splitlines()[-1])

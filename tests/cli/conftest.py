@@ -71,7 +71,7 @@ def spawn(tmp_path: Path) -> Run:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)

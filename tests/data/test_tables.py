@@ -145,7 +145,7 @@ schema = schema_of_rows(frame)
 again = follow(plain_rows(read_table({str(path)!r}, schema=schema).astype(object)), schema)
 assert again.equals(frame), again.dtypes
 """
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=100)
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
 
 
 def test_an_empty_field_that_may_be_a_text_or_a_gap_is_refused(write):

@@ -41,9 +41,9 @@ def executor(request, tmp_path_factory):
     made.close()
 
 
-def finish(executor, method, number=1, *, seconds=20.0, keep=False, **arguments):
+def finish(executor, method, number=1, *, seconds=60.0, keep=False, **arguments):
     executor.submit(Task(number, method, arguments, seconds, keep))
-    (finished,) = executor.wait(30.0)
+    (finished,) = executor.wait(90.0)
     assert finished.number == number
     return finished
 

@@ -23,6 +23,8 @@ from automl_admm.plugins.records import ExecutorSetting, NoOptions
 pytestmark = pytest.mark.faults
 
 MEMORY_LIMIT = 300_000_000
+# Long enough for a machine that is busy with other tests.
+PATIENCE = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +46,9 @@ def limited(tmp_path_factory):
     made.close()
 
 
-def finish(executor, method, number=1, *, seconds=20.0, keep=False, **arguments):
+def finish(executor, method, number=1, *, seconds=PATIENCE, keep=False, **arguments):
     executor.submit(Task(number, method, arguments, seconds, keep))
-    (finished,) = executor.wait(30.0)
+    (finished,) = executor.wait(2 * PATIENCE)
     assert finished.number == number
     return finished
 
@@ -54,7 +56,7 @@ def finish(executor, method, number=1, *, seconds=20.0, keep=False, **arguments)
 def collect(executor, count):
     finished = []
     while len(finished) < count:
-        ended = executor.wait(30.0)
+        ended = executor.wait(2 * PATIENCE)
         assert ended
         finished += ended
     return finished
@@ -67,8 +69,8 @@ def is_gone(pid):
         return True
 
 
-def all_gone(pids, within=5.0):
-    deadline = time.monotonic() + within
+def all_gone(pids):
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if all(map(is_gone, pids)):
             return True
@@ -77,7 +79,7 @@ def all_gone(pids, within=5.0):
 
 
 def read_pids(path, count):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         pids = path.read_text().split() if path.exists() else []
         if len(pids) >= count:
@@ -95,10 +97,10 @@ def test_what_does_not_end_is_killed_at_its_limit(executor, method):
 
 def test_a_limit_holds_while_the_parent_does_something_else(executor, tmp_path):
     started = tmp_path / "started"
-    executor.submit(Task(1, "nap", {"seconds": 600, "started": str(started)}, 1.0))
+    executor.submit(Task(1, "nap", {"seconds": 600, "started": str(started)}, 3.0))
     (pid,) = read_pids(started, 1)
     assert all_gone([pid])
-    (finished,) = executor.wait(0.0) or executor.wait(5.0)
+    (finished,) = executor.wait(PATIENCE)
     assert finished.status is Status.TIMEOUT
 
 
@@ -109,7 +111,7 @@ def test_a_limit_holds_while_the_parent_does_something_else(executor, tmp_path):
 )
 @pytest.mark.parametrize(("then", "status"), [("leave", Status.CRASHED), ("hang", Status.TIMEOUT)])
 def test_a_report_that_a_work_forges_is_none(executor, then, status, seen):
-    finished = finish(executor, "forge", seconds=1.0, then=then)
+    finished = finish(executor, "forge", seconds=1.0 if then == "hang" else PATIENCE, then=then)
     seen(f"{finished.status}: {finished.message}")
     assert finished.status is status
     assert "loss" not in finished.result
@@ -138,7 +140,7 @@ def test_a_fifo_is_not_waited_for(executor, seen):
     took = time.monotonic() - begun
     seen(f"{finished.status}: {finished.message}, after {took:.1f} s")
     assert (finished.status, finished.message) == (Status.CRASHED, "signal SIGABRT")
-    assert took < 10
+    assert took < PATIENCE
 
 
 @pytest.fixture
@@ -218,7 +220,7 @@ def test_what_joblib_leaves_is_removed(executor, tmp_path, seen):
     while not mark.exists():
         assert executor.wait(0.05) == []
     executor.kill(1)
-    (finished,) = executor.wait(10.0)
+    (finished,) = executor.wait(PATIENCE)
     left = {path.name for path in SHARED.iterdir()} - before
     left = {name for name in left if "loky" in name or "joblib" in name}
     seen(f"{finished.status}; {len(left)} left")
@@ -265,7 +267,7 @@ def test_killed_from_outside_is_a_crash(executor, tmp_path):
     started = tmp_path / "started"
     executor.submit(Task(1, "nap", {"seconds": 600, "started": str(started)}))
     os.kill(read_pids(started, 1)[0], signal.SIGKILL)
-    (finished,) = executor.wait(10.0)
+    (finished,) = executor.wait(PATIENCE)
     assert (finished.status, finished.message) == (Status.CRASHED, "signal SIGKILL")
     assert finish(executor, "echo", 2).status is Status.SUCCESS
 
@@ -305,18 +307,22 @@ def test_a_closed_descriptor_hurts_only_its_own_task(executor):
 def test_grandchildren_and_daemons_end_with_their_task(executor, tmp_path, hang):
     pids = tmp_path / "pids"
     finished = finish(
-        executor, "start_grandchildren", seconds=2.0 if hang else 20.0, pids=str(pids), hang=hang
+        executor,
+        "start_grandchildren",
+        seconds=4.0 if hang else PATIENCE,
+        pids=str(pids),
+        hang=hang,
     )
     assert finished.status is (Status.TIMEOUT if hang else Status.SUCCESS)
     assert all_gone(read_pids(pids, 3))
 
 
-def test_two_run_at_once(executor):
-    for number in (1, 2):
-        executor.submit(Task(number, "nap", {"seconds": 1.0}))
-    first, second = (finished.result for finished in collect(executor, 2))
-    assert first["begun"] < second["ended"]
-    assert second["begun"] < first["ended"]
+def test_two_run_at_once(executor, tmp_path):
+    """Each ends only when it has seen the other."""
+    marks = [str(tmp_path / name) for name in ("one", "other")]
+    for number, (own, other) in enumerate((marks, marks[::-1])):
+        executor.submit(Task(number, "meet", {"own": own, "other": other}, PATIENCE))
+    assert {finished.status for finished in collect(executor, 2)} == {Status.SUCCESS}
 
 
 def test_a_child_is_set_up(executor):
@@ -335,7 +341,7 @@ def test_fits_with_threads_do_not_hang_in_children(tmp_path):
     executor = build_local(faulty.Learning(), ExecutorSetting(1, None, tmp_path), NoOptions())
     try:
         for number in (1, 2):
-            finished = finish(executor, "fit", number, seconds=60.0)
+            finished = finish(executor, "fit", number)
             assert finished.status is Status.SUCCESS, finished
             assert finished.result["score"] > 0.9
     finally:

@@ -180,9 +180,9 @@ def test_a_fault_is_a_row_by_its_name(request, deed, status, says, seen):
     assert says in row.message
     assert len(row.message) <= 4_000
     if status is Status.TIMEOUT:
-        assert row.seconds <= LIMIT + 1.0
+        assert row.seconds <= LIMIT + 5.0
     if status is Status.MEMOUT and "used" in row.message:
-        assert float(row.message.split()[1]) <= 1.2 * MEMORY
+        assert float(row.message.split()[1]) <= 2.0 * MEMORY  # a busy machine looks less often
     seen(f"{row.status} after {row.seconds:.2f} s{': ' if row.message else ''}{row.message[:90]}")
 
 

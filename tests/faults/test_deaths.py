@@ -75,7 +75,7 @@ def test_a_plugin_that_wants_to_stop_ends_what_runs():
         def should_stop(self, info, evaluations, incumbent):
             return time.monotonic() > info.begun + 3.0
 
-    space = SearchSpace((Choice("seconds", (0.0, 60.0)),))
+    space = SearchSpace((Choice("seconds", (0.0, 600.0)),))
     begun = time.monotonic()
     found = minimize(
         lambda values: time.sleep(values["seconds"]) or 1.0 - values["seconds"],
@@ -87,4 +87,4 @@ def test_a_plugin_that_wants_to_stop_ends_what_runs():
         random_state=0,
     )
     assert found.stopped_by == "a plugin"
-    assert time.monotonic() - begun < 40.0
+    assert time.monotonic() - begun < 200.0

@@ -41,15 +41,20 @@ def hanging(install_plugin: Any, begin: Any, tmp_path: Path) -> Any:
     injected="an observer, or a should_stop, that never comes back",
     expected="it is named and dropped, the run goes on within its budget",
 )
-def test_the_run_goes_on_without_it(hanging: Any, tmp_path: Path, hook: str, seen: Any) -> None:
-    ended = hanging(hook, "--budget", "40s").end()
+def test_the_run_goes_on_without_it(
+    hanging: Any, pace: float, tmp_path: Path, hook: str, seen: Any
+) -> None:
+    budget = max(40.0, 4 * pace)
+    ended = hanging(hook, "--budget", f"{budget}s").end()
     assert ended.code == 0, ended.err
     line = f"observer 'sleeper' is dropped for this run: it did not come back from {hook} within"
     assert ended.err.count(line) == 1
     assert (tmp_path / "called").read_text() == "called\n"
     assert len(ended.rows) == 2
-    assert ended.seconds < 60.0
-    seen(f"named, called once; 2 evaluations and exit 0 after {ended.seconds:.0f} s of 40")
+    assert ended.seconds < 1.5 * budget
+    seen(
+        f"named, called once; 2 evaluations and exit 0 after {ended.seconds:.0f} s of {budget:.0f}"
+    )
 
 
 @pytest.mark.fault(

@@ -68,7 +68,13 @@ class Faulty:
         if started is not None:
             Path(started).write_text(str(os.getpid()))
         time.sleep(seconds)
-        return {"begun": time.monotonic() - seconds, "ended": time.monotonic()}
+        return {}
+
+    def meet(self, folder, own, other):
+        Path(own).touch()
+        while not Path(other).exists():
+            time.sleep(0.01)
+        return {}
 
     # --- without end
 
@@ -298,7 +304,7 @@ def _daemonise(pids: Path, then: Callable[[Path], None]) -> None:
             then(pids.parent)
         os._exit(0)
     os.waitpid(middle, 0)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while len(pids.read_text().split()) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
 

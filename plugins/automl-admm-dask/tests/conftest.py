@@ -16,7 +16,7 @@ from automl_admm_dask import DaskOptions, build_dask
 
 from automl_admm.plugins.records import ExecutorSetting
 
-PATIENCE = 80.0
+PATIENCE = 200.0
 
 
 def wait_until(condition, seconds=PATIENCE):

@@ -19,6 +19,7 @@ from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ExecutorSetting
 
 MEMORY = 200_000_000
+PATIENCE = 100.0
 
 
 @pytest.fixture
@@ -26,9 +27,9 @@ def executor(shared_cluster, start):
     return start(hazards.Hazards(), shared_cluster)
 
 
-def finish(executor, number=1, method="echo", *, seconds=20.0, keep=False, **arguments):
+def finish(executor, number=1, method="echo", *, seconds=PATIENCE, keep=False, **arguments):
     executor.submit(Task(number, method, arguments, seconds, keep))
-    (finished,) = executor.wait(60.0)
+    (finished,) = executor.wait(2 * PATIENCE)
     assert finished.number == number
     return finished
 
@@ -67,7 +68,7 @@ def test_ends_are_named_as_the_local_executor_names_them(shared_cluster, start, 
     try:
         for number, method in enumerate(methods):
             arguments = {"mark": str(tmp_path / "mark")} if method == "hang" else {}
-            seconds = 1.0 if method == "hang" else 20.0
+            seconds = 1.0 if method == "hang" else PATIENCE
             one = finish(ours, number, method, seconds=seconds, **arguments)
             other = finish(theirs, number, method, seconds=seconds, **arguments)
             assert one.status is other.status
@@ -84,7 +85,7 @@ def test_as_many_run_at_once_as_there_are_threads(executor, shared_cluster, unti
     until(lambda: (tmp_path / "1").exists() and (tmp_path / "2").exists())
     for number in (1, 2):
         executor.kill(number)
-    assert {finished.status for finished in executor.wait(20.0)} == {Status.CANCELLED}
+    assert {finished.status for finished in executor.wait(PATIENCE)} == {Status.CANCELLED}
 
 
 def test_the_user_may_want_fewer_workers(shared_cluster, start, tmp_path, until):
@@ -95,8 +96,8 @@ def test_the_user_may_want_fewer_workers(shared_cluster, start, tmp_path, until)
     assert executor.workers == 1
     assert list(executor.wait(1.0)) == []
     executor.kill(1)
-    ended = list(executor.wait(20.0))
-    ended += [] if len(ended) == 2 else executor.wait(20.0)
+    ended = list(executor.wait(PATIENCE))
+    ended += [] if len(ended) == 2 else executor.wait(PATIENCE)
     assert {f.number: f.status for f in ended} == {1: Status.CANCELLED, 2: Status.SUCCESS}
 
 
@@ -105,7 +106,7 @@ def test_a_killed_task_is_dead(executor, tmp_path, until):
     executor.submit(Task(1, "hang", {"mark": str(mark)}))
     pid = int(until(lambda: mark.exists() and mark.read_text()))
     executor.kill(1)
-    (finished,) = executor.wait(20.0)
+    (finished,) = executor.wait(PATIENCE)
     assert (finished.status, finished.message) == (Status.CANCELLED, "killed on request")
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -132,7 +133,7 @@ def test_a_late_worker_is_given_the_work(cluster, start, until):
         executor.submit(Task(number, "echo", {}))
     servers = set()
     while len(servers) < 2:
-        servers |= {finished.result["server"] for finished in executor.wait(20.0)}
+        servers |= {finished.result["server"] for finished in executor.wait(PATIENCE)}
 
 
 def test_closing_leaves_nothing_on_the_workers(cluster, start, tmp_path, until):
@@ -207,5 +208,5 @@ def test_stations_that_dask_has_dropped_are_opened_again(executor, until):
 def is_done(executor):
     """Whether a task was done, and not lost."""
     executor.submit(Task(2, "echo", {}))
-    (finished,) = executor.wait(60.0)
+    (finished,) = executor.wait(2 * PATIENCE)
     return finished.status is Status.SUCCESS

@@ -155,12 +155,12 @@ def test_the_last_of_several_threads_puts_back_what_the_first_found() -> None:
     def stay() -> None:
         with QUIET:
             is_inside.set()
-            may_leave.wait(10)
+            may_leave.wait(60)
 
     with QUIET:
         other = threading.Thread(target=stay)
         other.start()
-        is_inside.wait(10)
+        is_inside.wait(60)
     assert optuna.logging.get_verbosity() == optuna.logging.ERROR  # the other is still inside
     may_leave.set()
     other.join()

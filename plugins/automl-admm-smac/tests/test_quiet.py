@@ -18,11 +18,11 @@ def test_whoever_leaves_last_restores() -> None:
     def come_first() -> None:
         with quiet:
             is_inside.set()
-            may_leave.wait(10)
+            may_leave.wait(60)
 
     first = threading.Thread(target=come_first)
     first.start()
-    assert is_inside.wait(10)
+    assert is_inside.wait(60)
     with quiet:
         may_leave.set()
         first.join()

@@ -27,7 +27,7 @@ def test_the_accounts_add_up_to_the_time_on_the_clock(run: Any, table: Path) -> 
     assert {"start", "search", "solver", "store", "wait", "saving"} <= set(spent)
     assert min(spent.values()) >= 0.0
     assert sum(spent.values()) <= took + 0.01
-    assert sum(spent.values()) >= 0.99 * took - 0.05 - ELBOW_ROOM
+    assert sum(spent.values()) >= 0.9 * took - ELBOW_ROOM
     assert spent["wait"] > spent["store"]
 
 

@@ -25,15 +25,15 @@ def test_what_was_fitted_is_loaded():
 
 
 @pytest.mark.parametrize(
-    ("function", "argument", "reason"),
+    ("function", "argument", "seconds", "reason"),
     [
-        (time.sleep, 5.0, "longer than 0.2 s"),
-        (int, "x", "ValueError: invalid literal"),
-        (sys.exit, 3, "SystemExit: 3"),
+        (time.sleep, 5.0, 0.2, "longer than 0.2 s"),
+        (int, "x", 60.0, "ValueError: invalid literal"),
+        (sys.exit, 3, 60.0, "SystemExit: 3"),
     ],
     ids=["hangs", "raises", "exits"],
 )
-def test_what_cannot_be_loaded_is_one_line(function, argument, reason):
+def test_what_cannot_be_loaded_is_one_line(function, argument, seconds, reason):
     content = pickle.dumps(Loaded(function, argument))
     with pytest.raises(AutomlAdmmError, match=reason):
-        load_fitted(content, 0.2)
+        load_fitted(content, seconds)

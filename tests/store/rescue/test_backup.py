@@ -195,7 +195,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path, seen: Seen) -> None:
         pytest.skip("this process may not mount a small disk")
     program = [sys.executable, "-c", ON_A_SMALL_DISK, str(tmp_path)]
     done = subprocess.run(
-        [*apart, *program], capture_output=True, text=True, timeout=100, check=False
+        [*apart, *program], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     code, written = map(int, done.stdout.split())

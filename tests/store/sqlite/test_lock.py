@@ -63,7 +63,7 @@ def test_a_second_process_is_refused_by_the_name_of_the_first(
             [sys.executable, "-m", "automl_admm", "store", "repair", str(path.parent)],
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             check=False,
         )
         assert second.returncode == 7
