@@ -206,7 +206,7 @@ def test_a_script_without_a_main_guard_works_and_runs_once(tmp_path):
         """)
     )
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.stdout, done.stderr) == ("once\n{'y': 7.0}\n", "")
 

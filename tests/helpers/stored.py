@@ -51,5 +51,5 @@ def write_in_a_process(
     """Write a store in a process of its own, which kills itself unless told otherwise."""
     program = WRITER.format(path=str(path), mode=mode, first=first, last=last, then=then)
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
