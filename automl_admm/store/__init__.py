@@ -1,4 +1,5 @@
 """Keep evaluations and run files safe on disk.
 
-Nothing is known here of searches or pipelines. Begin with `run_folder`, then `sqlite/log`.
+`sqlite` is the log of evaluations, `rescue` copies, checks and repairs it. Nothing here may import
+searches, pipelines or data; `core` is enough. Begin with `run_folder`, then `sqlite/log`.
 """

@@ -16,9 +16,9 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator[str]:
-    """The lines of a CSV file; there is a column for the value of each limit.
+    """Return the lines of a CSV file, with a column for the value of each limit.
 
-    What is neither a number nor harmless to a spreadsheet begins with an apostrophe.
+    Text dangerous to a spreadsheet begins with an apostrophe.
     """
     heads = ("number", "status", "loss", *limits, "seconds", "fidelity", "pipeline", "message")
     yield _line(heads)
@@ -29,7 +29,7 @@ def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator
 
 
 def to_jsonl(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator[str]:
-    """The lines of a file with one JSON object an evaluation; what is not a number is null."""
+    """Return lines with one JSON object an evaluation; NaN and infinity become null."""
     for one in evaluations:
         content = {
             "number": one.number,

@@ -1,7 +1,7 @@
-"""What stands in each JSON file of a run folder.
+"""Schemas of the JSON files of a run folder.
 
-A key that an older version did not write is optional, and its absence means "as before". Keys that
-nobody reads again are not named here.
+Keys unknown to older versions are optional, and their absence means "as before". Keys without a
+reader are not named here.
 """
 
 from __future__ import annotations

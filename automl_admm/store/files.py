@@ -1,7 +1,7 @@
-"""The files that make up a store, and the manifest among them.
+"""The files of a store, among them its manifest.
 
-The manifest says how many evaluations there were at the last checkpoint. So a store that is empty,
-cut short or replaced by an older one is found out, and never taken for a fresh start.
+The manifest has the number of evaluations at the last checkpoint. So an empty store, a shortened
+one or an older copy is detected, and never taken for a fresh start.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from automl_admm.store.run_folder import write_json
 
 @dataclass(frozen=True, slots=True)
 class StoreFiles:
-    """Where the parts of one store lie, beside each other."""
+    """The paths of the parts of one store, side by side."""
 
     store: Path
 
     @property
     def manifest(self) -> Path:
-        """Which run it is, and how many evaluations it had at the last checkpoint."""
+        """The name of the run, and its number of evaluations at the last checkpoint."""
         return self.store.with_suffix(".json")
 
     @property
     def lock(self) -> Path:
-        """Held by the one process that writes; says who, and how many evaluations it wrote."""
+        """The lock of the writing process, with its name and its number of evaluations."""
         return self.store.with_suffix(".lock")
 
     @property
     def backup(self) -> Path:
-        """A copy that was whole when it was made."""
+        """The last intact copy."""
         return self.store.with_suffix(".bak")
 
     @property
     def first_version(self) -> Path:
-        """What is kept of a store of version 1 that was brought up to date."""
+        """The copy of a store of version 1, from before its migration."""
         return self.store.with_suffix(".v1.sqlite")
 
 
 def free_name(store: Path) -> Path:
-    """A name for what a store was before something else was asked of its run."""
+    """Return a free name for the old store after a change of its run."""
     names = (store.with_suffix(f".before-{number}.sqlite") for number in count(1))
     return next(path for path in names if not path.exists())
 
 
 def beside(path: Path, ending: str) -> Path:
-    """One of the files that SQLite keeps beside a database."""
+    """Return one of the files of SQLite beside a database."""
     return path.with_name(path.name + ending)
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What must be in the store."""
+    """The required content of the store."""
 
     run: str
     version: int
@@ -64,7 +64,7 @@ class Manifest:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """The manifest, if there is one; one that makes no sense is an error."""
+    """Read the manifest, if there is one; a damaged one is an error."""
     try:
         content = read_content(path, STORE)
     except FileNotFoundError:
@@ -75,11 +75,11 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write the manifest; what was there stays until all of the new one is on the disk."""
+    """Write the manifest; the old one stays until all of the new one is on the disk."""
     write_json(path, asdict(manifest))
 
 
 def damaged(path: Path, reason: str) -> StoreError:
-    """The error of a file that is not what was written."""
+    """Return the error for a damaged file."""
     hint = f"Look with `automl-admm store check {path.parent}`, save with `store repair`."
     return StoreError(f"'{path}' is damaged: {reason}.", hint=hint)

@@ -1,7 +1,7 @@
-"""The content of JSON files that others may have changed, held to a schema before it is used.
+"""JSON files, possibly changed by others, checked against a schema before use.
 
-A schema is a function that is given a value and where it stands, and raises where the value is not
-what it should be. What a schema does not name is let through: a later version may have written it.
+A schema is a function of a value and its place; it raises for a wrong value. Unknown keys pass: a
+later version may have written them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NO_KEYS: Mapping[str, Schema] = MappingProxyType({})
 
 
 class MismatchError(Exception):
-    """A value that is not what the schema says, in words: where it is, and what was expected."""
+    """A value against the schema, in words: its place, and the expected kind."""
 
 
 def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, Any]:
-    """Return the content of a JSON file; raise a StoreError where it is not what was written.
+    """Return the content of a JSON file; raise a StoreError if it breaks the schema.
 
-    A missing file is a FileNotFoundError: what that means, the caller knows.
+    A missing file is a FileNotFoundError: only the caller knows its meaning.
     """
     try:
         content = json.loads(read_file(path).decode())
@@ -48,16 +48,16 @@ def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, A
 
 
 def with_digest(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a content with its digest, which finds damage and stray edits when it is read.
+    """Return a content with its digest, to detect damage and stray edits later.
 
-    It keeps no forger away: who changes the content can compute the digest anew.
+    It stops no forger: anybody can compute the digest anew.
     """
     plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
     return plain | {DIGEST: _digest(plain)}
 
 
 def demand_digest(content: Mapping[str, Any]) -> None:
-    """Raise where a content is not what its digest was made of; older versions wrote none."""
+    """Raise if a content does not match its digest; older versions wrote none."""
     if DIGEST in content and content[DIGEST] != _digest(content):
         raise MismatchError(f"its content is not what its {DIGEST} says")
 
@@ -68,7 +68,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def read_file(path: Path) -> bytes:
-    """Return what a file holds; raise a StoreError where it cannot be read, or is no plain file."""
+    """Return the bytes of a file; raise a StoreError for an unreadable or special file."""
     try:
         if path.exists() and not path.is_file():
             raise StoreError(f"'{path}' is no file.", hint=RESTORE)
@@ -93,7 +93,7 @@ def anything(value: Any, where: str) -> None:
 
 
 def text(value: Any, where: str) -> None:
-    """Demand a text that can be written and printed, without halves of characters."""
+    """Demand a text fit to write and print, without halves of characters."""
     _demand(isinstance(value, str), value, where, "a text")
     is_whole = not any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in value)
     _demand(is_whole, value, where, "a text of whole characters")
@@ -127,7 +127,7 @@ def whole(least: int = 0, most: int = LARGEST_WHOLE) -> Schema:
 
 
 def real(value: Any, where: str) -> None:
-    """Demand a number that a float can be; what could not be measured may be NaN or infinite."""
+    """Demand a float; NaN and infinity stand for failed measurements."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     _demand(is_number and _is_float(value), value, where, "a number")
 
@@ -149,7 +149,7 @@ def within(low: float, high: float) -> Schema:
 
 
 def nullable(schema: Schema) -> Schema:
-    """Return the schema of what may also be null."""
+    """Return the schema for a value or null."""
 
     def check(value: Any, where: str) -> None:
         if value is not None:
@@ -159,7 +159,7 @@ def nullable(schema: Schema) -> Schema:
 
 
 def either(expected: str, *schemas: Schema) -> Schema:
-    """Return the schema of what one of several lets through; `expected` says it in words."""
+    """Return the schema for a value valid by one of several; `expected` describes it."""
 
     def check(value: Any, where: str) -> None:
         _demand(any(_is_let_through(one, value) for one in schemas), value, where, expected)
@@ -168,7 +168,7 @@ def either(expected: str, *schemas: Schema) -> Schema:
 
 
 def one_of(*values: object) -> Schema:
-    """Return the schema of a value that is one of these."""
+    """Return the schema for one of these values."""
     listed = " or ".join(repr(value) for value in values)
 
     def check(value: Any, where: str) -> None:
@@ -179,7 +179,7 @@ def one_of(*values: object) -> Schema:
 
 
 def list_of(schema: Schema) -> Schema:
-    """Return the schema of lists, all of whose items it lets through."""
+    """Return the schema for lists of valid items."""
 
     def check(value: Any, where: str) -> None:
         _demand(isinstance(value, list), value, where, "a list")
@@ -190,7 +190,7 @@ def list_of(schema: Schema) -> Schema:
 
 
 def mapping_of(schema: Schema) -> Schema:
-    """Return the schema of objects with any keys, all of whose values it lets through."""
+    """Return the schema for objects with any keys and valid values."""
 
     def check(value: Any, where: str) -> None:
         _demand(isinstance(value, dict), value, where, "an object")

@@ -1,4 +1,4 @@
-"""A store for a run that leaves nothing behind."""
+"""A store in memory, for a run without files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class MemoryStore:
         self._evaluations: dict[str, Evaluation] = {}
 
     def begin(self, number: int, key: str, text: str) -> None:
-        """What is under way need not be noted: it dies with this store."""
+        """Ignore running evaluations: they die with this store."""
 
     def append(self, evaluation: Evaluation) -> None:
-        """Keep an evaluation; one that is known is ignored, unless it was not let end."""
+        """Keep an evaluation; ignore a known one, unless it was stopped before its end."""
         known = self._evaluations.get(evaluation.key)
         if known is None or known.status in UNFINISHED:
             self._evaluations[evaluation.key] = evaluation

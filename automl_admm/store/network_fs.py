@@ -1,4 +1,4 @@
-"""What kind of file system a folder lies on: a network's keeps neither locks nor logs reliably."""
+"""File systems of folders: on a network neither locks nor logs are reliable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NETWORKED = frozenset(
 
 
 def network_notice(folder: Path, mounts: Path = MOUNTS) -> str | None:
-    """What to tell a user whose run folder lies on the network; None where it does not."""
+    """Return a warning for a run folder on a network; None for a local one."""
     kind = kind_of_filesystem(folder, mounts)
     if kind not in NETWORKED:
         return None
@@ -27,7 +27,7 @@ def network_notice(folder: Path, mounts: Path = MOUNTS) -> str | None:
 
 
 def kind_of_filesystem(folder: Path, mounts: Path = MOUNTS) -> str:
-    """The type of the innermost mount that a folder lies in; empty where nothing says so."""
+    """Return the type of the innermost mount around a folder; empty if unknown."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The folder of a run: its files by name, and writing that never leaves half a file."""
+"""The folder of a run: its files by name, and atomic writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from automl_admm.store.json_content import read_content
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where everything of one run lies."""
+    """The paths of one run."""
 
     path: Path
 
@@ -43,22 +43,22 @@ class RunFolder:
 
     @property
     def model_manifest(self) -> Path:
-        """What the model is, and the hash of its file."""
+        """The description of the model, with the hash of its file."""
         return self.path / "model.json"
 
     @property
     def certificate(self) -> Path:
-        """What was found on the rows set aside for a certificate."""
+        """The findings on the rows set aside for a certificate."""
         return self.path / "certificate.json"
 
     @property
     def rows_set_aside(self) -> Path:
-        """Where these rows stand in the data."""
+        """The places of these rows in the data."""
         return self.path / "certification-rows.json"
 
     @property
     def row_hashes(self) -> Path:
-        """A number for every row of the data of a run that certifies, to know it again."""
+        """A hash for every row of the data of a certifying run, to recognise it later."""
         return self.path / "row-hashes.npy"
 
     @property
@@ -117,9 +117,9 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write what a user asked for: whole or not at all, or into a device or pipe of that name.
+    """Write output of a user: whole or not at all, or into a device or pipe of this name.
 
-    A link stays one: the file that it leads to is written.
+    A link stays a link: its target is written.
     """
     target = path.resolve()
     if not target.exists() or target.is_file():

@@ -1,9 +1,8 @@
-"""Copies of a store, made while it is written to and without making the writer wait.
+"""Copies of a store during writes, without delays for the writer.
 
-A copy is made from a snapshot over a connection of its own, which blocks nobody under a
-write-ahead log. It is brought to the disk piece by piece, because one sync of a large file would
-hold up the syncs of the writer. Only a copy that is in order takes the place of the last one, so
-damage never spreads to the backup.
+A copy is made from a snapshot over its own connection; under a write-ahead log this blocks nobody.
+It is synced piece by piece, because one sync of a large file would delay the syncs of the writer.
+Only an intact copy replaces the last one, so damage never spreads to the backup.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ def no_pause() -> None:
 
 
 def back_up(files: StoreFiles, pause: Pause = no_pause) -> None:
-    """Put a copy of the store in the place of the last backup, if the copy is in order.
+    """Replace the last backup by a copy of the store, if the copy is intact.
 
-    `pause` is called again and again; what it raises ends the attempt.
+    `pause` is called again and again; an exception in it ends the attempt.
     """
     size = files.store.stat().st_size
     if shutil.disk_usage(files.store.parent).free < ROOM_FACTOR * size:

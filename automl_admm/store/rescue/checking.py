@@ -1,6 +1,6 @@
-"""Looking at a store from all sides: everything that is wrong with it, and what is under way.
+"""A complete check of a store: all its problems, and the running evaluations.
 
-Nothing is changed by looking, and nothing that is found keeps the rest from being looked at.
+A check changes nothing, and one problem does not stop the search for others.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class StoreReport:
-    """What a check found: `facts` in order, and `problems`, of which a store in order has none."""
+    """The result of a check: `facts` in order, and `problems` (none for an intact store)."""
 
     facts: tuple[str, ...]
     problems: tuple[str, ...]
 
 
 def check(path: Path) -> StoreReport:
-    """Look at a store, its manifest, its backup and who writes it."""
+    """Check a store, its manifest, its backup and its writer."""
     files = StoreFiles(path)
     problems = list(_problems(files))
     return StoreReport(tuple(_facts(files, in_order=not problems)), tuple(problems))

@@ -1,7 +1,7 @@
-"""A new store from what can be believed of a damaged one and its backup.
+"""Repair: a new store from the intact rows of a damaged one and its backup.
 
-The damaged files are kept under another name, as they are. Nothing is guessed: an evaluation whose
-row is not what was written is lost, and counted.
+The damaged files are kept under another name, as they are. Nothing is guessed: an evaluation with a
+damaged row is lost, and counted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MORE_NUMBERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What came of a repair; `lost` is None where nothing says how many there were."""
+    """The result of a repair; `lost` is None if the former number of rows is unknown."""
 
     saved: int
     lost: int | None
@@ -53,7 +53,7 @@ class _Salvaged:
 
 
 def repair(path: Path) -> Repaired | None:
-    """Make a new store from what is left of one; None if it is in order, and was left alone."""
+    """Make a new store from the remains of one; None for an intact store, left alone."""
     files = StoreFiles(path)
     if not any(_sources(files)):
         raise StoreError(f"there is no store '{path}'.", hint="Name the folder of a run.")
@@ -84,7 +84,7 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
 
 
 def _count_lost(expected: Expected, run: str, saved: int) -> int | None:
-    """How many of the evaluations that were written are not there any more."""
+    """Count the lost evaluations."""
     holder = expected.holder
     if expected.manifest is None and (holder is None or holder.run != run):
         return None
@@ -100,7 +100,7 @@ def _expected(files: StoreFiles) -> Expected:
 
 
 def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
-    """All that can be believed, of the run that the manifest names."""
+    """Return all intact rows of the run named in the manifest."""
     template = scratch / "template"
     build(template, "")
     highest = expected.rows + MORE_NUMBERS
@@ -119,7 +119,7 @@ def _salvage(files: StoreFiles, expected: Expected, scratch: Path) -> _Salvaged:
 
 
 def _sources(files: StoreFiles) -> Iterator[Path]:
-    """The store, or what an earlier repair that did not end set aside of it; and the backup."""
+    """Return the store, or its files set aside by an interrupted repair, and the backup."""
     if files.store.is_file():
         yield files.store
     else:
@@ -141,7 +141,7 @@ def _write(store: Path, salvaged: _Salvaged) -> int:
 
 
 def _set_aside(files: StoreFiles) -> Iterator[Path]:
-    """Give the damaged files names that nothing has yet."""
+    """Rename the damaged files to free names."""
     store = files.store
     names = (store.with_name(f"{store.stem}.damaged-{number}.sqlite") for number in count(1))
     free = next(name for name in names if not name.exists())

@@ -1,7 +1,7 @@
-"""Getting out of damaged files what is still what was written.
+"""Salvage of intact rows from damaged files.
 
-Every row carries the hash of its values, so a way of reading need not be safe: whatever it turns
-up, only rows whose hash matches are believed. All of it works on copies.
+Every row carries the hash of its values, so a way of reading need not be safe: only rows with a
+matching hash are believed. All of it works on copies.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Row = Sequence[Any]
 
 
 def copies_of(path: Path, scratch: Path, template: Path) -> Iterator[Path]:
-    """Copies of a database, each mended in another way, from the plainest to the boldest.
+    """Yield copies of a database, each fixed in another way, from the plainest to the boldest.
 
-    `template` is a store without rows: its first page, which says where the tables are, stands
-    in for one that is damaged. Each copy is there until the next is asked for.
+    `template` is a store without rows: its first page, the directory of tables, replaces a damaged
+    one. Each copy exists until the next is requested.
     """
     content, log = path.read_bytes(), _read(beside(path, "-wal"))
     yield from _copy(scratch / "plain", content, log)
@@ -54,9 +54,9 @@ def _copy(path: Path, content: bytes, log: bytes = b"") -> Iterator[Path]:
 
 
 def _with_frames(content: bytes, log: bytes) -> bytes:
-    """The pages of a write-ahead log put in their places, whatever its checksums say.
+    """Put the pages of a write-ahead log in their places, whatever its checksums.
 
-    SQLite itself ends at the first frame that is damaged; later ones may be whole.
+    SQLite itself stops at the first damaged frame; later ones may be intact.
     """
     if len(log) < LOG_HEADER.size:
         return content
@@ -75,7 +75,7 @@ def _with_frames(content: bytes, log: bytes) -> bytes:
 
 
 def _with_first_page(pages: bytes, template: bytes) -> bytes:
-    """Pages with the first one of an empty store, and none missing that it speaks of."""
+    """Return the pages with the first one of an empty store, and all pages in its directory."""
     size = int.from_bytes(template[16:18], "big")
     first = bytearray(template[:size])
     changes = int.from_bytes(first[CHANGES_FIELD], "big")
@@ -84,7 +84,7 @@ def _with_first_page(pages: bytes, template: bytes) -> bytes:
 
 
 def run_of(path: Path) -> str:
-    """Which run a database belongs to, if that can be read."""
+    """Return the run of a database, if readable."""
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
         row = database.execute("SELECT id FROM run").fetchone()
         return "" if row is None else str(row[0])
@@ -92,9 +92,9 @@ def run_of(path: Path) -> str:
 
 
 def rows_of(path: Path, highest: int) -> Iterator[Row]:
-    """Rows whose hash matches, with the hash; the same may come more than once.
+    """Yield rows with a matching hash, and the hash; rows may repeat.
 
-    Where a scan breaks off, there is one from the other end, and then a look at every number.
+    After a broken scan comes one from the other end, and then a query for every number.
     """
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
         for order in ("ORDER BY number", "ORDER BY number DESC"):
@@ -105,7 +105,7 @@ def rows_of(path: Path, highest: int) -> Iterator[Row]:
 
 
 def begun_of(path: Path) -> Iterator[Row]:
-    """What was begun, with hash and sign of life, so far as it is what was written."""
+    """Yield the intact rows of begun evaluations, with hash and sign of life."""
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
         for *values, sha256, heartbeat in database.execute(BEGUN):
             if digest(values) == sha256:
@@ -115,7 +115,7 @@ def begun_of(path: Path) -> Iterator[Row]:
 def _believed(
     database: sqlite3.Connection, statement: str, arguments: Sequence[int] = ()
 ) -> Generator[Row, None, bool]:
-    """The rows that are what was written; whether there was no end before the end."""
+    """Return the intact rows, and True if the scan came to its end."""
     try:
         for *values, sha256 in database.execute(statement, arguments):
             if digest(values) == sha256:
@@ -126,7 +126,7 @@ def _believed(
 
 
 def choose(rows: Iterable[Row]) -> dict[str, Row]:
-    """One row for each key: the first, or the first that the search let end."""
+    """Choose one row for each key: the first, or the first with a complete evaluation."""
     chosen: dict[str, Row] = {}
     for row in rows:
         known = chosen.get(row[KEY])

@@ -1,4 +1,4 @@
-"""Connections to SQLite: one that reads, one that writes, and what their errors mean."""
+"""Connections to SQLite for reading and for writing, and the meaning of their errors."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ READING_ERRORS = (sqlite3.Error, UnicodeDecodeError, RowError)
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    """A connection that never changes the file.
+    """Open a connection that never changes the file.
 
-    The exception is a file whose last writer died within a change that SQLite has to take back
-    before anybody can read: its journal says so.
+    The one exception is a file with an unfinished change of a dead writer: SQLite must roll it back
+    by its journal before anybody can read.
     """
     mode = "rw" if beside(path, "-journal").exists() else "ro"
     return _connect(path, mode)
 
 
 def connect_writing(path: Path, *, create: bool = False) -> sqlite3.Connection:
-    """A connection whose commits are on the disk when they return."""
+    """Open a connection with durable commits."""
     database = _connect(path, "rwc" if create else "rw")
     try:
         database.execute("PRAGMA journal_mode=WAL")
@@ -52,7 +52,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All that is done within it, or nothing."""
+    """Run all statements within it, or none."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -76,7 +76,7 @@ def not_waiting(database: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say into an error of ours."""
+    """Turn errors of SQLite and the disk into ours."""
     try:
         yield
     except (*READING_ERRORS, OSError) as problem:
@@ -84,7 +84,7 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def explain(problem: Exception, path: Path) -> StoreError | DiskFullError:
-    """What it means that a store cannot be used."""
+    """Return our error for an unusable store."""
     code = getattr(problem, "sqlite_errorcode", 0)
     is_full = isinstance(problem, OSError) and problem.errno in NO_ROOM
     if code in TOLD_AS_FULL or is_full:

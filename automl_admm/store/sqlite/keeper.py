@@ -1,4 +1,4 @@
-"""What is done for a store while a search goes on: signs of life, and backups."""
+"""Work for a store during a search: signs of life, and backups."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from automl_admm.store.sqlite.schema import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often: a backup every so many seconds, and at most a fiftieth of the time.
+    """Intervals: a backup every so many seconds, and at most a fiftieth of the time.
 
-    The time that a session has lasted is noted at each `tick`: no more is lost of it by a kill.
+    The duration of a session is noted at each `tick`: a kill loses at most one tick of it.
     """
 
     tick: float = 1.0
@@ -33,21 +33,21 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """How many evaluations a store holds, and how often it was changed since it was opened."""
+    """The number of evaluations in a store, and of changes since it was opened."""
 
     rows: int
     changes: int
 
 
 class _StoppedError(Exception):
-    """The store is closed: a backup that is being made is given up for the last one."""
+    """The store is closed: the backup in progress is abandoned for the last one."""
 
 
 class Keeper:
     """A thread of its own beside the search, with connections of its own.
 
-    What it cannot do it leaves for the next time: the last backup stays, and the store itself is
-    kept by its own commits.
+    After a failure it waits for the next time: the last backup stays, and the store itself is
+    safe by its own commits.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Keeper:
         self._note_time()
 
     def _beat(self) -> None:
-        """Renew the sign of life of what this process has under way."""
+        """Renew the sign of life of the running evaluations of this process."""
         me = this_process()
         query = "UPDATE running SET heartbeat = ? WHERE pid = ? AND host = ?"
         with (

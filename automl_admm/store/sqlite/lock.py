@@ -1,9 +1,9 @@
-"""One process a run: a lock that the kernel lets go of when its holder dies, however it dies.
+"""One process a run: a lock released by the kernel at any death of its holder.
 
-The lock file names its holder. It also says how many evaluations were written: that is noted after
-each one, without waiting for the disk, so a write-ahead log that vanished is found out after any
-kill. The same holds for the seconds that its session has lasted, by the session's own clock: the
-times of files are changed by copies, backups and clocks that are set.
+The lock file names its holder. It also has the number of written evaluations, noted after each one
+without waiting for the disk, so a lost write-ahead log is detected after any kill. The same holds
+for the duration of its session, by the session's own clock: file times change with copies, backups
+and clock settings.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SAME_START_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a lock, or held it last, how much it had written, and in what time."""
+    """The present or last holder of a lock, its number of evaluations, and its seconds."""
 
     host: str
     pid: int
@@ -45,7 +45,7 @@ class Holder:
 
     @property
     def is_alive(self) -> bool:
-        """Whether this very process runs on this host."""
+        """Return True if this very process runs on this host."""
         return self.host == socket.gethostname() and is_running(self.pid, self.start)
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ def this_process() -> Holder:
 
 
 def is_running(pid: int, start: float) -> bool:
-    """Whether the process that started then runs; its pid may have been given to another since."""
+    """Return True if the process with this start time runs; its pid may be reused by another."""
     try:
         return bool(abs(psutil.Process(pid).create_time() - start) < SAME_START_SECONDS)
     except psutil.Error:
@@ -66,7 +66,7 @@ def is_running(pid: int, start: float) -> bool:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """What a lock file says; nothing, where it is missing or makes no sense."""
+    """Read a lock file; None for a missing or damaged one."""
     try:
         content = read_content(path, HOLDER)
     except (OSError, StoreError):

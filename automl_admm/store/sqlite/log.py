@@ -1,7 +1,7 @@
 """The log of a run in SQLite: write-ahead log, synchronous=FULL, one row an evaluation.
 
 A row is on the disk before `append` returns: neither kill -9 nor a power cut loses it. Each carries
-the hash of its values; a row that is not what was written is an error, never another value.
+the hash of its values; a damaged row is an error, never another value.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ SILENT_SECONDS = 300.0
 class SqliteStore:
     """The evaluations of one run in one file.
 
-    With `create` it is made, with `write` it is gone on with: either takes the lock of the run,
-    which one process can hold. Without, it can be read, at any time and beside the one that writes.
+    `create` makes it, `write` continues it: either takes the lock of the run, for one process at a
+    time. Without them it is read-only, at any time and beside its writer.
     """
 
     def __init__(self, path: Path, *, create: bool = False, write: bool = False) -> None:
@@ -72,7 +72,7 @@ class SqliteStore:
             self._lock.count_time(session, begun)
 
     def begin(self, number: int, key: str, text: str) -> None:
-        """Note before an evaluation starts that it is under way; `append` of its key ends that."""
+        """Note the start of an evaluation; `append` of its key ends it."""
         self._demand_its_file()
         me = self._me
         row = (key, number, storable(text), me.host, me.pid, me.start)
@@ -85,8 +85,8 @@ class SqliteStore:
     def append(self, evaluation: Evaluation) -> None:
         """Keep an evaluation for good before returning.
 
-        A key that is known is ignored, unless the search did not let that evaluation end
-        (`cancelled`, `lost`): then the later result takes its place.
+        A known key is ignored, unless its evaluation was stopped before its end (`cancelled`,
+        `lost`): then the later result takes its place.
         """
         self._demand_its_file()
         with explaining(self._files.store), transaction(self._database):
@@ -97,7 +97,7 @@ class SqliteStore:
             self._lock.note(self._run, self._progress.rows)
 
     def _demand_its_file(self) -> None:
-        """Raise where the file was removed or replaced: SQLite would go on with what is no more."""
+        """Raise if the file was removed or replaced: SQLite would write to a deleted one."""
         if _place_of(self._files.store) != self._place:
             raise StoreError(
                 f"'{self._files.store}' was removed or replaced while the run went on.",
@@ -105,7 +105,7 @@ class SqliteStore:
             )
 
     def _put(self, evaluation: Evaluation) -> int:
-        """How many more rows there are than before."""
+        """Write a row, and return the number of added ones."""
         key = (evaluation.key,)
         self._database.execute("DELETE FROM running WHERE key = ?", key)
         query = "SELECT status FROM evaluations WHERE key = ?"
@@ -130,7 +130,7 @@ class SqliteStore:
             return from_rows(rows if is_first else map(self._checked, rows))
 
     def interrupted(self) -> Sequence[Begun]:
-        """What was begun and has no result, because the process that began it died."""
+        """Return evaluations begun by a dead process, without a result."""
         if self.version == FIRST_VERSION:
             return ()
         found = []
@@ -142,7 +142,7 @@ class SqliteStore:
         return found
 
     def _is_under_way(self, key: str, by: Holder, heartbeat: float) -> bool:
-        """Who holds the lock knows what it began itself; others look if the process lives."""
+        """Return True for a live evaluation; the lock holder knows its own."""
         if self._lock is not None:
             return key in self._begun
         if by.host == self._me.host:
@@ -150,14 +150,14 @@ class SqliteStore:
         return time.time() - heartbeat < SILENT_SECONDS
 
     def _checked(self, row: Sequence[Any]) -> Sequence[Any]:
-        """The values of a row without the hash at its end, which must be theirs."""
+        """Return the values of a row after a check of the hash at its end."""
         *values, sha256 = row
         if digest(values) != sha256:
             raise damaged(self._files.store, f"the row of '{row[0]}' is not what was written")
         return values
 
     def begin_anew(self, evaluations: Sequence[Evaluation]) -> Path:
-        """Go on with these evaluations alone; says where a copy of all there was is kept."""
+        """Continue with these evaluations alone; return the path of a copy of the old store."""
         kept = free_name(self._files.store)
         with explaining(self._files.store):
             copy_pages(self._files.store, partial_name(kept))

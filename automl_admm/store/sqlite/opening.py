@@ -1,6 +1,6 @@
-"""Opening a store: made anew, to be read, or to be gone on with; whatever is wrong is refused.
+"""Open a store: create, read or continue it; a wrong one is refused.
 
-What is refused is never changed: it is looked at through a connection that only reads.
+A refused store is never changed: it is opened read-only for the check.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ from automl_admm.store.sqlite.schema import (
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a store must hold, as its manifest and the notes of its last writer say."""
+    """The required content of a store, by its manifest and the notes of its last writer."""
 
     manifest: Manifest | None
     holder: Holder | None
 
     @property
     def run(self) -> str:
-        """Which run it is, if the manifest says so."""
+        """The name of the run, if the manifest has it."""
         return "" if self.manifest is None else self.manifest.run
 
     @property
     def rows(self) -> int:
-        """How many evaluations there are at least."""
+        """The least number of evaluations."""
         at_checkpoint = 0 if self.manifest is None else self.manifest.rows
         is_of_run = self.holder is not None and self.holder.run == self.run
         return max(at_checkpoint, self.holder.rows if self.holder and is_of_run else 0)
 
 
 def expect(files: StoreFiles) -> Expected:
-    """Read what a store must hold: before the store itself, which may grow at the same time."""
+    """Read the required content before the store itself: the store may grow at the same time."""
     return Expected(read_manifest(files.manifest), read_holder(files.lock))
 
 
 def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
-    """Refuse a store that holds less than was written, or belongs to another run."""
+    """Refuse a store with lost rows, or of another run."""
     if facts.version != FIRST_VERSION:
         if expected.manifest is None:
             raise damaged(files.store, f"its manifest {files.manifest.name} is missing")
@@ -73,7 +73,7 @@ def compare(files: StoreFiles, facts: Facts, expected: Expected) -> None:
 
 
 def new_run() -> str:
-    """A name for a run that no other has."""
+    """Return a unique name for a run."""
     return secrets.token_hex(8)
 
 
@@ -91,7 +91,7 @@ def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
 
 
 def build(store: Path, run: str) -> None:
-    """Make an empty store under the name that is its own until it is published."""
+    """Make an empty store under a temporary name, until it is published."""
     partial = partial_name(store)
     partial.unlink(missing_ok=True)
     try:
@@ -104,18 +104,18 @@ def build(store: Path, run: str) -> None:
 
 
 def publish(store: Path) -> None:
-    """Give what was built its name, for good."""
+    """Give a built store its final name."""
     partial_name(store).replace(store)
     sync_folder(store.parent)
 
 
 def partial_name(path: Path) -> Path:
-    """The name of a file that is not complete yet."""
+    """Return the name of an incomplete file."""
     return path.with_name(f".{path.name}.partial")
 
 
 def open_reading(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
-    """A store that is in order, so far as this is seen without reading all of it."""
+    """Open an intact store, as far as can be seen without reading all of it."""
     expected = expect(files)
     refuse_absent(files, expected)
     database = connect_reading(files.store)
@@ -144,7 +144,7 @@ def open_writing(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
 
 
 def refuse_absent(files: StoreFiles, expected: Expected) -> None:
-    """Refuse a store that is not there, or is there and empty."""
+    """Refuse a missing or empty store."""
     if not files.store.is_file():
         if expected.rows:
             raise damaged(files.store, f"it is gone, and held {expected.rows} evaluations")
@@ -154,7 +154,7 @@ def refuse_absent(files: StoreFiles, expected: Expected) -> None:
 
 
 def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -> Facts:
-    """Migrate a store of version 1, of which a copy is kept; nothing is done to a newer one."""
+    """Migrate a store of version 1, and keep a copy; leave a newer one alone."""
     if facts.version == VERSION:
         return facts
     if not files.first_version.exists():
@@ -171,7 +171,7 @@ def _up_to_date(database: sqlite3.Connection, files: StoreFiles, facts: Facts) -
 
 
 def remove_logs(path: Path) -> None:
-    """Remove what SQLite keeps beside a database that is not there any more."""
+    """Remove the files of SQLite beside a vanished database."""
     for ending in ("-wal", "-shm", "-journal"):
         with suppress(OSError):
             beside(path, ending).unlink()

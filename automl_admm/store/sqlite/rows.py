@@ -1,4 +1,4 @@
-"""Evaluations as rows of a table, and the hash that each row carries of itself."""
+"""Evaluations as rows of a table, each with its own hash."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ UNFINISHED = frozenset({Status.CANCELLED, Status.LOST})
 
 
 class RowError(Exception):
-    """A row whose hash may be right, and whose values are those of no evaluation."""
+    """A row with values of no valid evaluation, possibly under a right hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An evaluation that was begun by the process `pid` of `host`, and has no result."""
+    """An evaluation begun by the process `pid` of `host`, without a result."""
 
     number: int
     key: str
@@ -65,7 +65,7 @@ def to_row(evaluation: Evaluation) -> tuple[Any, ...]:
 
 
 def from_rows(rows: Iterable[Sequence[Any]]) -> list[Evaluation]:
-    """The evaluations that rows stand for; equal selections are parsed once, and are one object."""
+    """Return the evaluations of rows; equal selections are parsed once, and are one object."""
     selections: dict[str, Selection] = {}
     evaluations = []
     for row in rows:
@@ -113,15 +113,15 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
 
 
 def digest(row: Sequence[Any]) -> bytes:
-    """The sha256 of all values of a row; floats are written with all their digits.
+    """Return the sha256 of all values of a row; floats are written with all their digits.
 
-    In a damaged file text may have become bytes, which never have the hash of the text.
+    Damage may turn text into bytes; they never have the hash of the text.
     """
     return hashlib.sha256(json.dumps(list(row), default=repr).encode()).digest()
 
 
 def storable(text: str) -> str:
-    """What a component says may hold halves of characters, which no file can."""
+    """Return text fit for a file: a message of a component may hold halves of characters."""
     return text.encode("utf-8", "replace").decode()
 
 

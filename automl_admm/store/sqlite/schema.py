@@ -51,7 +51,7 @@ TABLES: Mapping[int, Mapping[str, str]] = MappingProxyType(
 
 
 def insert_into(table: str, columns: tuple[str, ...]) -> str:
-    """The statement that adds a row to a table; both are our own names."""
+    """Return the statement to add a row to a table; both are our own names."""
     places = ", ".join("?" * len(columns))
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"  # noqa: S608 - ours
 
@@ -65,7 +65,7 @@ SELECT_FIRST = f"SELECT {', '.join(COLUMNS)} FROM evaluations"  # noqa: S608 - o
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a store says of itself; one of version 1 names no run."""
+    """The description in a store; version 1 has no name of the run."""
 
     version: int
     run: str
@@ -82,7 +82,7 @@ def create_tables(database: sqlite3.Connection, run: str) -> None:
 
 
 def inspect(database: sqlite3.Connection, path: Path) -> Facts:
-    """What a store says of itself; one that is not ours, newer or has other tables is refused."""
+    """Read the description in a store; refuse a foreign or newer one, and other tables."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
@@ -101,7 +101,7 @@ def inspect(database: sqlite3.Connection, path: Path) -> Facts:
 
 
 def count_rows(database: sqlite3.Connection) -> int:
-    """How many evaluations there are."""
+    """Count the evaluations."""
     return int(database.execute("SELECT count(*) FROM evaluations").fetchone()[0])
 
 
