@@ -224,7 +224,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
         self.feasible_ = outcome.result.feasible
-        self.fallback_ = outcome.fallback
+        self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
         self.decisions_ = decisions_of_outcome(outcome)
         self.one_class_ = outcome.refit.one_class
         self.certificate_ = outcome.certificate

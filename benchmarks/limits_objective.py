@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evidence import Timing
 from automl_admm.core.space import Candidate, SearchSpace
-from automl_admm.execution.outcomes import InvalidOutcome
 from automl_admm.pipelines.build import build_pipeline
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.records import Constraint, EvaluatedPipeline

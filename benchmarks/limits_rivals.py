@@ -22,10 +22,11 @@ from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
 from automl_admm.runs.driving.budget import no_reserve
-from automl_admm.runs.pipelines import subject_of
+from automl_admm.runs.driving.dispatch import Dispatcher
+from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.search_run import Tools, run_search, teller
+from automl_admm.runs.search_run import budget_of, run_search, teller
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.joint.joint_search import joint
@@ -83,13 +84,12 @@ def search(
         constraints=constraints,
         aims=tuple(constraint.limit for constraint in constraints),
     )
-    subject, plan = subject_of(prepared), plan_search(config, prepared.plugins)
-    tell = teller(config, subject, prepared.plugins)
+    problem, plan = prepared.problem, plan_search(config, prepared.plugins)
+    tell = teller(config, problem, prepared.plugins)
     with TemporaryDirectory() as scratch:
         executor = build_executor(config, prepared.plugins, work, Path(scratch))
-        run_search(
-            config, subject, Tools(unguarded(plan), tell, executor, MemoryStore(), no_reserve)
-        )
+        desk = Desk(Dispatcher(executor), MemoryStore(), budget_of(config, no_reserve), tell)
+        run_search(config, unguarded(plan), problem, desk)
         executor.close()
 
 

@@ -168,6 +168,10 @@ class EvaluatorLostError(AutomlAdmmError):
     """The evaluating process dies at every start; earlier results are kept."""
 
 
+class InvalidOutcome(Exception):  # noqa: N818 - an outcome, not a mistake of the program
+    """Raised by a work that ran to its end without a usable result: the status is `invalid`."""
+
+
 def reason_of(problem: BaseException) -> str:
     """Return an exception's first line with a full stop; its class name if it has no text."""
     said = str(problem).strip().splitlines()

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from automl_admm.core.problem import Evaluation, Limit
 from automl_admm.core.space import SearchSpace
 
-# Makeshift models, if no pipeline was evaluated and fitted in time.
-FEW_ROWS, CONSTANT = "few rows", "constant"
+
+class FallbackKind(StrEnum):
+    """The models that ship if no pipeline was evaluated and fitted in time."""
+
+    FEW_ROWS = "few rows"
+    CONSTANT = "constant"
+
+
+class StopReason(StrEnum):
+    """The causes that end a search; the texts are those of `run.json` and of the screen."""
+
+    EVALUATIONS = "evaluations"
+    BUDGET = "budget"
+    PLUGIN = "a plugin"
+    EXHAUSTED = "nothing left to try"
+    INTERRUPT = "interrupt"
+    TERMINATION = "termination"
+    LOST_EVALUATOR = "the process that evaluates was lost"
+
+    @property
+    def is_signal(self) -> bool:
+        """True if a signal ended the search."""
+        return self in (StopReason.INTERRUPT, StopReason.TERMINATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The end of a search: its reason, and the words for it if the reason alone says too little."""
+
+    reason: StopReason
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words or str(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +87,15 @@ class RunResult:
     best: Evaluation | None
     feasible: bool
     evaluations: tuple[Evaluation, ...]
-    stopped_by: str
+    stop: Stop
     seconds: float
     limits: tuple[Limit, ...] = ()
     ledger: Mapping[str, float] = field(default_factory=dict)
     search_seconds: float = 0.0
-    fallback: str | None = None
+    fallback: FallbackKind | None = None
     work: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def stopped_by(self) -> str:
+        """The end of the search in words."""
+        return str(self.stop)

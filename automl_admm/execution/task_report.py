@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.problem import Status
-from automl_admm.execution.outcomes import InvalidOutcome
 
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 16_000

@@ -9,17 +9,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.errors import ConfigurationError, InvalidOutcome, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.core.pipeline_space import content_hash, keyed
 from automl_admm.core.problem import Limit
+from automl_admm.core.results import EvaluationResult
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace
-from automl_admm.execution.outcomes import InvalidOutcome
 from automl_admm.execution.task_folders import temporary_folder
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.budget import no_reserve
+from automl_admm.runs.driving.budget import Ledger, no_reserve
+from automl_admm.runs.driving.dispatch import Dispatcher
+from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import deferral_for
 from automl_admm.runs.finish.no_success import best_or_raise
 from automl_admm.runs.prepare.assembly import (
@@ -31,7 +33,8 @@ from automl_admm.runs.prepare.assembly import (
     read_limit,
 )
 from automl_admm.runs.prepare.suggestions import check_parts
-from automl_admm.runs.search_run import Subject, Tools, run_search, teller
+from automl_admm.runs.search_run import budget_of, run_search, teller
+from automl_admm.search.protocol import SearchProblem, default_start
 from automl_admm.store.memory import MemoryStore
 
 LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'
@@ -58,10 +61,8 @@ class BlackBoxWork:
         missing = {"loss", *self.names} - set(returned)
         if missing:
             raise InvalidOutcome(f"the objective returned no '{min(missing)}'")
-        return {
-            "loss": _number(returned["loss"]),
-            "constraints": [_number(returned[name]) for name in self.names],
-        }
+        constraints = tuple(_number(returned[name]) for name in self.names)
+        return EvaluationResult(_number(returned["loss"]), constraints).as_json()
 
 
 def run_black_box(
@@ -87,22 +88,31 @@ def run_black_box(
     names = tuple(limit.name for limit in found)
     check_cheap(cheap, names)
     work = BlackBoxWork(function, space, names, tells_fidelity=config.min_fidelity < 1.0)
-    subject = Subject(
-        space=space,
-        key=lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
-        text=lambda candidate: _text(space, candidate),
+    problem = SearchProblem(
+        space,
+        lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
+        starts=(default_start(space),),
         limits=found,
-        loss_name="loss",
         cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
+        lowest_fidelity=config.min_fidelity,
+        seed=config.seed,
+        evaluations=config.max_evaluations,
+        text=partial(_text, space),
     )
-    tell = teller(config, subject, plugins)
+    tell = teller(config, problem, plugins)
     with temporary_folder("automl-admm-") as scratch:
         executor = build_executor(config, plugins, work, scratch)
         try:
             with deferral_for(executor, config.interrupts) as interrupts:
-                store = MemoryStore()
-                tools = Tools(plan, tell, executor, store, no_reserve, interrupts=interrupts)
-                result = run_search(config, subject, tools)
+                desk = Desk(
+                    Dispatcher(executor),
+                    MemoryStore(),
+                    budget_of(config, no_reserve),
+                    tell,
+                    ledger=Ledger(config.begun),
+                    interrupts=interrupts,
+                )
+                result = run_search(config, plan, problem, desk)
         finally:
             executor.close()
     best_or_raise(result)

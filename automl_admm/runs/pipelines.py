@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.core.errors import NoSuccessError
-from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.problem import Evaluation, is_feasible
-from automl_admm.core.protocols import Executor, Finished
-from automl_admm.core.run import CONSTANT, RunResult
-from automl_admm.core.space import Candidate
+from automl_admm.core.protocols import Finished
+from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.work import PICKLE, SHIPPED
-from automl_admm.plugins.records import CheapFunction
 from automl_admm.runs.driving.budget import Ledger
-from automl_admm.runs.driving.driver import TERMINATION
+from automl_admm.runs.driving.dispatch import Dispatcher
+from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral, deferral_for
 from automl_admm.runs.finish.certification import (
     Examined,
@@ -28,7 +24,7 @@ from automl_admm.runs.finish.certification import (
     read_evidence,
     whole_text,
 )
-from automl_admm.runs.finish.closing import LAST_SECONDS, Closing
+from automl_admm.runs.finish.closing import Closing, close_after
 from automl_admm.runs.finish.fallback_model import Fallback, fall_back, last_resort
 from automl_admm.runs.finish.final_fit import (
     Fitter,
@@ -47,7 +43,7 @@ from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.saved.certified_run import write_rows_aside
-from automl_admm.runs.search_run import Subject, Tools, run_search, teller
+from automl_admm.runs.search_run import budget_of, run_search, teller
 from automl_admm.runs.session.session import Session, open_session
 from automl_admm.store.run_folder import RunFolder
 
@@ -59,102 +55,105 @@ def run_pipelines(prepared: Preparation) -> PipelineResult:
 
 
 def _run(session: Session) -> PipelineResult:
-    prepared, config = session.prepared, session.prepared.config
+    config = session.prepared.config
     ledger = Ledger(config.begun)
-    executor = build_executor(config, prepared.plugins, prepared.work, session.scratch)
+    executor = build_executor(
+        config, session.prepared.plugins, session.prepared.work, session.scratch
+    )
     try:
+        dispatch = Dispatcher(executor)
         if not session.past.evaluations:
-            prepared = _with_numbers(session, executor)
-        subject = subject_of(prepared)
-        tell = teller(config, subject, prepared.plugins, session.past)
-        reserve = _expected(prepared)
-        if prepared.aside is not None:
-            reserve = partial(reserved_for_walk, reserve, config.seconds)
-        finish = partial(keep_predictions, session.folder)
+            session = _with_numbers(session, dispatch)
         with deferral_for(executor, config.interrupts) as interrupts:
-            fallbacks = () if _has_success(session) else _ready(prepared, executor, interrupts)
-            tools = Tools(
-                prepared.plan,
-                tell,
-                executor,
-                session.store,
-                reserve,
-                finish,
-                session.past,
-                interrupts,
-                ledger,
-            )
-            result = run_search(config, subject, tools)
-            prepared = hurried(prepared, result)
-            closing = Closing(prepared.config.deadline, interrupts)
-            with ledger.charge("saving"):
-                ending = Ending(
-                    prepared, result, executor, ledger, closing, session.scratch, fallbacks
-                )
-                outcome = _conclude(ending, session)
+            desk = _desk(session, dispatch, ledger, interrupts)
+            outcome = _search_and_conclude(session, desk)
     finally:
         executor.close()
-    tell("run_finished", result=outcome.result)
+    desk.tell("run_finished", result=outcome.result)
     return outcome
 
 
-def _with_numbers(session: Session, executor: Executor) -> Preparation:
-    """The same, its limits relative to a baseline as numbers."""
+def _with_numbers(session: Session, dispatch: Dispatcher) -> Session:
+    """Give limits relative to a baseline their numbers."""
     prepared = session.prepared
     constraints, config = prepared.constraints, prepared.config
-    fixed = fix_bounds(constraints, config, subject_of(prepared), executor)
-    if fixed is not constraints:
-        prepared = aim_again(prepared, fixed)
-        session.write(prepared, "running")
-    return prepared
+    fixed = fix_bounds(constraints, config, prepared.problem, dispatch)
+    if fixed is constraints:
+        return session
+    prepared = aim_again(prepared, fixed)
+    session.write(prepared, "running")
+    return replace(session, prepared=prepared)
 
 
-def hurried(prepared: Preparation, result: RunResult) -> Preparation:
-    """Who terminates a process kills it soon: the rest has to be done in a few seconds."""
-    if result.stopped_by != TERMINATION:
-        return prepared
-    config = prepared.config
-    soon = time.monotonic() - config.begun + LAST_SECONDS
-    budget = soon if config.seconds is None else min(config.seconds, soon)
-    return replace(prepared, config=replace(config, budget_seconds=budget))
+def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: Deferral) -> Desk:
+    """Set up the desk: of the budget the search leaves what the final fits are expected to take."""
+    prepared, config = session.prepared, session.prepared.config
+    reserve = _expected(prepared)
+    if prepared.aside is not None:
+        reserve = partial(reserved_for_walk, reserve, config.seconds)
+    tell = teller(
+        config,
+        prepared.problem,
+        prepared.plugins,
+        session.past,
+        loss_name=prepared.metric.name,
+        best_score=prepared.metric.best,
+    )
+    return Desk(
+        dispatch,
+        session.store,
+        budget_of(config, reserve),
+        tell,
+        session.past,
+        ledger,
+        finish=partial(keep_predictions, session.folder),
+        interrupts=interrupts,
+    )
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What there is when a search has ended, to make of it what ships."""
+    """Own what remains to be done after a search: its result, and the time left to ship a model."""
 
-    prepared: Preparation
+    session: Session
+    desk: Desk
     result: RunResult
-    executor: Executor
-    ledger: Ledger
     closing: Closing
-    scratch: Path
     fallbacks: tuple[Fallback, ...] = ()
+
+    @property
+    def prepared(self) -> Preparation:
+        """The session's preparation."""
+        return self.session.prepared
+
+
+def _search_and_conclude(session: Session, desk: Desk) -> PipelineResult:
+    prepared = session.prepared
+    fallbacks = () if _has_success(session) else fall_back(prepared, desk)
+    result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
+    closing = close_after(result, prepared.config.deadline, desk.interrupts)
+    with desk.ledger.charge("saving"):
+        return _conclude(Ending(session, desk, result, closing, fallbacks))
 
 
 def _has_success(session: Session) -> bool:
     return any(evaluation.ok and evaluation.is_whole for evaluation in session.past.evaluations)
 
 
-def _ready(prepared: Preparation, executor: Executor, interrupts: Deferral) -> tuple[Fallback, ...]:
-    return fall_back(prepared, subject_of(prepared), executor, interrupts)
-
-
-def _conclude(ending: Ending, session: Session) -> PipelineResult:
-    """The final fit, its measurements and its files."""
-    prepared, ledger = ending.prepared, ending.ledger
-    shipped = _what_ships(ending, session)
+def _conclude(ending: Ending) -> PipelineResult:
+    """Make the final fit, its measurements and its files."""
+    session, prepared, ledger = ending.session, ending.prepared, ending.desk.ledger
+    shipped = _what_ships(ending)
     refit, certificate = shipped.refit, None
     if shipped.finished is not None:
         certificate = _certificate(prepared, refit.evaluation, shipped.examined)
-    result = replace(ending.result, stopped_by=ending.closing.end or ending.result.stopped_by)
-    limits = tuple(constraint.limit for constraint in prepared.constraints)
-    feasible = is_feasible(refit.evaluation, limits) and refit.one_class is None
+    feasible = is_feasible(refit.evaluation, prepared.limits) and refit.one_class is None
     best = replace(
-        result,
+        ending.result,
+        stop=ending.closing.end or ending.result.stop,
         best=refit.evaluation,
-        feasible=feasible and shipped.fallback != CONSTANT,
-        limits=limits,
+        feasible=feasible and shipped.fallback is not FallbackKind.CONSTANT,
+        limits=prepared.limits,
         fallback=shipped.fallback,
     )
     kept, folder = session.folder if shipped.finished is None else None, session.folder
@@ -163,8 +162,7 @@ def _conclude(ending: Ending, session: Session) -> PipelineResult:
         if shipped.finished is not None and shipped.finished.folder is not None:
             write_model(folder, shipped.finished.folder / SHIPPED, outcome)
             _write_certificate(folder, prepared, certificate, shipped.examined)
-        asked_for = replace(prepared, config=session.prepared.config)
-        session.write(asked_for, "done", replace(best, ledger=ledger.seconds))
+        session.write(prepared, "done", replace(best, ledger=ledger.seconds))
     return replace(outcome, result=replace(best, ledger=ledger.seconds))
 
 
@@ -175,7 +173,7 @@ class Shipped:
     refit: Refit
     finished: Finished | None = None
     examined: Examined | None = None
-    fallback: str | None = None
+    fallback: FallbackKind | None = None
 
     @property
     def pickled(self) -> bytes:
@@ -188,13 +186,13 @@ class Shipped:
         return content
 
 
-def _what_ships(ending: Ending, session: Session) -> Shipped:
+def _what_ships(ending: Ending) -> Shipped:
     """The best pipeline, fitted; the one that was there where only a worse one could be fitted.
 
     Where there is none in time, it is what was fitted beforehand; also where an interrupt came
     before anything succeeded.
     """
-    prepared, there = ending.prepared, model_that_is_there(session)
+    there = model_that_is_there(ending.session)
     is_early = ending.result.best is None and is_interrupted(ending.result)
     if is_early and there is None and ending.fallbacks:
         return _unevaluated(ending.fallbacks[0])
@@ -204,11 +202,11 @@ def _what_ships(ending: Ending, session: Session) -> Shipped:
     except NoSuccessError:
         if there is not None:
             return Shipped(there)
-        if prepared.config.deadline is None:
+        if ending.closing.is_open_ended:
             raise
-        ready = ending.fallbacks or (last_resort(prepared, subject_of(prepared), ending.scratch),)
+        ready = ending.fallbacks or (last_resort(ending.prepared, ending.session.scratch),)
         return _unevaluated(ready[0])
-    if there is not None and is_better(there, fitted[0], session):
+    if there is not None and is_better(there, fitted[0], ending.session):
         return Shipped(there)
     return Shipped(*fitted)
 
@@ -222,12 +220,12 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
 
     What was tested and did not pass ships before what was not tested.
     """
-    prepared, result, executor = ending.prepared, ending.result, ending.executor
-    ledger, closing = ending.ledger, ending.closing
-    config, expected = prepared.config, _expected(prepared)
+    prepared, desk, closing = ending.prepared, ending.desk, ending.closing
+    evaluations, expected = ending.result.evaluations, _expected(prepared)
+    ledger, problem = desk.ledger, prepared.problem
     if prepared.aside is not None and prepared.question is not None:
-        fit = ledger.charge("final fit")(Fitter(config, executor, expected, closing))
-        evaluations, constraints = result.evaluations, prepared.constraints
+        fit = ledger.charge("final fit")(Fitter(problem, desk.dispatch, expected, closing))
+        constraints = prepared.constraints
         with ledger.charge("certify"):
             examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
         if examined is not None:
@@ -235,8 +233,7 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
             evaluation = by_key[examined.shipped.contender.key]
             return read_refit(evaluation, examined.finished.result), examined.finished, examined
     with ledger.charge("final fit"):
-        subject = subject_of(prepared)
-        refit, finished = refit_best(config, subject, result, executor, expected, closing)
+        refit, finished = refit_best(problem, evaluations, desk.dispatch, expected, closing)
     return refit, finished, None
 
 
@@ -265,28 +262,6 @@ def _write_certificate(
     if prepared.aside is not None:
         seen = [] if examined is None else read_evidence(examined.finished)
         write_rows_aside(folder, prepared, seen)
-
-
-def subject_of(prepared: Preparation) -> Subject:
-    """What the search is told of pipelines."""
-    pipelines = prepared.grammar.pipelines
-    cheap = {c.limit.name: c.cheap for c in prepared.constraints if c.cheap is not None}
-    return Subject(
-        space=pipelines.space,
-        key=pipelines.key,
-        text=pipelines.text,
-        limits=prepared.aims,
-        loss_name=prepared.metric.name,
-        best_score=prepared.metric.best,
-        cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
-        starts=prepared.starts,
-    )
-
-
-def _measure_steps(
-    pipelines: PipelineSpace, function: CheapFunction, candidate: Candidate
-) -> float:
-    return float(function(pipelines.steps(candidate)))
 
 
 def _expected(prepared: Preparation) -> Callable[[Evaluation | None], float]:

@@ -71,6 +71,7 @@ class SearchProblem:
     the whole search. `cheap` maps names of limits to functions computed without an evaluation:
     candidates excluded by them are never evaluated. Solvers may ask for evaluations of a fidelity
     down to `lowest_fidelity`. `known` holds earlier evaluations: the search resumes from them.
+    `text` names a candidate for people.
     """
 
     space: SearchSpace
@@ -84,6 +85,11 @@ class SearchProblem:
     deadline: float | None = None
     clock: Callable[[], float] = lambda: 0.0
     known: tuple[Evaluation, ...] = ()
+    text: Callable[[Candidate], str] = str
+
+    def seed_of(self, key: str) -> int:
+        """Derive the seed of everything that is done with the candidate of this key."""
+        return derive_seed(self.seed, key)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.core.errors import InvalidOutcome
 
 MEGABYTES = 1_000_000
 

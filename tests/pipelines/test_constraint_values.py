@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
-from automl_admm.core.errors import NoSuccessError
+from automl_admm.core.errors import InvalidOutcome, NoSuccessError
 from automl_admm.core.evidence import Rate
-from automl_admm.execution.outcomes import InvalidOutcome
 from automl_admm.plugins.records import ConstraintFunction
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines

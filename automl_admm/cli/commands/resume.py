@@ -13,6 +13,7 @@ from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.run import StopReason
 from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.shares import Share, share_of
@@ -20,7 +21,6 @@ from automl_admm.data.table_schema import read_schema
 from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.session import seconds_used
@@ -144,7 +144,7 @@ def _extended(config: RunConfig, folder: RunFolder, options: dict[str, Any]) -> 
     evaluations = _evaluations(config.max_evaluations, options["max_evaluations"])
     more = options["budget"] is not None or options["max_evaluations"] is not None
     ended = folder.read(folder.settings).get("result", {}).get("stopped_by")
-    if ended not in (None, INTERRUPT, TERMINATION) and not more:
+    if ended not in (None, StopReason.INTERRUPT, StopReason.TERMINATION) and not more:
         raise ConfigurationError(
             f"the run in '{folder.path}' is finished ({ended}).",
             hint="Give it more: --budget +10m, or --max-evaluations +100.",

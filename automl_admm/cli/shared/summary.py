@@ -13,10 +13,10 @@ from typing import Any
 from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding
 from automl_admm.cli.shared.screen import in_a_line, say
+from automl_admm.core.run import StopReason
 from automl_admm.data.shares import read_share
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.thresholds.single import say_threshold
-from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -182,7 +182,7 @@ def print_summary(summary: Summary) -> None:
     lines.append(("time", _time_line(summary["time"])))
     lines.append(("workers", _work_line(summary["work"])))
     lines.append(("saved in", summary["folder"]))
-    if summary["stopped_by"] in (INTERRUPT, TERMINATION):
+    if summary["stopped_by"] in (StopReason.INTERRUPT, StopReason.TERMINATION):
         lines.append(("go on with", resume_command(summary["folder"])))
     lines.append(
         ("next", f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv")

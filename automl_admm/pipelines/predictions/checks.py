@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.core.errors import InvalidOutcome
 from automl_admm.pipelines.labels import is_turned, sorted_order
 
 NUMBERS = "fiub"

@@ -113,11 +113,14 @@ class Budget:
     clock: Callable[[], float] = time.monotonic
     patience: float = 0.0
 
+    def end_of_search(self, best: Evaluation | None) -> float | None:
+        """Return the time on the clock at which the search must end; None without a deadline."""
+        return None if self.deadline is None else self.deadline - self.reserve(best)
+
     def seconds_left(self, best: Evaluation | None) -> float | None:
-        """Seconds that the search still has; None without a deadline."""
-        if self.deadline is None:
-            return None
-        return self.deadline - self.clock() - self.reserve(best)
+        """Return the seconds that the search still has; None without a deadline."""
+        end = self.end_of_search(best)
+        return None if end is None else end - self.clock()
 
     def limit_of_next(self, best: Evaluation | None) -> tuple[float | None, bool]:
         """The time limit of an evaluation that starts now, and whether the budget sets it."""

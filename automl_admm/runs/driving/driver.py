@@ -6,7 +6,6 @@ from the log; the same thing is never evaluated twice.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,51 +15,48 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from automl_admm.core.errors import EvaluatorLostError
-from automl_admm.core.problem import AdmmState, Evaluation, Limit, Status
-from automl_admm.core.protocols import Executor, Finished, Store, Task
+from automl_admm.core.problem import AdmmState, Evaluation, Status
+from automl_admm.core.protocols import Finished, Store, Task
+from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate
 from automl_admm.execution.shared_state import BLAS_THREADS
 from automl_admm.runs.driving.budget import Budget, Ledger
 from automl_admm.runs.driving.cost_model import Foresight
+from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.driving.judgement import check_end, make_record
-from automl_admm.runs.driving.logbook import Logbook
-from automl_admm.search.protocol import Proposal, Search, Wait, derive_seed
+from automl_admm.runs.driving.judgement import check_end
+from automl_admm.runs.driving.logbook import NO_PAST, Logbook, Past
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, Wait
 
 SHORTEST_EVALUATION = 0.05
 LAST_WORDS = 1.0
-SLICE = 0.25
 ROUNDING = 1e-6
-INTERRUPT, TERMINATION = "interrupt", "termination"
 Tell = Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Desk:
-    """The parties that a driver works with.
+    """Own the parties of one run: the executor, the store, the clocks and the listeners.
 
-    `known` is what was evaluated before: it is in the log and the store, counts in the budget, and
-    answers a proposal like anything else that has been evaluated. `foresight` says what there is no
-    time for: it is not started.
+    The `past` is in the log and the store already, counts in the budget, and answers a proposal
+    like anything else that has been evaluated. A candidate for which `foresight` sees no time is
+    not started. `finish` takes over the files of an evaluation that has ended.
     """
 
-    executor: Executor
+    dispatch: Dispatcher
     store: Store
     budget: Budget
     tell: Tell
-    key: Callable[[Candidate], str]
-    text: Callable[[Candidate], str]
-    limits: tuple[Limit, ...] = ()
-    seed: int = 0
+    past: Past = NO_PAST
     ledger: Ledger = field(default_factory=Ledger)
     finish: Callable[[Evaluation, Finished], None] | None = None
-    known: tuple[Evaluation, ...] = ()
     foresight: Foresight = field(default_factory=Foresight)
     interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
 
 
 @dataclass
 class _Running:
+    number: int
     task: Task
     key: str
     candidates: list[Candidate]
@@ -68,16 +64,12 @@ class _Running:
     is_retried: bool = False
 
 
-def name_end(number: int | None) -> str:
-    """What to call the end by a signal: who terminates a process gives it little time."""
-    return INTERRUPT if number in (None, signal.SIGINT) else TERMINATION
-
-
 class Driver:
     """Runs one search to its end; its `log` is right at any moment."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.log = Logbook(desk.known, desk.limits)
+    def __init__(self, problem: SearchProblem, desk: Desk) -> None:
+        self.log = Logbook(desk.store, desk.past, problem.limits)
+        self._problem = problem
         self._desk = desk
         self._running: dict[int, _Running] = {}
         self._started = self.log.last_number
@@ -86,11 +78,11 @@ class Driver:
         self._interrupts = desk.interrupts
         self._again: list[int] = []
         self._is_ending = self._is_stopped = False
-        for evaluation in desk.known:
+        for evaluation in desk.past.evaluations:
             desk.foresight.learn(evaluation)
 
-    def run(self, search: Search) -> str:
-        """Drive until the search or the budget ends; say which it was.
+    def run(self, search: Search) -> Stop:
+        """Drive until the search or the budget ends; return which it was.
 
         A second interrupt is raised: then nothing at all is to follow. Where nothing can be
         evaluated any more, what is known is the result, if there is any.
@@ -99,31 +91,28 @@ class Driver:
             with self._interrupts:
                 return self._drive(search)
         except StopIteration:
-            return (
-                name_end(self._interrupts.number)
-                if self._interrupts.came
-                else "nothing left to try"
-            )
+            return Stop(self._interrupts.reason if self._interrupts.came else StopReason.EXHAUSTED)
         except KeyboardInterrupt:
             if self._interrupts.count > 1:
                 raise
-            return name_end(self._interrupts.number)
+            return Stop(self._interrupts.reason)
         except EvaluatorLostError as problem:
             if self.log.best is None:
                 raise
-            at = {self._desk.text(running.candidates[0]) for running in self._running.values()}
-            return f"{problem.message.rstrip('.')}, evaluating {' and '.join(sorted(at))}"
+            at = {self._problem.text(running.candidates[0]) for running in self._running.values()}
+            words = f"{problem.message.rstrip('.')}, evaluating {' and '.join(sorted(at))}"
+            return Stop(StopReason.LOST_EVALUATOR, words)
         finally:
             search.close()
             self._drain()
 
-    def _drive(self, search: Search) -> str:
+    def _drive(self, search: Search) -> Stop:
         with self._thinking():
             event = next(search)
         while True:
             reason = self._reason_to_stop()
             if reason is not None:
-                return reason
+                return Stop(reason)
             results = self._react(event)
             with self._thinking():
                 event = search.send(results)
@@ -148,7 +137,7 @@ class Driver:
             return self._collect(at_least=1)
         # With several workers the search thinks of what is next while all are busy, not while one
         # waits for it; with one, it has seen every result before it thinks.
-        is_ahead = self._desk.executor.workers > 1
+        is_ahead = self._desk.dispatch.workers > 1
         results = self._make_room() if is_ahead else []
         answer = self._answer(event.candidate)
         if answer is not None:
@@ -161,7 +150,7 @@ class Driver:
     def _is_full(self) -> bool:
         """Whether nothing more may start: what was lost is tried again alone, to see who did it."""
         is_tried_again = any(running.is_retried for running in self._running.values())
-        return is_tried_again or len(self._running) >= max(self._desk.executor.workers, 1)
+        return is_tried_again or len(self._running) >= max(self._desk.dispatch.workers, 1)
 
     def _make_room(self) -> list[Evaluation]:
         """Wait until a worker is free, or the search is to end.
@@ -181,7 +170,7 @@ class Driver:
 
     def _answer(self, candidate: Candidate) -> Evaluation | None:
         """What is known of a candidate, or why there is no use in starting it."""
-        key = self._desk.key(candidate)
+        key = self._problem.key(candidate)
         known = self.log.find(key)
         if known is not None:
             return replace(known, candidate=candidate)
@@ -193,7 +182,7 @@ class Driver:
 
     def _start(self, candidate: Candidate) -> None:
         """Hand a candidate to a worker, unless one has it already."""
-        key = self._desk.key(candidate)
+        key = self._problem.key(candidate)
         for running in self._running.values():
             if running.key == key:
                 running.candidates.append(candidate)
@@ -201,26 +190,27 @@ class Driver:
         self._started += 1
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self.log.best)
-        arguments = {"candidate": candidate, "seed": derive_seed(self._desk.seed, key)}
+        arguments = {"candidate": candidate, "seed": self._problem.seed_of(key)}
         keep = self._desk.finish is not None
-        task = Task(self._started, "evaluate", arguments, seconds, keep=keep)
-        self._running[self._started] = _Running(task, key, [candidate], until_deadline)
-        text = self._desk.text(candidate)
+        task = self._desk.dispatch.make(TaskKind.EVALUATE, arguments, seconds, keep=keep)
+        running = _Running(self._started, task, key, [candidate], until_deadline)
+        self._running[task.number] = running
+        text = self._problem.text(candidate)
         with self._desk.ledger.charge("store"):
-            self._desk.store.begin(self._started, key, text)
-        self._desk.tell("evaluation_started", number=self._started, text=text)
-        self._desk.executor.submit(task)
+            self.log.begin(running.number, key, text)
+        self._desk.tell("evaluation_started", number=running.number, text=text)
+        self._desk.dispatch.submit(task)
 
-    def _reason_to_stop(self) -> str | None:
+    def _reason_to_stop(self) -> StopReason | None:
         if self._interrupts.came:
-            return name_end(self._interrupts.number)
+            return self._interrupts.reason
         most = self._desk.budget.max_evaluations
         if most is not None and self._spent > most - ROUNDING:
-            return "evaluations" if not self._running else self._wait_for_last()
+            return StopReason.EVALUATIONS if not self._running else self._wait_for_last()
         if self._asks_to_stop():
-            return "a plugin"
+            return StopReason.PLUGIN
         if self._is_over or (self._desk.foresight.has_given_up and not self._running):
-            return "budget"
+            return StopReason.BUDGET
         return None
 
     def _asks_to_stop(self) -> bool:
@@ -232,15 +222,15 @@ class Driver:
             self._is_stopped = any(answers)
         return self._is_stopped
 
-    def _wait_for_last(self) -> str:
+    def _wait_for_last(self) -> StopReason:
         """Let what runs come to its end; nothing more is started."""
         while self._running and not self._is_over:
             self._collect(at_least=1)
         if not self._running:
-            return "evaluations"
+            return StopReason.EVALUATIONS
         if self._interrupts.came:
-            return name_end(self._interrupts.number)
-        return "a plugin" if self._is_stopped else "budget"
+            return self._interrupts.reason
+        return StopReason.PLUGIN if self._is_stopped else StopReason.BUDGET
 
     def _collect(self, at_least: int) -> list[Evaluation]:
         """The evaluations that ended, entered in the log and the store.
@@ -254,7 +244,7 @@ class Driver:
                 self._try_again()
                 left = self._desk.budget.seconds_left(self.log.best)
                 timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
-                finished = self._desk.executor.wait(timeout if at_least else 0.0)
+                finished = self._desk.dispatch.wait(timeout if at_least else 0.0)
                 if finished or not at_least or timeout == 0.0:
                     break
                 if self._interrupts.came or self._asks_to_stop():
@@ -272,13 +262,22 @@ class Driver:
         del self._running[finished.number]
         if finished.status is Status.LOST and running.is_retried:
             finished = replace(finished, message=f"{finished.message} (twice, alone at last)")
-        candidate, limits = running.candidates[0], self._desk.limits
-        verdict = check_end(finished, limits, until_deadline=running.until_deadline)
-        text = self._desk.text(candidate)
-        first = make_record(finished, verdict, running.key, candidate, text)
-        self.log.enter(first)
+        candidate, limits = running.candidates[0], self._problem.limits
+        end = check_end(finished, limits, until_deadline=running.until_deadline)
+        first = Evaluation(
+            number=running.number,
+            key=running.key,
+            candidate=candidate,
+            status=end.status,
+            loss=end.result.loss,
+            constraints=end.result.constraints,
+            seconds=finished.seconds,
+            text=self._problem.text(candidate),
+            message=end.message,
+            details=end.result.details,
+        )
         self._desk.foresight.learn(first)
-        self._desk.store.append(first)
+        self.log.enter(first)
         if self._desk.finish is not None:
             self._desk.finish(first, finished)
         self._desk.tell("evaluation_finished", evaluation=first)
@@ -300,19 +299,19 @@ class Driver:
         if self._again and len(self._again) == len(self._running):
             running = self._running[self._again.pop(0)]
             seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
-            self._desk.executor.submit(replace(running.task, seconds=seconds))
+            self._desk.dispatch.submit(replace(running.task, seconds=seconds))
 
     def _drain(self) -> None:
         """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
         self._is_ending = True
-        executor = self._desk.executor
-        self._take_in(executor.wait(0.0) if self._running else ())
+        dispatch = self._desk.dispatch
+        self._take_in(dispatch.wait(0.0) if self._running else ())
         for number in self._again:
             self._enter(Finished(number, Status.CANCELLED))
-        for number in list(self._running):
-            executor.kill(number)
+        for running in list(self._running.values()):
+            dispatch.kill(running.task)
         until = self._desk.budget.clock() + LAST_WORDS
         while self._running and self._desk.budget.clock() < until:
-            self._take_in(executor.wait(LAST_WORDS))
+            self._take_in(dispatch.wait(LAST_WORDS))
         for number in list(self._running):
             self._enter(Finished(number, Status.LOST, message="it could not be killed"))

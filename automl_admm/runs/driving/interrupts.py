@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from automl_admm.core.run import StopReason
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -43,6 +45,12 @@ class Deferral:
     def came(self) -> bool:
         """Whether there was an interrupt."""
         return self.number is not None
+
+    @property
+    def reason(self) -> StopReason:
+        """The name of an end by this signal: who terminates a process gives it little time."""
+        by_user = self.number in (None, signal.SIGINT)
+        return StopReason.INTERRUPT if by_user else StopReason.TERMINATION
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

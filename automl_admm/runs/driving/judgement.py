@@ -1,61 +1,51 @@
-"""From what an executor says of a task to a line of the log: was it a success, and if not, why."""
+"""The end of a task, judged: a success to learn from, or a failure and its reason."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.problem import Limit, Status
 from automl_admm.core.protocols import Finished
-from automl_admm.core.space import Candidate
+from automl_admm.core.results import EvaluationResult
 
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """How an evaluation ended, and why if it was no success."""
+    """The end of an evaluation, with the reason if it was no success.
+
+    The details of a failure are its traceback, or what was printed last.
+    """
 
     status: Status
     message: str = ""
+    result: EvaluationResult = field(default_factory=EvaluationResult)
 
 
 def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bool) -> TaskEnd:
-    """A success must have a finite loss and a number for every limit.
+    """Judge a task: a success needs a finite loss and a finite value for every limit.
 
-    What was killed because the whole budget ended had no time limit of its own to break.
+    A task killed because the whole budget ended had no time limit of its own to break.
     """
+    if finished.status is Status.SUCCESS:
+        result = EvaluationResult.from_json(finished.result)
+        problem = _problem_of(finished, result, limits)
+        return TaskEnd(Status.INVALID if problem else Status.SUCCESS, problem, result)
+    failed = EvaluationResult(details=dict(finished.result))
     out_of_budget = finished.status is Status.TIMEOUT and until_deadline
     if out_of_budget or finished.status is Status.CANCELLED:
-        return TaskEnd(Status.CANCELLED, "the search ended first")
-    if finished.status is not Status.SUCCESS:
-        return TaskEnd(finished.status, finished.message)
-    if not math.isfinite(float(finished.result.get("loss", math.nan))):
-        return TaskEnd(Status.INVALID, f"the loss is {finished.result.get('loss')}")
-    values = finished.result.get("constraints", ())
-    if len(values) != len(limits):
-        reason = f"{len(values)} constraint values for {len(limits)} limits"
-        return TaskEnd(Status.INVALID, reason)
-    for limit, value in zip(limits, values, strict=True):
-        if not math.isfinite(float(value)):
-            return TaskEnd(Status.INVALID, f"constraint '{limit.name}' is {value}")
-    return TaskEnd(Status.SUCCESS)
+        return TaskEnd(Status.CANCELLED, "the search ended first", failed)
+    return TaskEnd(finished.status, finished.message, failed)
 
 
-def make_record(
-    finished: Finished, verdict: TaskEnd, key: str, candidate: Candidate, text: str
-) -> Evaluation:
-    """The line of the log; of a failure it holds the traceback, or what was printed last."""
-    result = finished.result
-    is_success = finished.status is Status.SUCCESS
-    return Evaluation(
-        number=finished.number,
-        key=key,
-        candidate=candidate,
-        status=verdict.status,
-        loss=float(result.get("loss", math.nan)),
-        constraints=tuple(float(value) for value in result.get("constraints", ())),
-        seconds=finished.seconds,
-        text=text,
-        message=verdict.message,
-        details=result.get("details", {}) if is_success else dict(result),
-    )
+def _problem_of(finished: Finished, result: EvaluationResult, limits: Sequence[Limit]) -> str:
+    """Say why a result counts for nothing; return "" if it counts."""
+    if not math.isfinite(result.loss):
+        return f"the loss is {finished.result.get('loss')}"
+    if len(result.constraints) != len(limits):
+        return f"{len(result.constraints)} constraint values for {len(limits)} limits"
+    for limit, value in zip(limits, result.constraints, strict=True):
+        if not math.isfinite(value):
+            return f"constraint '{limit.name}' is {value}"
+    return ""

@@ -1,21 +1,47 @@
-"""What has been evaluated in a run, by key, and the best of it."""
+"""The log of a run while it is driven: every evaluation by its key, and the best of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.protocols import Store
 from automl_admm.core.ranking import best_of
 
 
-class Logbook:
-    """The evaluations in the order in which they ended; those that were `known` before first."""
+@dataclass(frozen=True)
+class Past:
+    """The evaluations of a run's earlier sessions.
 
-    def __init__(self, known: Sequence[Evaluation], limits: Sequence[Limit]) -> None:
-        self.evaluations: list[Evaluation] = list(known)
-        self.best = best_of(known, limits)
+    A run that `is_repeatable` is made again, with every answer from the log, and so goes on as if
+    it had never stopped. Any other run begins with all that is known.
+    """
+
+    evaluations: tuple[Evaluation, ...] = ()
+    is_repeatable: bool = False
+
+    @property
+    def told_to_search(self) -> tuple[Evaluation, ...]:
+        """The evaluations that a search is to know beforehand."""
+        return () if self.is_repeatable else self.evaluations
+
+
+NO_PAST = Past()
+
+
+class Logbook:
+    """Own the evaluations of a run, those of the past first, and write new ones to the store.
+
+    The store keeps them for good; the logbook answers by key and knows the best.
+    """
+
+    def __init__(self, store: Store, past: Past, limits: Sequence[Limit]) -> None:
+        self.evaluations: list[Evaluation] = list(past.evaluations)
+        self.best = best_of(past.evaluations, limits)
+        self._store = store
         self._limits = limits
-        self._by_key = {evaluation.key: evaluation for evaluation in known}
+        self._by_key = {evaluation.key: evaluation for evaluation in past.evaluations}
 
     @property
     def last_number(self) -> int:
@@ -24,16 +50,21 @@ class Logbook:
 
     @property
     def spent(self) -> float:
-        """How many whole evaluations these were worth."""
+        """Number of whole evaluations that these were worth."""
         return sum(evaluation.candidate.fidelity for evaluation in self.evaluations)
 
     def find(self, key: str) -> Evaluation | None:
-        """What came of this key, if it was evaluated."""
+        """Return the evaluation of this key, if there is one."""
         return self._by_key.get(key)
 
+    def begin(self, number: int, key: str, text: str) -> None:
+        """Note in the store that an evaluation is under way."""
+        self._store.begin(number, key, text)
+
     def enter(self, evaluation: Evaluation) -> None:
-        """Enter an evaluation."""
+        """Enter an evaluation that has ended, and keep it in the store."""
         self.evaluations.append(evaluation)
         self._by_key[evaluation.key] = evaluation
         if evaluation.ok:
             self.best = best_of([e for e in (self.best, evaluation) if e is not None], self._limits)
+        self._store.append(evaluation)

@@ -29,7 +29,7 @@ from automl_admm.runs.provenance import versions
 
 logger = logging.getLogger(__name__)
 
-Fit = Callable[[Evaluation], Finished]
+Fit = Callable[[Evaluation], Finished | None]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def examine(
 
     def test(contender: Contender) -> Sequence[Finding] | None:
         finished = fit(by_key[contender.key])
-        if finished.status is not Status.SUCCESS or finished.folder is None:
+        if finished is None or finished.status is not Status.SUCCESS or finished.folder is None:
             return ()
         if ONE_CLASS in finished.result:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from automl_admm.runs.driving.driver import name_end
+from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.runs.driving.interrupts import Deferral
 
 LAST_SECONDS = 8.0
@@ -30,6 +30,11 @@ class Closing:
         return self._interrupts.count > self._heard
 
     @property
+    def is_open_ended(self) -> bool:
+        """True if neither the budget nor a signal that ended the search sets a deadline."""
+        return self._deadline is None
+
+    @property
     def deadline(self) -> float | None:
         """When all must be done, on the monotonic clock; None if that does not matter."""
         if not self.is_cut_short:
@@ -50,6 +55,17 @@ class Closing:
         return time.monotonic() > self._interrupts.moment + LAST_OF_A_FIT
 
     @property
-    def end(self) -> str | None:
+    def end(self) -> Stop | None:
         """What to call the end of the run, if an interrupt came."""
-        return name_end(self._interrupts.number) if self.is_cut_short else None
+        return Stop(self._interrupts.reason) if self.is_cut_short else None
+
+
+def close_after(result: RunResult, deadline: float | None, interrupts: Deferral) -> Closing:
+    """Return the time that is left after a search.
+
+    Who terminates a process kills it soon: then the rest has to be done in a few seconds.
+    """
+    if result.stop.reason is StopReason.TERMINATION:
+        soon = time.monotonic() + LAST_SECONDS
+        deadline = soon if deadline is None else min(deadline, soon)
+    return Closing(deadline, interrupts)

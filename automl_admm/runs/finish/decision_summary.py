@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.run import CONSTANT
+from automl_admm.core.run import FallbackKind
 from automl_admm.pipelines.labels import positive_of
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -52,5 +52,5 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
 
 def explain_one_class(outcome: PipelineResult) -> str | None:
     """A warning where the model that ships decides one class for all rows; a constant is told."""
-    only = None if outcome.fallback == CONSTANT else outcome.refit.one_class
+    only = None if outcome.fallback is FallbackKind.CONSTANT else outcome.refit.one_class
     return None if only is None else f"the model calls every row '{only}': it tells nothing apart."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifiedError, Remedy
 from automl_admm.core.problem import Evaluation
-from automl_admm.core.run import CONSTANT
+from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.no_success import explain
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -16,7 +16,7 @@ LONGER = Remedy("Give a longer {time_budget}.")
 
 def demand_evaluated(outcome: PipelineResult) -> None:
     """Raise if all that there is predicts the same for every row: nothing was evaluated in time."""
-    if outcome.fallback == CONSTANT:
+    if outcome.fallback is FallbackKind.CONSTANT:
         raise NoSuccessError(explain_fallback(outcome), hint=LONGER)
 
 
@@ -26,7 +26,7 @@ def explain_fallback(outcome: PipelineResult) -> str:
     is_late = any(evaluation.ok for evaluation in result.evaluations)
     reason = "there was no time for the final fit." if is_late else explain(result)
     rows = f"What was saved, and marked, was fitted on {outcome.refit.rows} rows"
-    if outcome.fallback == CONSTANT:
+    if outcome.fallback is FallbackKind.CONSTANT:
         rows = f"What was saved, and marked, is a {outcome.best.text}"
     return f"{reason} {rows}."
 
@@ -57,7 +57,7 @@ def demand_feasible(outcome: PipelineResult) -> None:
     """
     if not outcome.result.feasible and not outcome.is_certified:
         constraints, evaluation = outcome.preparation.constraints, outcome.best
-        if outcome.fallback == CONSTANT:
+        if outcome.fallback is FallbackKind.CONSTANT:
             raise InfeasibleError(explain_fallback(outcome), hint=LONGER, closest=outcome)
         found = _how_far(constraints, evaluation, outcome.refit.one_class)
         raise InfeasibleError(found, closest=outcome)

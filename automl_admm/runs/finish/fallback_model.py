@@ -11,17 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from automl_admm.core.problem import Evaluation, Status
-from automl_admm.core.protocols import Executor, Finished, Task
-from automl_admm.core.run import CONSTANT, FEW_ROWS
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
-from automl_admm.runs.driving.driver import SLICE
+from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
+from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.finish.final_fit import FIRST_NUMBER, Refit, read_refit
+from automl_admm.runs.finish.final_fit import Refit, read_refit
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.search_run import Subject
-from automl_admm.search.protocol import default_start, derive_seed
+from automl_admm.search.protocol import SearchProblem
 
-CONSTANT_NUMBER, FEW_ROWS_NUMBER = FIRST_NUMBER - 2, FIRST_NUMBER - 1
 # With more cells to learn from for each second left, the first evaluation may take all of them.
 CELLS_A_SECOND = 10_000
 SHARE_OF_TIME = 0.5
@@ -30,38 +29,40 @@ LEAST_SECONDS = 2.0
 # that is shorter than importing takes is waited for like the shortest sensible one.
 LAST_RESORT = 1.0
 SHORTEST_BUDGET = 5.0
+BEST_FIRST = (FallbackKind.FEW_ROWS, FallbackKind.CONSTANT)
 
 
 @dataclass(frozen=True)
 class Fallback:
     """One model that is fitted: what it is, and where it lies until the run has ended."""
 
-    kind: str
+    kind: FallbackKind
     refit: Refit
     finished: Finished
 
 
-def fall_back(
-    prepared: Preparation, subject: Subject, executor: Executor, interrupts: Deferral
-) -> tuple[Fallback, ...]:
+def fall_back(prepared: Preparation, desk: Desk) -> tuple[Fallback, ...]:
     """Fit the models that may have to do, best first; a run without a deadline needs none."""
     deadline = prepared.config.deadline
     if deadline is None:
         return ()
-    candidates: dict[int, Candidate | None] = {CONSTANT_NUMBER: None}
+    problem, dispatch = prepared.problem, desk.dispatch
+    candidates: list[Candidate | None] = [None]
     if _is_short(prepared, deadline - time.monotonic()):
-        candidates[FEW_ROWS_NUMBER] = (*subject.starts, default_start(subject.space))[0]
-    found = []
-    for batch in _batches(list(candidates), executor.workers):
-        tasks = [_task(prepared, subject, number, candidates[number]) for number in batch]
+        candidates.append(problem.starts[0])
+    ready: list[Fallback] = []
+    for batch in _batches(candidates, dispatch.workers):
+        tasks = [_task(prepared, candidate, dispatch) for candidate in batch]
         until = max(deadline, prepared.config.begun + SHORTEST_BUDGET) - LAST_RESORT
-        found += _done(tasks, executor, until, interrupts)
-    ready = [one for one in found if one.status is Status.SUCCESS and one.folder is not None]
-    ready.sort(key=lambda finished: -finished.number)
-    return tuple(_fallback(prepared, subject, one, candidates[one.number]) for one in ready)
+        ended = _done(tasks, dispatch, until, desk.interrupts)
+        for task, candidate in zip(tasks, batch, strict=True):
+            finished = ended.get(task.number)
+            if finished is not None and finished.status is Status.SUCCESS and finished.folder:
+                ready.append(_fallback(prepared, problem, finished, candidate))
+    return tuple(sorted(ready, key=lambda fallback: BEST_FIRST.index(fallback.kind)))
 
 
-def last_resort(prepared: Preparation, subject: Subject, scratch: Path) -> Fallback:
+def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
     """Fit the constant model in this very process: the executor hangs, or the machine is too busy.
 
     Limits are the only code of others in it, and were tried on these data in this process before.
@@ -69,8 +70,9 @@ def last_resort(prepared: Preparation, subject: Subject, scratch: Path) -> Fallb
     folder = scratch / "fallback"
     folder.mkdir(exist_ok=True)
     found = prepared.work.fall_back(None, prepared.config.seed, folder)
-    done = Finished(CONSTANT_NUMBER, Status.SUCCESS, found, folder=folder)
-    return _fallback(prepared, subject, done, None)
+    # No executor gave it a number, and nobody waits for it.
+    done = Finished(0, Status.SUCCESS, found, folder=folder)
+    return _fallback(prepared, prepared.problem, done, None)
 
 
 def _is_short(prepared: Preparation, left: float) -> bool:
@@ -80,56 +82,54 @@ def _is_short(prepared: Preparation, left: float) -> bool:
     return bool(cells > CELLS_A_SECOND * left)
 
 
-def _batches(numbers: list[int], workers: int) -> Iterator[list[int]]:
+def _batches(candidates: list[Candidate | None], workers: int) -> Iterator[list[Candidate | None]]:
     size = max(workers, 1)
-    yield from (numbers[i : i + size] for i in range(0, len(numbers), size))
+    yield from (candidates[i : i + size] for i in range(0, len(candidates), size))
 
 
-def _task(
-    prepared: Preparation, subject: Subject, number: int, candidate: Candidate | None
-) -> Task:
-    config = prepared.config
-    key = "" if candidate is None else subject.key(candidate)
-    arguments = {"candidate": candidate, "seed": derive_seed(config.seed, key)}
+def _task(prepared: Preparation, candidate: Candidate | None, dispatch: Dispatcher) -> Task:
+    config, problem = prepared.config, prepared.problem
+    key = "" if candidate is None else problem.key(candidate)
+    arguments = {"candidate": candidate, "seed": problem.seed_of(key)}
     left = (config.deadline or 0.0) - time.monotonic()
     seconds = max(SHARE_OF_TIME * left, LEAST_SECONDS)
     if config.evaluation_seconds is not None and candidate is not None:
         seconds = min(seconds, config.evaluation_seconds)
-    return Task(number, "fall_back", arguments, seconds, keep=True)
+    return dispatch.make(TaskKind.FALL_BACK, arguments, seconds, keep=True)
 
 
 def _done(
-    tasks: Sequence[Task], executor: Executor, until: float, interrupts: Deferral
-) -> list[Finished]:
+    tasks: Sequence[Task], dispatch: Dispatcher, until: float, interrupts: Deferral
+) -> dict[int, Finished]:
     """Run tasks until all have ended, or nobody waits for them any longer."""
     for task in tasks:
-        executor.submit(task)
-    waiting, found = {task.number for task in tasks}, []
+        dispatch.submit(task)
+    waiting, found = {task.number: task for task in tasks}, dict[int, Finished]()
     while waiting and not interrupts.came:  # asked once at least: `inline` works when it is asked
-        ended = [one for one in executor.wait(SLICE) if one.number in waiting]
-        waiting -= {one.number for one in ended}
-        found += ended
+        for one in dispatch.wait(SLICE):
+            if waiting.pop(one.number, None) is not None:
+                found[one.number] = one
         if time.monotonic() > until:
             break
-    for number in waiting:
-        executor.kill(number)
+    for task in waiting.values():
+        dispatch.kill(task)
     return found
 
 
 def _fallback(
-    prepared: Preparation, subject: Subject, finished: Finished, candidate: Candidate | None
+    prepared: Preparation, problem: SearchProblem, finished: Finished, candidate: Candidate | None
 ) -> Fallback:
     result = finished.result
-    kind = CONSTANT if candidate is None else FEW_ROWS
+    kind = FallbackKind.CONSTANT if candidate is None else FallbackKind.FEW_ROWS
     evaluation = Evaluation(
         number=0,
-        key="" if candidate is None else subject.key(candidate),
+        key="" if candidate is None else problem.key(candidate),
         candidate=candidate or Candidate(Selection(()), ()),
         status=Status.SUCCESS,
         loss=float(result["loss"]),
         constraints=tuple(map(float, result["constraints"])),
         seconds=finished.seconds,
-        text=name_constant(prepared) if candidate is None else subject.text(candidate),
+        text=name_constant(prepared) if candidate is None else problem.text(candidate),
         details=dict(result["details"]),
     )
     refit = read_refit(evaluation, result["refit"], rows=int(result["rows"]))

@@ -11,16 +11,13 @@ from typing import Any
 from automl_admm.builtin.constraints.resources import REPEATS
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
 from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
-from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
-from automl_admm.core.run import RunResult
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
-from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.driver import SLICE
+from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import Closing
-from automl_admm.runs.search_run import Subject
-from automl_admm.search.protocol import derive_seed
+from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
 OVERHEAD = 0.8
@@ -30,8 +27,6 @@ GRACE = 1.0
 FITS_OF_A_WALK = 3.0
 SHARE_OF_A_WALK = 0.25
 TRIES = 10
-FIRST_NUMBER = 1_000_000_000
-RELOADING = 1_000_000
 # A pipeline takes less to load than to fit; on a busy machine the least may be long.
 LEAST_RELOADING = 3.0
 
@@ -113,29 +108,27 @@ class Fitter:
     """Final fits one after the other, as long as there is the time for them; the first always."""
 
     def __init__(
-        self, config: RunConfig, executor: Executor, expect: Expect, closing: Closing | None = None
+        self, problem: SearchProblem, dispatch: Dispatcher, expect: Expect, closing: Closing
     ) -> None:
-        self._closing = closing or Closing(config.deadline)
-        self._press = Press(config, executor, self._closing)
+        self._closing = closing
+        self._press = Press(problem, dispatch, closing)
         self._expect = expect
-        self._number = FIRST_NUMBER + TRIES
+        self._has_begun = False
 
-    def __call__(self, evaluation: Evaluation) -> Finished:
-        """Fit one, or say that it was skipped."""
-        self._number += 1
-        is_first = self._number == FIRST_NUMBER + TRIES + 1
-        if not is_first and self._expect(evaluation) > self._closing.left + GRACE:
-            return Finished(self._number, Status.SKIPPED)
-        return self._press.fit(evaluation, self._number)
+    def __call__(self, evaluation: Evaluation) -> Finished | None:
+        """Fit one; None if there is no time for it."""
+        if self._has_begun and self._expect(evaluation) > self._closing.left + GRACE:
+            return None
+        self._has_begun = True
+        return self._press.fit(evaluation)
 
 
 def refit_best(
-    config: RunConfig,
-    subject: Subject,
-    result: RunResult,
-    executor: Executor,
+    problem: SearchProblem,
+    evaluations: Sequence[Evaluation],
+    dispatch: Dispatcher,
     expect: Expect,
-    closing: Closing | None = None,
+    closing: Closing,
 ) -> tuple[Refit, Finished]:
     """Fit the best evaluation that can be fitted in the time left; if that fails, the next.
 
@@ -143,12 +136,11 @@ def refit_best(
     waited is given a pipeline if there is one. Whoever has interrupted it and gets none is told of
     the interrupt and of nothing else.
     """
-    closing = closing or Closing(config.deadline)
-    press = Press(config, executor, closing)
+    press = Press(problem, dispatch, closing)
     reason = "there was no time left"
-    ranked = rank(result.evaluations, subject.limits)
-    for number, evaluation in enumerate(_in_order(ranked, closing, expect)):
-        finished = press.fit(evaluation, FIRST_NUMBER + number)
+    ranked = rank(evaluations, problem.limits)
+    for evaluation in _in_order(ranked, closing, expect):
+        finished = press.fit(evaluation)
         if finished.status is Status.SUCCESS:
             return read_refit(evaluation, finished.result), finished
         reason = f"{finished.status} {finished.message}".strip()
@@ -185,11 +177,11 @@ def _in_order(
 class Press:
     """Makes the model of an evaluation in a child, and sees to it that it can be loaded."""
 
-    config: RunConfig
-    executor: Executor
+    problem: SearchProblem
+    dispatch: Dispatcher
     closing: Closing
 
-    def fit(self, evaluation: Evaluation, number: int) -> Finished:
+    def fit(self, evaluation: Evaluation) -> Finished:
         """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
 
         It decides at the threshold that the evaluation found, or those of the groups, if it found
@@ -197,20 +189,20 @@ class Press:
         """
         arguments = {
             "candidate": evaluation.candidate,
-            "seed": derive_seed(self.config.seed, evaluation.key),
+            "seed": self.problem.seed_of(evaluation.key),
             "threshold": evaluation.details.get("threshold"),
             "group_thresholds": evaluation.details.get("group_thresholds"),
         }
         for _ in range(2):
             limit = None if self.closing.deadline is None else self.closing.left + GRACE
-            finished = self._do(Task(number, "refit", arguments, limit, keep=True))
+            finished = self._do(self.dispatch.make(TaskKind.REFIT, arguments, limit, keep=True))
             if finished.status is not Status.LOST:
                 break
         return self._loadable(finished) if finished.status is Status.SUCCESS else finished
 
     def _loadable(self, finished: Finished) -> Finished:
         """The same, or how it ended to load the file that ships in a child of its own."""
-        if finished.folder is None or getattr(self.executor, "runs_here", False):
+        if finished.folder is None or self.dispatch.runs_here:
             return finished
         names = finished.result.get(FILES, {})
         try:
@@ -221,8 +213,7 @@ class Press:
         seconds = max(finished.seconds, LEAST_RELOADING)
         if self.closing.is_cut_short:
             seconds = self.closing.left + GRACE
-        number = finished.number + RELOADING
-        loaded = self._do(Task(number, "reload", {"content": content}, seconds))
+        loaded = self._do(self.dispatch.make(TaskKind.RELOAD, {"content": content}, seconds))
         if loaded.status in (Status.SUCCESS, Status.LOST):
             return finished
         message = f"the fitted pipeline cannot be loaded: {loaded.message}"
@@ -231,14 +222,14 @@ class Press:
     def _do(self, task: Task) -> Finished:
         """Hand a task out and wait for its end; an interrupt does not leave it all of its time."""
         begun = time.monotonic()
-        self.executor.submit(task)
+        self.dispatch.submit(task)
         is_killed = False
         while True:
-            for finished in self.executor.wait(SLICE):
-                if finished.number == task.number:
-                    return finished
+            finished = self.dispatch.wait_for(task)
+            if finished is not None:
+                return finished
             if self.closing.overdue(begun) and not is_killed:
-                self.executor.kill(task.number)
+                self.dispatch.kill(task)
                 is_killed = True
 
 

@@ -6,10 +6,8 @@ from collections import Counter
 
 from automl_admm.core.errors import NoSuccessError, Remedy
 from automl_admm.core.problem import Evaluation, Status
-from automl_admm.core.run import RunResult
-from automl_admm.runs.driving.driver import INTERRUPT, TERMINATION
+from automl_admm.core.run import RunResult, StopReason
 
-BUDGET = "budget"  # as the driver says that the time was up
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
 OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
@@ -29,14 +27,15 @@ def best_or_raise(result: RunResult) -> Evaluation:
 
 def is_interrupted(result: RunResult) -> bool:
     """Whether a signal ended the search."""
-    return result.stopped_by in (INTERRUPT, TERMINATION)
+    return result.stop.reason.is_signal
 
 
 def explain(result: RunResult) -> str:
     """Why no evaluation succeeded."""
     evaluations = result.evaluations
     if not _has_ended(result):
-        ended = "the budget" if result.stopped_by == BUDGET else f"the search ({result.stopped_by})"
+        is_late = result.stop.reason is StopReason.BUDGET
+        ended = "the budget" if is_late else f"the search ({result.stop})"
         return f"{ended} ended before a single evaluation did."
     causes = Counter(f"{e.status}: {e.message}".strip(": ")[:SHOWN_CHARACTERS] for e in evaluations)
     listed = "; ".join(f"{count} × {cause}" for cause, count in causes.most_common(SHOWN_CAUSES))
@@ -46,7 +45,8 @@ def explain(result: RunResult) -> str:
 def _cure(result: RunResult) -> Remedy | None:
     """More time where that was short, a look at what failed where something did."""
     if not _has_ended(result):
-        return Remedy("Give a longer {time_budget}.") if result.stopped_by == BUDGET else None
+        is_late = result.stop.reason is StopReason.BUDGET
+        return Remedy("Give a longer {time_budget}.") if is_late else None
     is_short = any(evaluation.status in OUT_OF_TIME for evaluation in result.evaluations)
     look = "at one with {executor='inline'}."
     more = "Give a longer {time_budget} or {eval_time_limit}, or look "

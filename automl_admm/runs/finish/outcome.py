@@ -8,7 +8,7 @@ from typing import Any
 
 from automl_admm.certify.certificate import Certificate
 from automl_admm.core.problem import Evaluation
-from automl_admm.core.run import RunResult
+from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.runs.finish.final_fit import (
     Refit,
 )
@@ -48,7 +48,7 @@ class PipelineResult:
         return self.refit.evaluation
 
     @property
-    def fallback(self) -> str | None:
+    def fallback(self) -> FallbackKind | None:
         """What had to do, "few rows" or "constant", where nothing was evaluated in time."""
         return self.result.fallback
 

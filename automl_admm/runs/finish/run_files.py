@@ -13,7 +13,7 @@ from automl_admm.certify.certificate import Certificate, encode_certificate
 from automl_admm.core.pipeline_space import all_steps
 from automl_admm.core.problem import ONE_CLASS, Evaluation
 from automl_admm.core.protocols import Finished
-from automl_admm.core.run import CONSTANT
+from automl_admm.core.run import FallbackKind
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.execution.task_folders import read_regular, remove_tree
 from automl_admm.pipelines.labels import positive_of, sorted_texts
@@ -100,7 +100,8 @@ def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished:
 
 def tell_strangers(content: bytes, outcome: PipelineResult) -> None:
     """Warn of a component whose plugin does not name the types that `predict` is to trust."""
-    if outcome.fallback == CONSTANT:  # no pipeline of the grammar, and nobody's component
+    # A constant is no pipeline of the grammar: nobody's component is in it.
+    if outcome.fallback is FallbackKind.CONSTANT:
         return
     prepared = outcome.preparation
     registry = prepared.plugins.components[prepared.task]

@@ -8,20 +8,22 @@ from dataclasses import replace
 
 from automl_admm.core.errors import NoSuccessError, Remedy
 from automl_admm.core.problem import Status
-from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.results import EvaluationResult
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.driver import SLICE
-from automl_admm.runs.search_run import Subject
-from automl_admm.search.protocol import default_start, derive_seed
+from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
+from automl_admm.search.protocol import SearchProblem
 
-NUMBER = 0
 # Of what is left of a budget: the search has to be given some of it.
 SHARE_OF_TIME = 0.5
 
 
 def fix_bounds(
-    constraints: tuple[Constraint, ...], config: RunConfig, subject: Subject, executor: Executor
+    constraints: tuple[Constraint, ...],
+    config: RunConfig,
+    problem: SearchProblem,
+    dispatch: Dispatcher,
 ) -> tuple[Constraint, ...]:
     """Give every limit a number: ε = factor · g(first start) where it is relative.
 
@@ -29,7 +31,7 @@ def fix_bounds(
     """
     if all(constraint.of_baseline is None for constraint in constraints):
         return constraints
-    values = _measured(config, subject, executor)
+    values = _measured(config, problem, dispatch)
     return tuple(
         constraint if constraint.of_baseline is None else _fixed(constraint, value)
         for constraint, value in zip(constraints, values, strict=True)
@@ -56,13 +58,12 @@ def _fixed(constraint: Constraint, value: float) -> Constraint:
     return replace(constraint, limit=replace(constraint.limit, bound=factor * value))
 
 
-def _measured(config: RunConfig, subject: Subject, executor: Executor) -> tuple[float, ...]:
-    candidate = (*subject.starts, default_start(subject.space))[0]
-    seed = derive_seed(config.seed, subject.key(candidate))
-    arguments = {"candidate": candidate, "seed": seed}
-    finished = _evaluated(Task(NUMBER, "evaluate", arguments, _limit(config)), executor, config)
+def _measured(config: RunConfig, problem: SearchProblem, dispatch: Dispatcher) -> tuple[float, ...]:
+    candidate = problem.starts[0]
+    arguments = {"candidate": candidate, "seed": problem.seed_of(problem.key(candidate))}
+    task = dispatch.make(TaskKind.EVALUATE, arguments, _limit(config))
+    finished, text = _evaluated(task, dispatch, config), problem.text(candidate)
     if finished is None:
-        text = subject.text(candidate)
         raise NoSuccessError(
             f"the limits have no baseline: there was no time to evaluate '{text}'.",
             hint=Remedy("Give a longer {time_budget}, or a number as the limit."),
@@ -70,10 +71,10 @@ def _measured(config: RunConfig, subject: Subject, executor: Executor) -> tuple[
     if finished.status is not Status.SUCCESS:
         reason = f"{finished.status} {finished.message}".strip().splitlines()[0]
         raise NoSuccessError(
-            f"the limits have no baseline: '{subject.text(candidate)}' ended with {reason}.",
+            f"the limits have no baseline: '{text}' ended with {reason}.",
             hint=Remedy("Give another pipeline in {starts}, or a number as the limit."),
         )
-    return tuple(map(float, finished.result["constraints"]))
+    return EvaluationResult.from_json(finished.result).constraints
 
 
 def _limit(config: RunConfig) -> float:
@@ -86,12 +87,12 @@ def _limit(config: RunConfig) -> float:
     return max(SHARE_OF_TIME * (config.deadline - time.monotonic()), config.limit_of_one)
 
 
-def _evaluated(task: Task, executor: Executor, config: RunConfig) -> Finished | None:
+def _evaluated(task: Task, dispatch: Dispatcher, config: RunConfig) -> Finished | None:
     """Wait for one evaluation, as long as the budget lasts."""
-    executor.submit(task)
+    dispatch.submit(task)
     while config.deadline is None or time.monotonic() < config.deadline:
-        for finished in executor.wait(SLICE):
-            if finished.number == task.number:
-                return finished
-    executor.kill(task.number)
+        finished = dispatch.wait_for(task)
+        if finished is not None:
+            return finished
+    dispatch.kill(task)
     return None

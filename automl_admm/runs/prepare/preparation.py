@@ -13,6 +13,7 @@ from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, tr
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.constraints.feature_groups import decide_by_groups
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy, reason_of
+from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.problem import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.data.columns import check_target, column_kinds, infer_task
@@ -30,6 +31,7 @@ from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
     TASKS,
     BuildContext,
+    CheapFunction,
     ComponentPlugin,
     Constraint,
     LearningTask,
@@ -54,6 +56,7 @@ from automl_admm.runs.prepare.starts import read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
 from automl_admm.runs.saved_request import way_of
+from automl_admm.search.protocol import SearchProblem, default_start
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,9 @@ class Preparation:
     """
 
     config: RunConfig
-    task: LearningTask
     plugins: Plugins
     grammar: CompiledGrammar
     starts: tuple[Candidate, ...]
-    metric: Metric
     constraints: tuple[Constraint, ...]
     plan: SearchPlan
     work: PipelineWork
@@ -82,6 +83,44 @@ class Preparation:
     sensitive: tuple[str, ...] = ()
     aside: Aside | None = None
     question: Question | None = None
+
+    @property
+    def task(self) -> LearningTask:
+        """Classification or regression."""
+        return self.work.context.task
+
+    @property
+    def metric(self) -> Metric:
+        """The metric whose loss is minimised."""
+        return self.work.metric
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits of the user; the search is given the `aims`."""
+        return tuple(constraint.limit for constraint in self.constraints)
+
+    @property
+    def problem(self) -> SearchProblem:
+        """The pipelines to search, as solvers and the driver see them."""
+        pipelines, config = self.grammar.pipelines, self.config
+        cheap = {c.limit.name: c.cheap for c in self.constraints if c.cheap is not None}
+        return SearchProblem(
+            pipelines.space,
+            pipelines.key,
+            starts=self.starts or (default_start(pipelines.space),),
+            limits=self.aims,
+            cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
+            lowest_fidelity=config.min_fidelity,
+            seed=config.seed,
+            evaluations=config.max_evaluations,
+            text=pipelines.text,
+        )
+
+
+def _measure_steps(
+    pipelines: PipelineSpace, function: CheapFunction, candidate: Candidate
+) -> float:
+    return float(function(pipelines.steps(candidate)))
 
 
 def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
@@ -121,11 +160,9 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     aims = _aims(constraints, aside, question)
     return Preparation(
         config=config,
-        task=task,
         plugins=plugins,
         grammar=grammar,
         starts=starts,
-        metric=metric,
         constraints=constraints,
         plan=plan,
         work=replace(work, aims=aims),

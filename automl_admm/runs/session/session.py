@@ -15,9 +15,9 @@ from automl_admm.core.problem import Evaluation
 from automl_admm.core.protocols import Store
 from automl_admm.core.run import RunResult
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
+from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
-from automl_admm.runs.search_run import Past
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from automl_admm.execution.outcomes import InvalidOutcome
+from automl_admm.core.errors import InvalidOutcome
 from automl_admm.pipelines.predictions.checks import (
     check_predictions,
     check_probabilities,

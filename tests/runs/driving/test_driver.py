@@ -11,12 +11,15 @@ import pytest
 
 from automl_admm.core.problem import Evaluation, Limit, Status
 from automl_admm.core.protocols import Finished, Task
+from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
 from automl_admm.runs.driving.budget import Budget
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
+from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.search.protocol import WAIT, Proposal, Search
+from automl_admm.runs.driving.logbook import Past
+from automl_admm.search.protocol import WAIT, Proposal, Search, SearchProblem
 from automl_admm.store.memory import MemoryStore
 
 React = Callable[[Task], Finished]
@@ -61,16 +64,28 @@ class FakeExecutor:
         self.running.clear()
 
 
+LINE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+
+
 def desk(executor: FakeExecutor, **changes: Any) -> Desk:
     return Desk(
-        executor=executor,
-        store=MemoryStore(),
-        budget=changes.pop("budget", Budget()),
-        tell=changes.pop("tell", lambda hook, **arguments: []),
-        key=lambda candidate: str(candidate.theta),
-        text=lambda candidate: f"text {candidate.theta}",
+        Dispatcher(executor),
+        MemoryStore(),
+        changes.pop("budget", Budget()),
+        changes.pop("tell", lambda hook, **arguments: []),
         **changes,
     )
+
+
+def driving(desk: Desk, *limits: Limit) -> Driver:
+    problem = SearchProblem(
+        LINE,
+        key=lambda candidate: str(candidate.theta),
+        starts=(numbered(0.0),),
+        limits=limits,
+        text=lambda candidate: f"text {candidate.theta}",
+    )
+    return Driver(problem, desk)
 
 
 def proposing(*numbers: float, seen: list[Evaluation] | None = None) -> Search:
@@ -83,8 +98,8 @@ def proposing(*numbers: float, seen: list[Evaluation] | None = None) -> Search:
 def test_everything_proposed_is_evaluated_stored_and_told() -> None:
     seen: list[Evaluation] = []
     table = desk(FakeExecutor())
-    driver = Driver(table)
-    assert driver.run(proposing(3.0, 1.0, 2.0, seen=seen)) == "nothing left to try"
+    driver = driving(table)
+    assert driver.run(proposing(3.0, 1.0, 2.0, seen=seen)) == Stop(StopReason.EXHAUSTED)
     assert [e.loss for e in seen] == [3.0, 1.0, 2.0]
     assert [e.loss for e in table.store.read()] == [3.0, 1.0, 2.0]
     assert driver.log.best is not None
@@ -94,7 +109,7 @@ def test_everything_proposed_is_evaluated_stored_and_told() -> None:
 def test_the_same_thing_is_never_evaluated_twice() -> None:
     seen: list[Evaluation] = []
     executor = FakeExecutor()
-    driver = Driver(desk(executor))
+    driver = driving(desk(executor))
     driver.run(proposing(1.0, 1.0, 1.0, seen=seen))
     assert len(executor.seen) == 1
     assert [e.loss for e in seen] == [1.0, 1.0, 1.0]
@@ -110,15 +125,15 @@ def test_what_is_running_is_not_started_again() -> None:
         while len(seen) < 3:
             seen.extend((yield WAIT))
 
-    Driver(desk(executor)).run(search())
+    driving(desk(executor)).run(search())
     assert len(executor.seen) == 1
     assert len(seen) == 3
 
 
 def test_it_stops_at_the_number_of_evaluations_and_waits_for_the_last() -> None:
     executor = FakeExecutor(workers=2)
-    driver = Driver(desk(executor, budget=Budget(max_evaluations=5)))
-    assert driver.run(proposing(*range(100))) == "evaluations"
+    driver = driving(desk(executor, budget=Budget(max_evaluations=5)))
+    assert driver.run(proposing(*range(100))) == Stop(StopReason.EVALUATIONS)
     assert len(driver.log.evaluations) == len(executor.seen) == 5
 
 
@@ -130,15 +145,15 @@ def test_it_stops_at_the_deadline_less_the_reserve() -> None:
 
     executor = FakeExecutor(on_wait=tick)
     budget = Budget(deadline=10.0, reserve=lambda best: 3.0, clock=lambda: now[0])
-    driver = Driver(desk(executor, budget=budget))
-    assert driver.run(proposing(*range(100))) == "budget"
+    driver = driving(desk(executor, budget=budget))
+    assert driver.run(proposing(*range(100))) == Stop(StopReason.BUDGET)
     assert now[0] <= 8.0
     assert [task.seconds for task in executor.seen[:2]] == [7.0, 6.0]
 
 
 def test_a_limit_of_one_evaluation_is_handed_on() -> None:
     executor = FakeExecutor()
-    Driver(desk(executor, budget=Budget(evaluation_seconds=2.5))).run(proposing(1.0))
+    driving(desk(executor, budget=Budget(evaluation_seconds=2.5))).run(proposing(1.0))
     assert executor.seen[0].seconds == 2.5
 
 
@@ -147,10 +162,10 @@ def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
         return Finished(task.number, Status.TIMEOUT, message="limit")
 
     budget = Budget(deadline=1e9, clock=lambda: 0.0)
-    driver = Driver(desk(FakeExecutor(react=time_out), budget=budget))
+    driver = driving(desk(FakeExecutor(react=time_out), budget=budget))
     driver.run(proposing(1.0))
     assert driver.log.evaluations[0].status is Status.CANCELLED
-    driver = Driver(desk(FakeExecutor(react=time_out), budget=Budget(evaluation_seconds=1.0)))
+    driver = driving(desk(FakeExecutor(react=time_out), budget=Budget(evaluation_seconds=1.0)))
     driver.run(proposing(1.0))
     assert driver.log.evaluations[0].status is Status.TIMEOUT
 
@@ -166,7 +181,7 @@ def test_killed_by_the_budget_is_cancelled_not_timed_out() -> None:
 )
 def test_a_value_that_is_no_number_is_invalid_never_a_success(result: dict, says: str) -> None:
     executor = FakeExecutor(react=lambda task: Finished(task.number, Status.SUCCESS, result))
-    driver = Driver(desk(executor, limits=(Limit("size", 2.0),)))
+    driver = driving(desk(executor), Limit("size", 2.0))
     driver.run(proposing(1.0))
     assert driver.log.evaluations[0].status is Status.INVALID
     assert driver.log.evaluations[0].message == says
@@ -181,8 +196,8 @@ def test_observers_hear_of_everything_and_may_stop_it() -> None:
         return [arguments["evaluations"] >= 2] if hook == "should_stop" else []
 
     executor = FakeExecutor()
-    driver = Driver(desk(executor, tell=tell))
-    assert driver.run(proposing(*range(10))) == "a plugin"
+    driver = driving(desk(executor, tell=tell))
+    assert driver.run(proposing(*range(10))) == Stop(StopReason.PLUGIN)
     assert len(executor.seen) == 2
     assert heard.count("evaluation_started") == heard.count("evaluation_finished") == 2
 
@@ -196,8 +211,8 @@ def test_an_interrupt_ends_it_well_and_kills_what_runs() -> None:
             raise KeyboardInterrupt
 
     executor = FakeExecutor(on_wait=interrupt)
-    driver = Driver(desk(executor))
-    assert driver.run(proposing(*range(10))) == "interrupt"
+    driver = driving(desk(executor))
+    assert driver.run(proposing(*range(10))) == Stop(StopReason.INTERRUPT)
     assert executor.killed == [3]
     assert len([e for e in driver.log.evaluations if e.ok]) == 2
 
@@ -211,10 +226,10 @@ def test_what_was_known_before_counts_and_answers() -> None:
     seen: list[Evaluation] = []
     executor = FakeExecutor()
     before = (known(1, 1.0), known(2, 2.0))
-    driver = Driver(desk(executor, known=before, budget=Budget(max_evaluations=3)))
+    driver = driving(desk(executor, past=Past(before), budget=Budget(max_evaluations=3)))
     assert driver.log.best is before[0]
-    assert driver.run(proposing(2.0, 1.0, 3.0, 4.0, seen=seen)) == "evaluations"
-    assert [task.number for task in executor.seen] == [3]
+    assert driver.run(proposing(2.0, 1.0, 3.0, 4.0, seen=seen)) == Stop(StopReason.EVALUATIONS)
+    assert [task.arguments["candidate"] for task in executor.seen] == [numbered(3.0)]
     assert [e.loss for e in seen] == [2.0, 1.0, 3.0]
     assert [e.number for e in driver.log.evaluations] == [1, 2, 3]
 
@@ -243,7 +258,7 @@ def test_what_is_lost_is_tried_once_more(times: int, status: Status) -> None:
         while not results:
             results = yield WAIT
 
-    Driver(table).run(search())
+    driving(table).run(search())
     assert [task.number for task in executor.seen] == [1, 1]
     assert [e.status for e in table.store.read()] == [status]
 
@@ -253,8 +268,8 @@ def test_what_is_tried_again_keeps_its_worker(workers: int) -> None:
     executor = FakeExecutor(workers=workers, react=losing(1))
     seen: list[Evaluation] = []
     budget = Budget(max_evaluations=4)
-    driver = Driver(desk(executor, budget=budget))
-    assert driver.run(proposing(1.0, 2.0, 3.0, 4.0, 5.0, seen=seen)) == "evaluations"
+    driver = driving(desk(executor, budget=budget))
+    assert driver.run(proposing(1.0, 2.0, 3.0, 4.0, 5.0, seen=seen)) == Stop(StopReason.EVALUATIONS)
     assert sorted(e.loss for e in driver.log.evaluations) == [1.0, 2.0, 3.0, 4.0]
 
 
@@ -268,12 +283,9 @@ def test_termination_is_told_from_an_interrupt() -> None:
     before = signal.signal(signal.SIGTERM, as_interrupt)
     try:
         table = desk(FakeExecutor(on_wait=terminate), interrupts=Deferral(enabled=True))
-        assert Driver(table).run(proposing(1.0, 2.0)) == "termination"
+        assert driving(table).run(proposing(1.0, 2.0)) == Stop(StopReason.TERMINATION)
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-LINE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
 
 
 def test_what_cannot_finish_is_not_started_and_the_search_ends() -> None:
@@ -288,9 +300,9 @@ def test_what_cannot_finish_is_not_started_and_the_search_ends() -> None:
     executor = FakeExecutor(react=work)
     budget = Budget(deadline=28.0, clock=lambda: now[0])
     table = desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget))
-    driver = Driver(table)
+    driver = driving(table)
     alike = [number / 100 for number in range(100)]
-    assert driver.run(proposing(*alike, seen=seen)) == "budget"
+    assert driver.run(proposing(*alike, seen=seen)) == Stop(StopReason.BUDGET)
     assert len(executor.seen) == len(driver.log.evaluations) == 3
     skipped = [evaluation for evaluation in seen if evaluation.status is Status.SKIPPED]
     assert skipped
@@ -304,7 +316,7 @@ def test_nothing_is_skipped_before_something_has_succeeded() -> None:
 
     executor = FakeExecutor(react=fail)
     budget = Budget(deadline=10.0, evaluation_seconds=1.0, clock=lambda: 0.0)
-    driver = Driver(desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget)))
+    driver = driving(desk(executor, budget=budget, foresight=Foresight(CostModel(LINE), budget)))
     driver.run(proposing(0.1, 0.2, 0.3))
     assert len(executor.seen) == 3
 
@@ -318,14 +330,14 @@ def test_several_workers_are_not_kept_waiting_while_the_search_thinks() -> None:
             busy.append(len(executor.running))
             yield Proposal(numbered(float(number)), "test")
 
-    Driver(desk(executor)).run(search())
+    driving(desk(executor)).run(search())
     assert busy == [0, 1, 2, 2, 2]
 
 
 def test_what_ends_while_a_search_waits_for_room_is_not_started_again() -> None:
     executor = FakeExecutor(workers=2)
     seen: list[Evaluation] = []
-    Driver(desk(executor)).run(proposing(1.0, 2.0, 1.0, 1.0, seen=seen))
+    driving(desk(executor)).run(proposing(1.0, 2.0, 1.0, 1.0, seen=seen))
     assert [task.arguments["candidate"].theta for task in executor.seen] == [(1.0,), (2.0,)]
 
 
@@ -339,7 +351,7 @@ def test_what_was_lost_together_is_tried_again_alone() -> None:
         return succeed(task)
 
     executor = FakeExecutor(workers=2, react=lose_the_first_two)
-    driver = Driver(desk(executor, budget=Budget(max_evaluations=2)))
+    driver = driving(desk(executor, budget=Budget(max_evaluations=2)))
     driver.run(proposing(1.0, 2.0, 3.0))
     assert [task.number for task in executor.seen] == [1, 2, 1, 2]
     assert all(evaluation.ok for evaluation in driver.log.evaluations)

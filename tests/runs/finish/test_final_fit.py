@@ -10,14 +10,16 @@ import pytest
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.problem import Evaluation, Limit, Status
 from automl_admm.core.protocols import Finished, Task
-from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace, Selection
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.dispatch import Dispatcher
+from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.final_fit import Effort, effort_of, expected_seconds, refit_best
-from automl_admm.runs.search_run import Subject
+from automl_admm.search.protocol import SearchProblem
 
-SUBJECT = Subject(SearchSpace(), str, str, (Limit("size", 2.0),), "loss")
+PROBLEM = SearchProblem(
+    SearchSpace(), str, (Candidate(Selection(()), ()),), limits=(Limit("size", 2.0),)
+)
 
 
 def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) -> Evaluation:
@@ -55,8 +57,8 @@ class Fitting:
     def close(self) -> None: ...
 
 
-def result(*evaluations: Evaluation) -> RunResult:
-    return RunResult(evaluations[0], True, evaluations, "budget", 1.0)
+def ending_in(seconds: float) -> Closing:
+    return Closing(time.monotonic() + seconds)
 
 
 def expect(found: Evaluation | None) -> float:
@@ -67,7 +69,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
     executor = Fitting(set())
     outside, worse, best = evaluation(1, 0.1, 9.0), evaluation(2, 0.4, 1.0), evaluation(3, 0.3, 1.0)
     refit, _ = refit_best(
-        RunConfig(max_evaluations=3), SUBJECT, result(outside, worse, best), executor, expect
+        PROBLEM, (outside, worse, best), Dispatcher(executor), expect, Closing(None)
     )
     assert refit.evaluation is best
     assert executor.tasks[0].seconds is None
@@ -76,21 +78,24 @@ def test_the_best_within_the_limits_is_fitted() -> None:
 def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
     executor = Fitting({1.0})
     refit, _ = refit_best(
-        RunConfig(budget_seconds=30),
-        SUBJECT,
-        result(evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)),
-        executor,
+        PROBLEM,
+        (evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)),
+        Dispatcher(executor),
         expect,
+        ending_in(30.0),
     )
     assert refit.evaluation.number == 2
 
 
 def test_what_the_time_does_not_allow_is_not_tried() -> None:
     executor = Fitting({1.0})
-    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
     slow, quick = evaluation(2, 0.2, 1.0, fit_seconds=60.0), evaluation(3, 0.9, 1.0)
     refit, _ = refit_best(
-        config, SUBJECT, result(evaluation(1, 0.1, 1.0), slow, quick), executor, expect
+        PROBLEM,
+        (evaluation(1, 0.1, 1.0), slow, quick),
+        Dispatcher(executor),
+        expect,
+        ending_in(0.5),
     )
     assert refit.evaluation is quick
     assert len(executor.tasks) == 2
@@ -98,28 +103,28 @@ def test_what_the_time_does_not_allow_is_not_tried() -> None:
 
 def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
     executor = Fitting(set())
-    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 0.5)
     slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0)
-    refit, _ = refit_best(config, SUBJECT, result(slow, quick), executor, expect)
+    refit, _ = refit_best(PROBLEM, (slow, quick), Dispatcher(executor), expect, ending_in(0.5))
     assert refit.evaluation is quick
     assert len(executor.tasks) == 1
 
 
 def test_with_no_time_for_any_the_quickest_is_tried() -> None:
-    config = RunConfig(budget_seconds=1.0, begun=time.monotonic() - 5.0)
     slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0, 30.0)
-    refit, _ = refit_best(config, SUBJECT, result(slow, quick), Fitting(set()), expect)
+    refit, _ = refit_best(
+        PROBLEM, (slow, quick), Dispatcher(Fitting(set())), expect, ending_in(-4.0)
+    )
     assert refit.evaluation is quick
 
 
 def test_if_nothing_can_be_fitted_it_says_why() -> None:
     with pytest.raises(NoSuccessError, match="timeout killed after 1 s"):
         refit_best(
-            RunConfig(budget_seconds=30),
-            SUBJECT,
-            result(evaluation(1, 0.1, 1.0)),
-            Fitting({1.0}),
+            PROBLEM,
+            (evaluation(1, 0.1, 1.0),),
+            Dispatcher(Fitting({1.0})),
             expect,
+            ending_in(30.0),
         )
 
 

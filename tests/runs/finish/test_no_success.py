@@ -4,21 +4,19 @@ import pytest
 
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.problem import Evaluation, Status
-from automl_admm.core.run import RunResult
+from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.finish.no_success import best_or_raise
 
 CANDIDATE = Candidate(Selection(()), ())
 
 
-def ended(stopped_by: str, *statuses: Status) -> RunResult:
+def ended(reason: StopReason, *statuses: Status) -> RunResult:
     evaluations = tuple(
         Evaluation(number, str(number), CANDIDATE, status, message="why")
         for number, status in enumerate(statuses)
     )
-    return RunResult(
-        None, feasible=False, evaluations=evaluations, stopped_by=stopped_by, seconds=1
-    )
+    return RunResult(None, feasible=False, evaluations=evaluations, stop=Stop(reason), seconds=1)
 
 
 def said(result: RunResult) -> str:
@@ -29,14 +27,14 @@ def said(result: RunResult) -> str:
 
 @pytest.mark.parametrize("statuses", [(), (Status.CANCELLED,)])
 def test_a_budget_too_short_for_one_is_to_be_longer(statuses: tuple[Status, ...]) -> None:
-    assert said(ended("budget", *statuses)) == (
+    assert said(ended(StopReason.BUDGET, *statuses)) == (
         "the budget ended before a single evaluation did. Give a longer time_budget."
     )
 
 
 def test_what_failed_is_to_be_looked_at_and_more_time_would_not_help() -> None:
-    for stopped_by in ("evaluations", "budget"):
-        assert said(ended(stopped_by, Status.ERROR, Status.ERROR, Status.CRASHED)) == (
+    for reason in (StopReason.EVALUATIONS, StopReason.BUDGET):
+        assert said(ended(reason, Status.ERROR, Status.ERROR, Status.CRASHED)) == (
             "none of 3 evaluations succeeded (2 × error: why; 1 × crashed: why). "
             "Look at one with executor='inline'."
         )
@@ -45,17 +43,17 @@ def test_what_failed_is_to_be_looked_at_and_more_time_would_not_help() -> None:
 @pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CANCELLED])
 def test_more_time_helps_what_was_cut_short(status: Status) -> None:
     assert "Give a longer time_budget or eval_time_limit, or look at one" in said(
-        ended("budget", Status.ERROR, status)
+        ended(StopReason.BUDGET, Status.ERROR, status)
     )
 
 
 def test_who_ended_it_before_anything_is_named() -> None:
-    assert said(ended("a plugin")) == (
+    assert said(ended(StopReason.PLUGIN)) == (
         "the search (a plugin) ended before a single evaluation did."
     )
 
 
-@pytest.mark.parametrize("stopped_by", ["interrupt", "termination"])
-def test_an_interrupt_is_an_interrupt(stopped_by: str) -> None:
+@pytest.mark.parametrize("reason", [StopReason.INTERRUPT, StopReason.TERMINATION])
+def test_an_interrupt_is_an_interrupt(reason: StopReason) -> None:
     with pytest.raises(KeyboardInterrupt):
-        best_or_raise(ended(stopped_by))
+        best_or_raise(ended(reason))

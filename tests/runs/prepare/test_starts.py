@@ -14,7 +14,6 @@ from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.pipelines import subject_of
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.prepare.starts import read_starts
 
@@ -78,9 +77,9 @@ def test_what_is_no_file_is_refused(pipelines, name):
 
 def test_the_search_is_told_where_to_begin(data):
     config = RunConfig(grammar="tiny", max_evaluations=3, starts=(BAYES, TREE))
-    subject = subject_of(prepare(config, *data))
-    assert [subject.text(start).split("(")[0] for start in subject.starts] == ["impute"] * 2
-    assert subject.text(subject.starts[0]) == BAYES
+    problem = prepare(config, *data).problem
+    assert [problem.text(start).split("(")[0] for start in problem.starts] == ["impute"] * 2
+    assert problem.text(problem.starts[0]) == BAYES
 
 
 @pytest.mark.parametrize("strategy", ["admm", "joint"])

@@ -1,0 +1,34 @@
+"""Results of tasks: records here, JSON between processes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """The outcome of one evaluation: its loss, a value for each limit, and details for the log."""
+
+    loss: float = math.nan
+    constraints: tuple[float, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the mapping that a work's method hands to its executor."""
+        return {
+            "loss": self.loss,
+            "constraints": list(self.constraints),
+            "details": dict(self.details),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> EvaluationResult:
+        """Read what a work returned; a loss that is missing is NaN, which is no success."""
+        return cls(
+            float(found.get("loss", math.nan)),
+            tuple(float(value) for value in found.get("constraints", ())),
+            found.get("details", {}),
+        )

@@ -1,0 +1,73 @@
+"""Tasks of a run on their way to its executor, each under a number of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from itertools import count
+from typing import Any
+
+from automl_admm.core.protocols import Executor, Finished, Task
+
+# Waits are cut into slices of so many seconds: neither an interrupt nor a plugin that wants to
+# stop wakes an executor.
+SLICE = 0.25
+
+
+class TaskKind(StrEnum):
+    """The kinds of tasks; the executor calls the method of this name on the run's work."""
+
+    EVALUATE = "evaluate"
+    FALL_BACK = "fall_back"
+    REFIT = "refit"
+    RELOAD = "reload"
+
+
+class Dispatcher:
+    """Own the executor of a run and the numbers of its tasks.
+
+    No number is given twice in a run. So the late end of a task that nobody waits for any longer
+    is never taken for the end of another.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._numbers = count(1)
+
+    @property
+    def workers(self) -> int:
+        """Number of tasks that may run at a time."""
+        return self._executor.workers
+
+    @property
+    def runs_here(self) -> bool:
+        """True if tasks run in this very process."""
+        return bool(getattr(self._executor, "runs_here", False))
+
+    def make(
+        self,
+        kind: TaskKind,
+        arguments: Mapping[str, Any],
+        seconds: float | None,
+        *,
+        keep: bool = False,
+    ) -> Task:
+        """Make a task of the next number; what it is to `keep` are the files that it writes."""
+        return Task(next(self._numbers), kind.value, arguments, seconds, keep=keep)
+
+    def submit(self, task: Task) -> None:
+        """Hand out a task to a free worker; one that was lost may be handed out again."""
+        self._executor.submit(task)
+
+    def wait(self, timeout: float) -> Sequence[Finished]:
+        """Return the tasks that ended, perhaps none, after `timeout` seconds at most."""
+        return self._executor.wait(timeout)
+
+    def wait_for(self, task: Task) -> Finished | None:
+        """Wait a slice of time for one task alone; None if it has not ended by then."""
+        ended = self._executor.wait(SLICE)
+        return next((one for one in ended if one.number == task.number), None)
+
+    def kill(self, task: Task) -> None:
+        """Kill a task that runs; it ends as cancelled."""
+        self._executor.kill(task.number)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from automl_admm.core.problem import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
+
+
+class LateExecutor:
+    """Ends a killed task one wait too late, when another one runs already."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+
+    def submit(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        return [Finished(task.number, Status.SUCCESS) for task in self.tasks]
+
+    def kill(self, number: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_no_two_tasks_have_one_number() -> None:
+    dispatch = Dispatcher(LateExecutor())
+    tasks = [dispatch.make(kind, {}, None) for kind in TaskKind for _ in range(3)]
+    assert len({task.number for task in tasks}) == len(tasks)
+
+
+def test_the_method_of_a_task_is_plain_text() -> None:
+    # It is pickled for a server that need not know what kinds there are.
+    task = Dispatcher(LateExecutor()).make(TaskKind.FALL_BACK, {}, 1.0, keep=True)
+    assert type(task.method) is str
+    assert (task.method, task.seconds, task.keep) == ("fall_back", 1.0, True)
+
+
+def test_the_late_end_of_a_killed_task_is_not_taken_for_another() -> None:
+    executor = LateExecutor()
+    dispatch = Dispatcher(executor)
+    killed = dispatch.make(TaskKind.EVALUATE, {}, None)
+    dispatch.submit(killed)
+    dispatch.kill(killed)
+    asked = dispatch.make(TaskKind.REFIT, {}, None)
+    assert dispatch.wait_for(asked) is None
+    dispatch.submit(asked)
+    finished = dispatch.wait_for(asked)
+    assert finished is not None
+    assert finished.number == asked.number
