@@ -1,6 +1,8 @@
 """For authors of plugins: contract suites that hold a solver to its promises, and objectives.
 
-Nothing in the package imports this.
+Nothing in the package imports this. Begin with `contracts`, the classes to subclass; `theta`,
+`whole` and `z` have their tests, `problems` the sub-problems they use. `check` runs the suites for
+a user. `objectives` and `lookup_tables` serve benchmarks.
 """
 
 from __future__ import annotations
@@ -11,6 +13,6 @@ WITH_PROMISES = tuple(
     f"automl_admm.testing.{name}" for name in ("fresh_process", "silence", "theta", "whole", "z")
 )
 
-# pytest says what was wrong with an `assert` only in modules that it knew of before their import.
+# pytest explains a failed `assert` only in modules registered before their import.
 if "pytest" in sys.modules:
     sys.modules["pytest"].register_assert_rewrite(*WITH_PROMISES)

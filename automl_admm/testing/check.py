@@ -1,7 +1,7 @@
-"""Holding an installed solver to its contract: `python -m automl_admm.testing.check --help`.
+"""Hold an installed solver to its contract: `python -m automl_admm.testing.check --help`.
 
-The command line starts this in a process of its own, with a folder to work in; what became of
-each promise is left there as JSON. So nobody who only uses solvers needs pytest.
+The command line starts this in a process of its own, with a folder to work in, and reads the
+outcome of each promise there as JSON. So people who only use solvers do not need pytest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from automl_admm.plugins.options import split_request
 from automl_admm.testing import WITH_PROMISES
 
 RESULTS = "promises.json"
+# A hanging promise must not hang the report on the others.
 SECONDS_A_PROMISE = 300
+# A file, because pytest collects tests from files only.
 MODULE = """\
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
@@ -46,7 +48,7 @@ SUITES = {
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What became of one promise; `why` is the first line of what went wrong."""
+    """The outcome of one promise; `why` is the first line of the failure."""
 
     kind: str
     name: str
@@ -55,19 +57,20 @@ class Promise:
 
 
 class Recorder:
-    """A plugin of pytest that takes down what became of every promise, and stops a hanging one."""
+    """A pytest plugin that records the outcome of every promise, and stops a hanging one."""
 
     def __init__(self) -> None:
         self.promises: list[Promise] = []
 
     def pytest_configure(self) -> None:
-        """Have failed promises explained: this package was imported before pytest was."""
+        """Let pytest explain failed promises, because this package was imported before it."""
         pytest.register_assert_rewrite(*WITH_PROMISES)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Interrupt a test that never ends; one that a solver interrupts has failed."""
+        """Interrupt a test that never ends; fail one interrupted by its solver."""
         del item
+        # An alarm rather than a thread: it raises inside the hanging call.
         before = signal.signal(signal.SIGALRM, _give_up)
         signal.alarm(SECONDS_A_PROMISE)
         try:
@@ -79,7 +82,8 @@ class Recorder:
             signal.signal(signal.SIGALRM, before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take down the outcome of a test."""
+        """Record the outcome of a test."""
+        # Setting up and tearing down count only if they fail.
         if report.when != "call" and not report.failed:
             return
         kind = Path(report.location[0]).stem.removeprefix("test_")
@@ -101,7 +105,7 @@ def _first_line(report: pytest.TestReport) -> str:
 
 
 def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> bool:
-    """Run the suites of these kinds; say whether every promise was kept."""
+    """Run the suites of these kinds; return True if every promise was kept."""
     modules = []
     for kind in kinds:
         contract, registry = SUITES[kind]
@@ -117,6 +121,7 @@ def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> 
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     recorder = Recorder()
+    # No cache and no settings of the user's project: the folder is all there is.
     options = ["-q", "-p", "no:cacheprovider", "-c", str(settings), "--rootdir", str(folder)]
     code = pytest.main([*options, "--import-mode=importlib", *map(str, modules)], [recorder])
     content = json.dumps([asdict(promise) for promise in recorder.promises])

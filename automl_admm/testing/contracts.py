@@ -1,6 +1,6 @@
-"""The promises that every solver keeps, as test classes for pytest.
+"""The promises of every solver, as test classes for pytest.
 
-A plugin author subclasses one and says how a solver is made::
+Subclass one and make your solver in it::
 
     class TestMySolver(ThetaSolverContract):
         def make(self):

@@ -1,4 +1,4 @@
-"""Asking a contract the same thing in a fresh interpreter."""
+"""A contract's question, asked again in a fresh interpreter."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ def in_another_process(contract: type, expression: str) -> Any:
     )
     done = subprocess.run(  # noqa: S603 - this interpreter, our own text
         [sys.executable, "-c", code],
+        # Any fixed seed: this process has a random one, so sets have another order there.
         env={**os.environ, "PYTHONHASHSEED": "7"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, (done.stderr.strip().splitlines() or ["it broke off"])[-1]
+    # The last line: a solver may have printed before it.
     answer: Any = json.loads(done.stdout.splitlines()[-1])
     return answer

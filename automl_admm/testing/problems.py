@@ -1,4 +1,4 @@
-"""The sub-problems that contracts are tried on, small and with a known optimum."""
+"""The sub-problems of the contracts, small and with a known optimum."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from automl_admm.search.protocol import PointT, unwrap
 
 BUDGET = 24
 
+# A real axis, a log scale, a wide grid and a switch.
 MIXED = (
     Parameter("x", 0, 1),
     Parameter("y", 1e-3, 10, log=True),
@@ -56,7 +57,7 @@ TABLE = SearchSpace(
         Order("steps", ("a", "b", "c")),
     )
 )
-# Of the 24 permutations eight have b before both a and c; the written one is none of them.
+# Eight of the 24 permutations have b before both a and c; the written one is not among them.
 BOUND = SearchSpace(
     decisions=(
         Choice("model", ("line", "tree")),
@@ -77,7 +78,7 @@ FURNITURE = SearchSpace(
         Parameter("grit", 8, 800, kind="int", log=True),
     ),
 )
-# Two of ash, oiled or not, and one of oak: with a number of legs each.
+# Six stools: of ash oiled or not, or of oak; each with three or four legs.
 STOOLS = SearchSpace(
     decisions=(
         Choice("wood", ("ash", "oak")),
@@ -85,11 +86,12 @@ STOOLS = SearchSpace(
     ),
     parameters=(Parameter("legs", 3, 4, kind="int"),),
 )
+# The share of each label in the loss, and the raw values of both limits of the table.
 WEIGHTS = {"standard": 0.1, "robust": 0.3, "quantile": 0.4, "none": 0.5, "line": 0.0, "tree": 0.3}
 
 
 def points_of(proposals: Iterable[PointT | AtFidelity[PointT]]) -> list[PointT]:
-    """The points of proposals, whatever fidelity they ask for."""
+    """Return the points of proposals of any fidelity."""
     return [unwrap(proposal)[0] for proposal in proposals]
 
 
@@ -100,7 +102,7 @@ def box_problem(
     seed: int = 0,
     evaluations: int | None = BUDGET,
 ) -> ThetaSubproblem:
-    """A box without a known cost, started in its middle."""
+    """Return a box without a known cost, started in its middle."""
     nothing = np.zeros(len(parameters))
     return ThetaSubproblem(
         parameters=tuple(parameters),
@@ -113,7 +115,7 @@ def box_problem(
 
 
 def limited_box(history: Sequence[Observation[Array]]) -> ThetaSubproblem:
-    """A box with two limits, one of them cheap, and with a known cost of the integers."""
+    """Return a box with two limits, one of them cheap, and with a known cost of the integers."""
     known_cost = Quadratic(np.full(4, 0.3), np.array([0.0, 0.0, 1.0, 1.0]))
     cheap = (lambda point: box_constraints(point)[0], None)
     problem = box_problem(MIXED, history)
@@ -121,19 +123,19 @@ def limited_box(history: Sequence[Observation[Array]]) -> ThetaSubproblem:
 
 
 def box_constraints(point: Array) -> tuple[float, float]:
-    """The raw values of the two limits: about half of the box is within each."""
+    """Return the raw values of the two limits: about half of the box is within each."""
     return float(point[0]), float(0.5 * (point[1] + point[2]))
 
 
 def observed(
     point: Array, loss: float, *, failed: bool = False, constraints: tuple[float, ...] = ()
 ) -> Observation[Array]:
-    """An observation as the core makes it."""
+    """Return an observation in the core's form."""
     return Observation(point, loss, math.nan if failed else loss, constraints, 0.1, failed=failed)
 
 
 def table_loss(selection: Selection) -> float:
-    """Best at standard, line, poly, and the order b a c: 0.1."""
+    """Return the loss, best at standard, line, poly, and the order b a c: 0.1."""
     picks = dict(selection.picks)
     steps = picks["steps"]
     loss = WEIGHTS.get(str(picks["scaler"]), 0.5) + WEIGHTS.get(str(picks["model"]), 0.4)
@@ -148,7 +150,7 @@ def table_problem(
     iteration: int = 0,
     evaluations: int | None = BUDGET,
 ) -> SelectionSubproblem:
-    """The table of decisions with three choices and an order."""
+    """Return the table of decisions with three choices and an order."""
     return SelectionSubproblem(
         space=TABLE,
         start=TABLE.complete({}),
@@ -160,41 +162,41 @@ def table_problem(
 
 
 def bound_problem(seed: int) -> SelectionSubproblem:
-    """The decisions with an order that has a precedence."""
+    """Return the decisions with a precedence in their order."""
     return SelectionSubproblem(space=BOUND, start=BOUND.complete({}), evaluations=BUDGET, seed=seed)
 
 
 def bound_loss(selection: Selection) -> float:
-    """Best with d at the front."""
+    """Return the loss, best with d at the front."""
     return 0.1 * (selection.get("steps") or "abcd").index("d") + 0.05 * (
         selection.get("last") == "no"
     )
 
 
 def limited_table(history: Sequence[Observation[Selection]]) -> SelectionSubproblem:
-    """The table with two limits."""
+    """Return the table with two limits."""
     return replace(table_problem(history), limits=LIMITS)
 
 
 def table_constraints(selection: Selection) -> tuple[float, float]:
-    """The raw values of the two limits."""
+    """Return the raw values of the two limits."""
     picks = dict(selection.picks)
     return WEIGHTS.get(str(picks["scaler"]), 0.5), WEIGHTS.get(str(picks["model"]), 0.4)
 
 
 def seen(selection: Selection, *, fidelity: float = 1.0) -> Observation[Selection]:
-    """An observation of the table as the core makes it."""
+    """Return an observation of the table in the core's form."""
     loss = table_loss(selection)
     return Observation(selection, loss, loss, (), 0.1 * fidelity, fidelity=fidelity)
 
 
 def seen_with_limits(selection: Selection) -> Observation[Selection]:
-    """The same with the raw values of the two limits."""
+    """Return the same with the raw values of the two limits."""
     return replace(seen(selection), constraints=table_constraints(selection))
 
 
 def furniture_loss(values: Mapping[str, Any]) -> float:
-    """Best, at 0.2, when flat, oiled, sanded before glued, 6 wide, of grit 80, in one layer."""
+    """Return the loss: 0.2 if flat, oiled, sanded first, 6 wide, of grit 80, in one layer."""
     loss = 0.1 * (values["width"] - 6.0) ** 2 + 0.2 * values.get("layers", 3)
     loss += float(values["shape"] != "flat") + float(values.get("finish") != "oiled")
     loss += abs(math.log(values["grit"] / 80.0)) / 5.0

@@ -1,4 +1,4 @@
-"""Whether a solver keeps quiet: it is a guest in somebody else's program and folder."""
+"""A check that a solver keeps quiet: it is a guest in another program and folder."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 
 class _Ear(logging.Handler):
-    """Takes down what is logged."""
+    """A handler that collects logged messages."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.heard: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take down one message."""
+        """Collect one message."""
         self.heard.append(record.getMessage())
 
 
@@ -32,6 +32,7 @@ def silence() -> Iterator[None]:
         try:
             with redirect_stdout(said), redirect_stderr(said):
                 yield
+            # Compared before `finally` puts the logger back.
             is_as_before = root.level == level and root.handlers == [*handlers, ear]
         finally:
             root.setLevel(level)

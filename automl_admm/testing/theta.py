@@ -30,15 +30,16 @@ from automl_admm.testing.problems import (
 from automl_admm.testing.silence import silence
 from automl_admm.testing.whole import WholeSpacePromises
 
+# The best loss found must be below this share of that of random points.
 BETTER_BY = 0.6
 PLAIN = (Parameter("x", 0, 1), Parameter("y", 0, 1))
 
 
 class BoxPromises:
-    """What a θ-solver does in a box, whatever axes this has.
+    """The promises of a θ-solver in a box, with any kind of axes.
 
-    A solver that is slow lowers these: `rounds` is how many proposals most tests ask for, and
-    `budget` how many those need that look at progress and at the box.
+    Lower these for a slow solver: `rounds` is the number of proposals in most tests, and `budget`
+    the number in the tests of progress and of the box.
     """
 
     rounds: ClassVar[int] = 8
@@ -66,20 +67,21 @@ class BoxPromises:
         _check_inside(self.propose(MIXED, 0, rounds=self.budget))
 
     def test_categories_and_conditions(self) -> None:
-        """A box with categories, and with axes that count at some of them, is a box, too."""
+        """A box may have categories, and axes active at some of them only."""
         points = self.propose(TREE, 3)
         assert len(points) == self.rounds
         _check_inside(points, len(TREE))
         assert np.array_equal(np.array(points), np.array(self.propose(TREE, 3)))
 
     def test_a_used_up_box_comes_to_an_end(self) -> None:
-        """Once every point was told it proposes nothing, whether or not it knows conditions.
+        """Once every point was told it proposes nothing, with or without knowledge of conditions.
 
-        One that does not may take the grid for as large as it is without them.
+        A solver without it may take the grid for as large as it is without conditions.
         """
         tree, solver = AxisTree(GRIDS), self.make()
         solver.begin(box_problem(GRIDS))
         found: set[bytes] = set()
+        # Every combination of places, although conditions make many of them one point.
         for _ in range(math.prod(map(tree.places, range(len(GRIDS)))) + 1):
             asked = points_of(solver.ask(1, []))
             if not asked:
@@ -91,7 +93,7 @@ class BoxPromises:
         assert list(solver.ask(1, [])) == []
 
     def test_no_parameters(self) -> None:
-        """A box without parameters has one point, which is proposed once."""
+        """A box without parameters has one point, proposed once."""
         solver = self.make()
         solver.begin(box_problem(()))
         (point,) = points_of(solver.ask(1, []))
@@ -116,10 +118,10 @@ class BoxPromises:
 
 
 class ThetaSolverContract(BoxPromises, WholeSpacePromises):
-    """What the core relies on from a θ-solver, in a box and in the strategy `joint`.
+    """The promises of a θ-solver to the core, in a box and in the strategy `joint`.
 
-    `learns` is False for one that never does, and `seeds` is how often progress is looked at: a
-    solver that is slow lowers it.
+    `learns` is False for a solver that never does. `seeds` is the number of searches compared in
+    the test of progress: lower it for a slow solver.
     """
 
     learns: ClassVar[bool] = True
@@ -133,14 +135,16 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert not np.array_equal(np.array(one), another), "two seeds gave the same points"
 
     def test_same_proposals_in_another_process(self) -> None:
-        """Nothing hangs on hash seeds or on what ran before."""
+        """Nothing depends on hash seeds or on earlier work of the process."""
         asked = "[[float(x) for x in p] for box in (MIXED, TREE) for p in c.propose(box, 3)]"
         here = [self.propose(box, 3) for box in (MIXED, TREE)]
         there = in_another_process(type(self), asked)
+        # Linear algebra may differ in its last digits from process to process.
         assert np.allclose(np.concatenate(here), there, atol=1e-9)
 
     def test_says_nothing_and_leaves_nothing(self) -> None:
         """No print, no warning in the log, no file in the working folder."""
+        # Enough points for a model, so that its fit must be quiet, too.
         points = np.random.default_rng(5).random((20, 4))
         history = [observed(point, float(np.sum(point))) for point in points]
         with silence():
@@ -151,7 +155,8 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
                 solver.tell([observed(point, float(np.sum(point))) for point in asked])
 
     def test_whoever_knows_conditions_repeats_nothing(self) -> None:
-        """Two points that differ only where nothing counts are one, and it is proposed once."""
+        """Two points equal on all active axes are one, and it is proposed once."""
+        # A solver of the one-hot view cannot know conditions.
         if self.view != "conditional":
             return
         tree, solver, keys = AxisTree(GRIDS), self.make(), list[bytes]()
@@ -163,7 +168,7 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(set(keys)) == len(keys) == tree.size
 
     def test_told_nothing(self) -> None:
-        """`tell([])` is harmless, before anything was asked for and after."""
+        """`tell([])` is harmless, before the first ask and after."""
         solver = self.make()
         solver.begin(box_problem(MIXED))
         solver.tell([])
@@ -178,17 +183,18 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert list(solver.ask(0, [])) == []
 
     def test_several_at_a_time_with_pending(self) -> None:
-        """Points that are asked for together, or pending, are not all the same."""
+        """Points asked for together, or pending, are not all the same."""
         solver = self.make()
         history = [observed(p, float(np.sum(p))) for p in np.random.default_rng(0).random((12, 4))]
         solver.begin(box_problem(MIXED, history))
         first = points_of(solver.ask(3, []))
         second = points_of(solver.ask(3, first))
         different = len({tuple(np.round(point, 9)) for point in first + second})
+        # On the grids a few points may meet by chance.
         assert different > 3, f"of 6 points at a time only {different} were different"
 
     def test_unasked_failed_and_out_of_order(self) -> None:
-        """Whatever is told, it goes on."""
+        """It goes on after any observation."""
         solver = self.make()
         solver.begin(box_problem(MIXED))
         asked = points_of(solver.ask(4, []))
@@ -198,7 +204,7 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(solver.ask(1, [])) == 1
 
     def test_only_failures(self) -> None:
-        """A box in which nothing ever succeeds is searched on."""
+        """A box without any success is searched on."""
         solver = self.make()
         solver.begin(box_problem(MIXED))
         for _ in range(self.rounds):
@@ -207,12 +213,13 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(solver.ask(1, [])) == 1
 
     def test_a_failure_is_none_to_be_near_to(self) -> None:
-        """Whatever it costs: before anything succeeded nobody knows what a failure should cost."""
+        """Avoid failures at any cost told: before a success nobody knows their price."""
         if not self.learns:
             return
 
         def told(point: Array) -> Observation[Array]:
             failed = bool(point[0] < 0.5)
+            # The failures seem best by far: only the flag `failed` tells.
             return observed(point, -9.0 if failed else 9.0 - float(point[0]), failed=failed)
 
         points = np.random.default_rng(1).random((20, 2))
@@ -226,11 +233,11 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert failed <= len(proposed) / 2, f"{failed} of {len(proposed)} were where all fails"
 
     def test_a_failure_stays_worse_than_all_that_succeeds_later(self) -> None:
-        """After one good start a failure may seem nearly as good, and stay so when worse comes.
+        """After one good start a failure may seem nearly as good, and stay so when worse ones come.
 
-        It is asked for a point in between, as a run does, which may settle what a failure costs.
-        Only the latter proposals count, since the first may have been chosen by then. None is told:
-        whoever is wrong about failures would learn it from them.
+        The solver is asked for a point in between, as in a run, and may then settle the price of
+        failures. Only the latter proposals count, since the first may have been chosen by then. No
+        result is told: a solver wrong about failures would learn the truth from them.
         """
         if not self.learns:
             return
@@ -256,13 +263,13 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(solver.ask(1, [])) == 1
 
     def test_limits_with_raw_values(self) -> None:
-        """With limits, observations carry the raw values, those of failures perhaps none."""
+        """With limits, observations carry the raw values; failures may have none."""
         points = np.random.default_rng(3).random((12, 4))
         history = [*map(_limited, points), *_failures(points[:3])]
         self._search_on(limited_box(history))
 
     def test_limits_that_nothing_keeps(self) -> None:
-        """Where all that is known is outside of a limit, or failed, it searches on."""
+        """It searches on if every known point is outside a limit, or failed."""
         points = np.random.default_rng(4).random((6, 4))
         outside = [observed(p, 1.0, constraints=(0.9, 0.1)) for p in points]
         self._search_on(limited_box(outside))
@@ -276,6 +283,7 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
             assert len(asked) == 1
             _check_inside(asked)
             solver.tell([_limited(point) for point in asked])
+        # One failure of each form.
         solver.tell(_failures(asked * 3))
         assert len(solver.ask(1, [])) == 1
 
@@ -286,7 +294,7 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(solver.ask(1, [])) == 1
 
     def test_fidelity_where_it_is_allowed(self) -> None:
-        """Whoever asks for less than a whole evaluation stays within what is allowed."""
+        """A solver asking for less than a whole evaluation stays within the permitted range."""
         solver = self.make()
         solver.begin(replace(box_problem(MIXED), lowest_fidelity=0.25))
         for _ in range(self.rounds):
@@ -310,13 +318,14 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
         assert len(solver.ask(1, [])) == 1
 
     def test_a_proposal_is_no_view(self) -> None:
-        """A run keeps every point: as a view it would keep the array behind it as well."""
+        """A run keeps every point: a view would keep the array behind it as well."""
         points = np.random.default_rng(1).random((40, 4))
         history = [observed(point, float(np.sum(point))) for point in points]
         solver = self.make()
         solver.begin(box_problem(MIXED, history))
         for point in points_of(solver.ask(2, [])):
             base = getattr(point, "base", None)
+            # A small base is harmless: a reshaped point has one, too.
             assert base is None or base.nbytes <= 16 * np.asarray(point).nbytes
 
     def test_progress(self) -> None:
@@ -325,8 +334,10 @@ class ThetaSolverContract(BoxPromises, WholeSpacePromises):
             return
         ours = [self._best_on_sphere(seed) for seed in range(self.seeds)]
         shape = (self.budget, SPHERE.dimension)
+        # At least five random searches, even for a solver too slow for so many of its own.
         points = [np.random.default_rng(seed).random(shape) for seed in range(max(self.seeds, 5))]
         random = [min(SPHERE(point) for point in each) for each in points]
+        # Medians: one unlucky seed must not decide.
         ratio = float(np.median(ours) / np.median(random))
         assert ratio < BETTER_BY, f"the best found loses {ratio:.2f} of what random points lose"
 
@@ -355,7 +366,7 @@ def _limited(point: Array) -> Observation[Array]:
 
 
 def _failures(points: Iterable[Array]) -> list[Observation[Array]]:
-    """Failures as they come: without values of the limits, or with such as are no numbers."""
+    """Return failures as they occur: without values of the limits, or with values not finite."""
     values: list[tuple[float, ...]] = [(), (math.nan, 0.5), (math.inf, math.nan)]
     return [
         observed(point, 9.0, failed=True, constraints=values[place % len(values)])

@@ -1,4 +1,4 @@
-"""The promises of a θ-solver that is given a whole space, in the strategy `joint`."""
+"""The promises of a θ-solver given a whole space, in the strategy `joint`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Proposal, SearchProblem, default_start, draw_candidate
 from automl_admm.testing.problems import FURNITURE, STOOLS, furniture_loss
 
+# The best loss found must be below this share of that of random candidates.
 BETTER_BY = 0.8
+# Fewer evaluations tell nothing of progress.
 ENOUGH = 32
 Objective = Callable[[Mapping[str, Any]], float]
 
 
 class WholeSpacePromises:
-    """What a θ-solver does with decisions, orders and parameters at once.
+    """The promises of a θ-solver with decisions, orders and parameters at once.
 
-    `view` is how its plugin wants to see them (`ThetaSolverPlugin.joint`). One that `roams` looks
-    everywhere, and is better than chance; a local one is better than its start. A solver that is
-    slow lowers `whole_budget`, the evaluations of a search, and `whole_seeds`, how many searches
-    are compared with random ones. With fewer than 32 evaluations nothing can be said of progress,
-    nor of the end of a small space, where it may repeat itself before it is helped.
+    `view` is the plugin's wish for their form (`ThetaSolverPlugin.joint`). A solver that `roams`
+    looks everywhere, and is better than chance; a local one is better than its start. For a slow
+    solver lower `whole_budget`, the evaluations of a search, and `whole_seeds`, the number of
+    searches compared with random ones. Fewer than 32 evaluations tell nothing of progress, nor of
+    the end of a small space: the solver may repeat itself before it is helped.
     """
 
     learns: ClassVar[bool] = True
@@ -41,9 +43,10 @@ class WholeSpacePromises:
         raise NotImplementedError
 
     def search(self, space: SearchSpace, objective: Objective, seed: int) -> Iterator[Evaluation]:
-        """The evaluations of a joint search, one after the other, each once."""
+        """Yield the evaluations of a joint search, one after the other, each once."""
         problem = SearchProblem(
             space,
+            # Candidates equal on their grids are the same to evaluate.
             key=lambda candidate: repr(space.projected(candidate)),
             starts=(default_start(space),),
             seed=seed,
@@ -53,6 +56,7 @@ class WholeSpacePromises:
         results: list[Evaluation] | None = None
         while True:
             try:
+                # A fresh generator takes no value.
                 event = next(events) if results is None else events.send(results)
             except StopIteration:
                 return
@@ -66,7 +70,7 @@ class WholeSpacePromises:
                     yield results[0]
 
     def test_a_whole_space_is_searched_again_in_the_same_way(self) -> None:
-        """The same seed gives the same pipelines, another one others."""
+        """The same seed gives the same pipelines, another seed others."""
         count = max(self.whole_budget // 8, 3)
         one, again, other = (
             [each.candidate for each in islice(self.search(FURNITURE, furniture_loss, seed), count)]
@@ -76,14 +80,14 @@ class WholeSpacePromises:
         assert one != other, "two seeds gave the same pipelines"
 
     def test_a_small_whole_space_is_searched_to_its_end(self) -> None:
-        """Whatever there is, is evaluated; then the search ends by itself."""
+        """All candidates are evaluated; then the search ends by itself."""
         if self.whole_budget < ENOUGH:
             return
         found = self.search(STOOLS, lambda values: float(values["legs"]), 0)
         assert len({evaluation.candidate for evaluation in found}) == 6
 
     def test_a_whole_space_is_searched_with_success(self) -> None:
-        """What it learns from is improved on; whoever roams is clearly better than random."""
+        """A learner improves on its start; one that roams is clearly better than random."""
         if not self.learns or self.whole_budget < ENOUGH:
             return
         ours, random = [], []

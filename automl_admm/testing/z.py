@@ -29,18 +29,20 @@ from automl_admm.testing.problems import (
 )
 from automl_admm.testing.silence import silence
 
+# Progress is judged by this many last proposals of a run.
 LATE = 20
+# 4 scalers · (3 models + 3 kernels of `line`) · 6 orders.
 SELECTIONS = 144
 BETTER_BY = 0.85
 MOST_KNOWN = 0.25
 
 
 class ZSolverContract:
-    """What the core relies on from a z-solver.
+    """The promises of a z-solver to the core.
 
-    `learns` is False for one that never does. `rounds` is how many proposals progress is looked
-    for in (of the 144 selections, a solver that repeats nothing has used up the good ones later
-    on), and `seeds` how often. A solver that is slow lowers them.
+    `learns` is False for a solver that never does. `rounds` is the number of proposals in the test
+    of progress (of the 144 selections, a solver that repeats nothing has used up the good ones
+    later on), and `seeds` the number of searches. Lower them for a slow solver.
     """
 
     learns: ClassVar[bool] = True
@@ -68,7 +70,8 @@ class ZSolverContract:
         assert self.propose(3) != self.propose(4), "two seeds gave the same selections"
 
     def test_same_proposals_in_another_process(self) -> None:
-        """Nothing hangs on hash seeds or on what ran before."""
+        """Nothing depends on hash seeds or on earlier work of the process."""
+        # Through JSON as in the other process: tuples become lists.
         here = json.loads(json.dumps([list(point.picks) for point in self.propose(3)]))
         assert here == in_another_process(type(self), "[list(p.picks) for p in c.propose(3)]")
 
@@ -83,7 +86,7 @@ class ZSolverContract:
             _check_complete(point, TABLE)
 
     def test_orders_keep_their_precedence(self) -> None:
-        """What must stand before something else does, in all that is proposed."""
+        """Every proposed order keeps the precedence."""
         solver = self.make()
         solver.begin(bound_problem(seed=1))
         orders = set()
@@ -92,12 +95,14 @@ class ZSolverContract:
                 _check_complete(point, BOUND)
                 solver.tell([Observation(point, bound_loss(point), bound_loss(point))])
                 orders.add(point.get("steps"))
+        # A solver with a fixed order would keep any precedence.
         assert len(orders - {None}) > 1
 
     def test_what_is_known_is_seldom_proposed(self) -> None:
-        """While much is untried: what is known is answered from the log, and teaches nothing.
+        """Known selections are rare while others are left: they would teach nothing.
 
-        A solver that draws without a memory has an eighth of such proposals here, by chance.
+        The log answers them. A solver without a memory has an eighth of such proposals here, by
+        chance.
         """
         runs = [self.propose(seed, self.rounds) for seed in range(self.seeds)]
         known = float(np.mean([1.0 - len(set(points)) / len(points) for points in runs]))
@@ -113,11 +118,11 @@ class ZSolverContract:
             asked = points_of(solver.ask(1, []))
             solver.tell([seen(point) for point in asked])
             proposed.update(asked)
-        assert len(known) == SELECTIONS  # all there are
+        assert len(known) == SELECTIONS  # all of them
         assert len(proposed) > 8
 
     def test_told_nothing(self) -> None:
-        """`tell([])` is harmless, before anything was asked for and after."""
+        """`tell([])` is harmless, before the first ask and after."""
         solver = self.make()
         solver.begin(table_problem())
         solver.tell([])
@@ -140,17 +145,18 @@ class ZSolverContract:
         assert len(solver.ask(2, points)) == 2
 
     def test_unasked_failed_and_out_of_order(self) -> None:
-        """Whatever is told, it goes on."""
+        """It goes on after any observation."""
         solver = self.make()
         solver.begin(table_problem())
         asked = points_of(solver.ask(4, []))
         strange = TABLE.complete({"model": "near", "steps": ("c", "b", "a")})
+        # A selection never asked for, and the others in reverse.
         solver.tell([Observation(strange, 5.0, failed=True), *map(seen, asked[::-1])])
         solver.tell([Observation(strange, math.inf), Observation(strange, math.nan)])
         assert len(solver.ask(1, [])) == 1
 
     def test_only_failures(self) -> None:
-        """A table in which nothing ever succeeds is searched on."""
+        """A table without any success is searched on."""
         solver = self.make()
         solver.begin(table_problem())
         for _ in range(8):
@@ -159,7 +165,7 @@ class ZSolverContract:
         assert len(solver.ask(1, [])) == 1
 
     def test_constant_losses(self) -> None:
-        """That nothing tells selections apart is no reason to stop."""
+        """Equal losses are no reason to stop."""
         solver = self.make()
         solver.begin(table_problem())
         for _ in range(8):
@@ -167,13 +173,13 @@ class ZSolverContract:
         assert len(solver.ask(1, [])) == 1
 
     def test_limits_with_raw_values(self) -> None:
-        """With limits, observations carry the raw values, those of failures perhaps none."""
+        """With limits, observations carry the raw values; failures may have none."""
         rng = np.random.default_rng(3)
         known = [TABLE.sample(rng) for _ in range(12)]
         self._search_on(limited_table([*map(seen_with_limits, known), *_failures(known[:3])]))
 
     def test_limits_that_nothing_keeps(self) -> None:
-        """Where all that is known is outside of a limit, or failed, it searches on."""
+        """It searches on if every known selection is outside a limit, or failed."""
         rng = np.random.default_rng(4)
         known = [TABLE.sample(rng) for _ in range(6)]
         outside = [replace(seen(point), constraints=(0.9, 0.1)) for point in known]
@@ -188,6 +194,7 @@ class ZSolverContract:
             assert len(asked) == 1
             _check_complete(asked[0], TABLE)
             solver.tell([seen_with_limits(asked[0])])
+        # One failure of each form.
         solver.tell(_failures(asked * 3))
         assert len(solver.ask(1, [])) == 1
 
@@ -198,7 +205,7 @@ class ZSolverContract:
         assert len(solver.ask(1, [])) == 1
 
     def test_fidelity_where_it_is_allowed(self) -> None:
-        """Whoever asks for less than a whole evaluation stays within what is allowed."""
+        """A solver asking for less than a whole evaluation stays within the permitted range."""
         solver = self.make()
         solver.begin(replace(table_problem(), lowest_fidelity=0.25))
         for _ in range(12):
@@ -220,7 +227,7 @@ class ZSolverContract:
         assert points_of(solver.ask(1, [])) in ([], [Selection(())])
 
     def test_subproblem_after_subproblem(self) -> None:
-        """The history of the next sub-problem may hold what it was told in the last."""
+        """The history of the next sub-problem may repeat observations of the last."""
         solver = self.make()
         history: list[Observation[Selection]] = []
         for iteration in range(4):
@@ -235,13 +242,14 @@ class ZSolverContract:
         """Two thousand known points are no reason to break."""
         rng = np.random.default_rng(2)
         drawn = (TABLE.sample(rng) for _ in range(2000))
+        # One scaler only, so that three quarters of the table stay untried.
         known = [TABLE.complete({**dict(point.picks), "scaler": "robust"}) for point in drawn]
         solver = self.make()
         solver.begin(table_problem([*map(seen, known)]))
         assert len(solver.ask(1, [])) == 1
 
     def test_progress(self) -> None:
-        """What it proposes late is clearly better than a draw."""
+        """Late proposals are clearly better than a draw."""
         if not self.learns:
             return
         runs = [self.propose(seed, self.rounds)[-LATE:] for seed in range(self.seeds)]
@@ -264,7 +272,7 @@ def _check_complete(point: Selection, space: SearchSpace) -> None:
 
 
 def _failures(points: list[Selection]) -> list[Observation[Selection]]:
-    """Failures as they come: without values of the limits, or with such as are no numbers."""
+    """Return failures as they occur: without values of the limits, or with values not finite."""
     values: list[tuple[float, ...]] = [(), (math.nan, 0.5), (math.inf, math.nan)]
     return [
         Observation(point, 9.0, math.nan, values[place % len(values)], 0.1, failed=True)
