@@ -70,7 +70,7 @@ class Faulty:
         time.sleep(seconds)
         return {}
 
-    def meet(self, folder, own, other):
+    def meet(self, folder: Path, own: str, other: str) -> dict[str, Any]:
         Path(own).touch()
         while not Path(other).exists():
             time.sleep(0.01)
