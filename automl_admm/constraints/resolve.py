@@ -100,6 +100,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         groups=groups,
         of_baseline=written.bound if written.of_baseline else None,
         uses_decisions=plugin.uses_decisions,
+        timed_calls=plugin.timed_calls,
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
+from types import MappingProxyType
 from typing import Any
 
 import pluggy
@@ -39,8 +40,16 @@ from automl_admm.plugins.registry import DoubledNameError, Registry
 logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
-# What this project made beside the core: known to do no harm when it is imported.
-OUR_PLUGINS = frozenset(f"{OURS}-{name}" for name in ("dask", "hyperopt", "optuna", "smac"))
+# Distributions of this project beside the core, each with the solvers and executors that it brings.
+# They are known to do no harm when they are imported; a name that only looks like ours is not.
+OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        f"{OURS}-dask": ("dask",),
+        f"{OURS}-hyperopt": ("hyperopt", "hyperopt-anneal"),
+        f"{OURS}-optuna": ("optuna", "optuna-gp"),
+        f"{OURS}-smac": ("smac", "smac-gp"),
+    }
+)
 HERE = "this process"
 FAILED = "failed: "
 ONLY = "AUTOML_ADMM_PLUGINS"

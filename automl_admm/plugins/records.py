@@ -75,19 +75,35 @@ def _has_default(field: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThetaSolverPlugin(_WithOptions):
+class _Solver(_WithOptions):
+    is_stand_in: bool = False
+
+    def __post_init__(self) -> None:
+        _WithOptions.__post_init__(self)
+        if not isinstance(self.is_stand_in, bool):
+            raise PluginError(
+                f"plugin '{self.name}': is_stand_in must be True or False, "
+                f"not {say_value(self.is_stand_in)}."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThetaSolverPlugin(_Solver):
     """A solver for θ-min; the factory gets an instance of `options`.
 
     `joint` says how it wants to see a whole space in the strategy `joint`: `one-hot`, an axis for
     each alternative, for a solver that models distances; `conditional` for one that knows
     categories (`Parameter.is_category`) and conditions (`Parameter.when`).
+
+    A solver that `is_stand_in` takes the place of one that breaks its promises; it learns nothing
+    and needs no options. Built-in stand-ins come before those of other packages.
     """
 
     factory: Callable[[Any], ThetaSolver]
     joint: View = "one-hot"
 
     def __post_init__(self) -> None:
-        _WithOptions.__post_init__(self)
+        _Solver.__post_init__(self)
         if self.joint not in get_args(View):
             raise PluginError(
                 f"plugin '{self.name}': joint must be 'one-hot' or 'conditional', "
@@ -96,8 +112,11 @@ class ThetaSolverPlugin(_WithOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZSolverPlugin(_WithOptions):
-    """A solver for z-min; the factory gets an instance of `options`."""
+class ZSolverPlugin(_Solver):
+    """A solver for z-min; the factory gets an instance of `options`.
+
+    `is_stand_in` is as for `ThetaSolverPlugin`.
+    """
 
     factory: Callable[[Any], ZSolver]
 
@@ -202,6 +221,9 @@ class ConstraintPlugin(_Named):
     One whose value is known without training has, as `cheap`, the function that computes it from
     the steps of a pipeline; solvers may then ask for it at as many points as they like, and
     nothing is trained that it excludes.
+
+    One that times calls says in `timed_calls` how many it times in the search: a final fit that
+    needs more of them (`EvaluatedPipeline.calls`) is given the time for it.
     """
 
     function: ConstraintFunction | None = None
@@ -212,6 +234,7 @@ class ConstraintPlugin(_Named):
     kind: ConstraintKind = "measured"
     target: Target = "any"
     uses_decisions: bool = True
+    timed_calls: int = 0
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -226,6 +249,10 @@ class ConstraintPlugin(_Named):
         for what in ("function", "grouped", "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
+        calls: Any = self.timed_calls
+        if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
+            said = f"its timed_calls must be a whole number from 0 on, not {say_value(calls)}"
+            raise PluginError(f"constraint '{self.name}': {said}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +273,7 @@ class Constraint:
     groups: GroupFunction | None = None
     of_baseline: float | None = None
     uses_decisions: bool = True
+    timed_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,19 @@ class Registry(Generic[RecordT]):
             raise UnknownNameError(self.kind, name, self._records)
         return self._records[name]
 
+    def stand_in(self) -> RecordT:
+        """Return the first registered record of a solver that may replace another one.
+
+        Built-ins are registered first, so that no other package takes over where one is broken.
+        """
+        for record in self._records.values():
+            if getattr(record, "is_stand_in", False):
+                return record
+        raise PluginError(
+            f"no {self.kind} can take the place of one that failed.",
+            hint="Set `is_stand_in` in the record of one.",
+        )
+
     def provider(self, name: str) -> str:
         """Who provides a name, with its version."""
         return self._providers[name]

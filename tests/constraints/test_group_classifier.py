@@ -21,8 +21,9 @@ from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import EvaluatedPipeline
-from automl_admm.runs.finish.trusted_types import TRUSTED
+from automl_admm.runs.finish.model_file import trusted_types
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"a": RNG.normal(size=60), "sex": np.resize(["f", "m"], 60)})
@@ -121,10 +122,10 @@ def test_the_columns_that_it_decides_by_count_as_read() -> None:
 def test_it_survives_pickle_and_skops() -> None:
     model = classifier(columns={"sex": (), "age": (30.0,)}, thresholds={"f, age < 30": 0.1})
     model.fit(X, Y)
-    assert set(get_untrusted_types(data=dumps(model))) <= TRUSTED
+    assert set(get_untrusted_types(data=dumps(model))) <= trusted_types(load_plugins())
     for again in (
         pickle.loads(pickle.dumps(model)),
-        loads(dumps(model), trusted=sorted(TRUSTED)),
+        loads(dumps(model), trusted=sorted(trusted_types(load_plugins()))),
     ):
         assert (again.predict(X) == model.predict(X)).all()
         assert again.thresholds == model.thresholds

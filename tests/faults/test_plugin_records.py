@@ -100,6 +100,14 @@ OTHERS = {
         HEAD + CONSTRAINT.format(GOOD + ', kind="statistic"'),
         "constraint 'steps': its kind must be one of 'checked', 'measured', 'statistical'",
     ),
+    "calls": (
+        HEAD + CONSTRAINT.format(GOOD + ', timed_calls="nine"'),
+        "constraint 'steps': its timed_calls must be a whole number from 0 on, not 'nine'",
+    ),
+    "standby": (
+        OPTIONS.replace("options=Options)", 'options=Options, is_stand_in="no")'),
+        "plugin 'optional': is_stand_in must be True or False, not 'no'",
+    ),
     "grammar": (
         HEAD + '\n@hookimpl\ndef grammars():\n    yield GrammarPlugin(name="g", summary="one", '
         'path=Path("nowhere.lark"))\n',

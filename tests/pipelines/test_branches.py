@@ -17,9 +17,10 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.stacking import StackedPredictions, fold_count
+from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.plugins.registry import Registry
-from automl_admm.runs.finish.trusted_types import TRUSTED
+from automl_admm.runs.finish.model_file import trusted_types
 
 ROWS = 60
 FOREST = Step("random_forest", (("n_estimators", 10),))
@@ -82,8 +83,9 @@ def test_branches_fit_predict_clone_and_are_saved(name, task):
     assert np.isfinite(scores).all()
     assert np.array_equal(predict_scores(clone(model).fit(X, y), X), scores)
     content = dumps(model)
-    assert set(get_untrusted_types(data=content)) <= TRUSTED
-    assert np.array_equal(predict_scores(loads(content, trusted=sorted(TRUSTED)), X), scores)
+    trusted = trusted_types(load_plugins())
+    assert set(get_untrusted_types(data=content)) <= trusted
+    assert np.array_equal(predict_scores(loads(content, trusted=sorted(trusted)), X), scores)
 
 
 def test_branches_are_plain_scikit_learn():

@@ -12,9 +12,10 @@ from skops.io import dumps, get_untrusted_types
 from automl_admm.builtin.components import components as builtin_components
 from automl_admm.core.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.plugins.registry import Registry
-from automl_admm.runs.finish.trusted_types import TRUSTED
+from automl_admm.runs.finish.model_file import trusted_types
 
 ROWS = 60
 MODEL = Step("decision_tree")
@@ -51,7 +52,7 @@ def test_a_test_that_nothing_passes_keeps_the_best_column(name, task):
     selector = model.steps[0][1]
     assert isinstance(selector, SelectKBest)
     assert list(selector.get_support()) == list(selector.scores_ == selector.scores_.max())
-    assert set(get_untrusted_types(data=dumps(model))) <= TRUSTED
+    assert set(get_untrusted_types(data=dumps(model))) <= trusted_types(load_plugins())
     again = clone(model).fit(X[::2], y[::2])
     assert again.steps[0][1].get_support().sum() == 1
 

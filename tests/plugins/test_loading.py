@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm import hookimpl
 from automl_admm.core.errors import PluginError
-from automl_admm.plugins.loading import Plugins, PluginSource, discover, load_plugins
+from automl_admm.plugins.loading import OURS, Plugins, PluginSource, discover, load_plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.plugins.records import (
     CommandPlugin,
@@ -170,6 +170,12 @@ def test_builtins_come_through_the_same_door() -> None:
     assert {"cmab", "random"} <= {record.name for record in plugins.z_solvers}
     assert {"inline", "local"} <= {record.name for record in plugins.executors}
     assert {"default", "tiny"} <= {record.name for record in plugins.grammars}
+
+
+def test_each_kind_of_solver_has_a_built_in_stand_in() -> None:
+    plugins = load_plugins()
+    for registry in (plugins.theta_solvers, plugins.z_solvers):
+        assert registry.provider(registry.stand_in().name).partition(" ")[0] == OURS
 
 
 def test_the_environment_narrows_third_parties_and_names_what_is_missing(

@@ -11,6 +11,7 @@ from automl_admm.plugins.registry import Registry
 @dataclass(frozen=True)
 class Record:
     name: str
+    is_stand_in: bool = False
 
 
 def test_records_are_found_by_name_and_listed_in_order() -> None:
@@ -47,3 +48,13 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
     registry.add(Record("random"), "one 1.0")
     with pytest.raises(UnknownNameError, match="Did you mean 'random'"):
         registry.get("randon")
+
+
+def test_the_first_registered_stand_in_is_taken() -> None:
+    registry: Registry[Record] = Registry("theta solver")
+    registry.add(Record("gp"), "ours 1.0")
+    with pytest.raises(PluginError, match="no theta solver can take the place of one that failed"):
+        registry.stand_in()
+    registry.add(Record("random", is_stand_in=True), "ours 1.0")
+    registry.add(Record("a", is_stand_in=True), "theirs 2.0")
+    assert registry.stand_in().name == "random"

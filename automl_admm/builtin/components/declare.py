@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from automl_admm.builtin.components.trusted import trusted_types
 from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.plugins.records import (
     BuildContext,
@@ -100,6 +101,7 @@ def transformer(
         factory=factory,
         parameters=parameters,
         capped=capped or None,
+        trusted_types=trusted_types(name),
     )
 
 
@@ -120,4 +122,5 @@ def estimator(
         parameters=parameters,
         tasks=(task,),
         capped=capped or None,
+        trusted_types=trusted_types(name),
     )

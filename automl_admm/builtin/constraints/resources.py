@@ -94,10 +94,16 @@ def _seconds(call: Callable[[Any], object], rows: Any) -> float:
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the costs."""
     yield ConstraintPlugin(
-        name="latency_us", summary="prediction, microseconds a row in 1 000", function=latency_us
+        name="latency_us",
+        summary="prediction, microseconds a row in 1 000",
+        function=latency_us,
+        timed_calls=REPEATS,
     )
     yield ConstraintPlugin(
-        name="latency_ms", summary="prediction of one row alone, milliseconds", function=latency_ms
+        name="latency_ms",
+        summary="prediction of one row alone, milliseconds",
+        function=latency_ms,
+        timed_calls=REPEATS,
     )
     yield ConstraintPlugin(
         name="size_mb",

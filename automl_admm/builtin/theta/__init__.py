@@ -165,4 +165,5 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="uniform points, none twice",
         factory=build_random,
         joint="conditional",
+        is_stand_in=True,
     )

@@ -166,9 +166,13 @@ def plugin(
     summary: str,
     factory: Callable[[Any], ZSolver],
     options: type[Any] = NoOptions,
+    *,
+    is_stand_in: bool = False,
 ) -> ZSolverPlugin:
     """Return one row of the table of solvers."""
-    return ZSolverPlugin(name=name, summary=summary, factory=factory, options=options)
+    return ZSolverPlugin(
+        name=name, summary=summary, factory=factory, options=options, is_stand_in=is_stand_in
+    )
 
 
 Z_SOLVERS = (
@@ -178,7 +182,7 @@ Z_SOLVERS = (
         build_cmab,
         CmabOptions,
     ),
-    plugin("random", "uniform selections", build_random),
+    plugin("random", "uniform selections", build_random, is_stand_in=True),
     plugin("ucb", "combinatorial bandit: upper confidence bounds", build_ucb, UcbOptions),
     plugin("softmax", "combinatorial bandit: Boltzmann exploration", build_softmax, SoftmaxOptions),
     plugin(

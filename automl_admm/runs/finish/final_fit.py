@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from automl_admm.builtin.constraints.resources import REPEATS
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
 from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
@@ -69,11 +68,11 @@ def effort_of(work: PipelineWork) -> Effort:
     """What the final fits of a run take; calls count only where a limit is measured by them."""
     train, valid = work.splits[0]
     held_out = 0 if work.held_out is None else len(work.held_out.y)
-    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    timed = [one.timed_calls for one in work.constraints if one.timed_calls]
     return Effort(
         rows=len(work.table.y) / max(len(train), 1),
         seen=held_out / max(len(valid), 1),
-        calls=max(work.calls / REPEATS, 1.0) if is_timed else 1.0,
+        calls=max(1.0, *(work.calls / calls for calls in timed)) if timed else 1.0,
     )
 
 

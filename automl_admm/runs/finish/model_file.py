@@ -20,14 +20,15 @@ from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
-from automl_admm.runs.finish.moved_types import name_anew
-from automl_admm.runs.finish.trusted_types import TRUSTED
+from automl_admm.runs.finish.moved_types import MOVED, name_anew
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
 LOAD_SECONDS = 60.0
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
+# Types of this package that a pipeline may have beside its components; all have a new name today.
+OUR_TYPES = frozenset(MOVED.values())
 # What a model's file may become when it is unpacked: arrays of one value shrink much, none so much.
 MOST_TIMES = 100
 MOST_UNPACKED = 500_000_000
@@ -36,9 +37,8 @@ MOST_UNPACKED = 500_000_000
 def load_model(folder: RunFolder) -> Any:
     """The fitted pipeline of a run folder.
 
-    A file whose hash is not the manifest's, or that names a type which is neither trusted by
-    skops, nor on our list, nor named by the plugin of an installed component, is refused before
-    anything of it is loaded.
+    A file whose hash is not the manifest's, or that names a type trusted neither by skops, nor
+    by us, nor by the record of an installed component, is refused before anything of it is loaded.
     """
     manifest = folder.read(folder.model_manifest)
     try:
@@ -134,9 +134,9 @@ def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = Non
 
 
 def trusted_types(plugins: Plugins) -> frozenset[str]:
-    """What the components that ship consist of, and what plugins say of theirs."""
+    """Return types of ours, and those of installed components by their records."""
     records = (record for registry in plugins.components.values() for record in registry)
-    return TRUSTED.union(*(record.trusted_types for record in records))
+    return OUR_TYPES.union(*(record.trusted_types for record in records))
 
 
 def load_fitted(content: bytes, seconds: float = LOAD_SECONDS) -> Any:

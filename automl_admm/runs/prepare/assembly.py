@@ -58,7 +58,6 @@ class AdmmOptions:
 
 
 EXECUTOR_METHODS = ("submit", "wait", "kill", "close")
-STAND_IN = "random"
 STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
 
 
@@ -139,7 +138,11 @@ def choose_solver(registry: Registry[Any], request: str, deadline: float | None)
     """A solver from `name:key=value,…`, with its title and the one that may replace it."""
     name, _ = split_request(request)
     solver = _in_time(partial(build_solver, registry, request), registry, name, deadline)
-    return Chosen(solver, registry.title(name), partial(build_solver, registry, STAND_IN))
+    return Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
+
+
+def _build_stand_in(registry: Registry[Any]) -> Any:
+    return build_solver(registry, registry.stand_in().name)
 
 
 def _in_time(

@@ -6,18 +6,10 @@ from collections.abc import Mapping
 from importlib import metadata
 
 from automl_admm.core.errors import Remedy, UnknownNameError
-from automl_admm.plugins.loading import ONLY, Plugins
+from automl_admm.plugins.loading import ONLY, OUR_PLUGINS, Plugins
 from automl_admm.plugins.options import split_request
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import STRATEGIES
-
-# What our own packages beside this one bring, to be named where they are not installed.
-BROUGHT: Mapping[str, tuple[str, ...]] = {
-    "automl-admm-dask": ("dask",),
-    "automl-admm-hyperopt": ("hyperopt", "hyperopt-anneal"),
-    "automl-admm-optuna": ("optuna", "optuna-gp"),
-    "automl-admm-smac": ("smac", "smac-gp"),
-}
 
 
 def check_parts(config: RunConfig, plugins: Plugins) -> None:
@@ -50,7 +42,7 @@ def _of_another_kind(name: str, known: Mapping[str, set[str]]) -> Remedy | None:
 
 def whence(name: str, plugins: Plugins) -> str | None:
     """Which of our packages brings a name that is not there, and how to get it."""
-    for package, names in BROUGHT.items():
+    for package, names in OUR_PLUGINS.items():
         if name in names:
             for info in plugins.infos:
                 if info.provider.startswith(f"{package} "):

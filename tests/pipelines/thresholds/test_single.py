@@ -30,10 +30,11 @@ from automl_admm.pipelines.thresholds.single import (
     fix_threshold,
 )
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.trusted_types import TRUSTED
+from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.search.protocol import default_start
 
@@ -409,7 +410,7 @@ def test_a_fixed_threshold_survives_skops(tmp_path: Path) -> None:
 
     used = work("fpr <= 0.1")
     model = fix_threshold(fitted(used, tmp_path), 0.8, used.table.classes)
-    again = loads(dumps(model), trusted=sorted(TRUSTED))
+    again = loads(dumps(model), trusted=sorted(trusted_types(load_plugins())))
     assert (again.predict(used.table.X) == model.predict(used.table.X)).all()
     assert again.threshold == 0.8
 

@@ -162,7 +162,7 @@ def test_what_comes_with_a_fit_is_as_slow_as_the_machine() -> None:
 
 @dataclass(frozen=True)
 class Limiting:
-    kind: str
+    timed_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,9 @@ def test_the_effort_follows_from_the_rows() -> None:
 
 
 def test_calls_count_where_limits_are_measured_by_calls() -> None:
-    work = Work(ROWS, ROWS, SPLITS, calls=90, constraints=(Limiting("measured"),))
+    work = Work(ROWS, ROWS, SPLITS, calls=90, constraints=(Limiting(), Limiting(timed_calls=9)))
     assert effort_of(work).calls == 10.0
-    statistical = replace(work, constraints=(Limiting("statistical"),))
-    assert effort_of(statistical).calls == 1.0
+    most = replace(work, constraints=(Limiting(timed_calls=9), Limiting(timed_calls=3)))
+    assert effort_of(most).calls == 30.0
+    assert effort_of(replace(work, constraints=(Limiting(),))).calls == 1.0
     assert effort_of(replace(work, calls=0)).calls == 1.0

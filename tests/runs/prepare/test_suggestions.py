@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from automl_admm.core.errors import UnknownNameError
-from automl_admm.plugins.loading import PluginInfo, Plugins, load_plugins
+from automl_admm.plugins.loading import OUR_PLUGINS, PluginInfo, Plugins, load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.suggestions import BROUGHT, check_parts, whence, with_article
+from automl_admm.runs.prepare.suggestions import check_parts, whence, with_article
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
@@ -73,12 +73,12 @@ def test_one_that_is_left_out_is_not_to_be_installed_again(
 
 
 def test_the_packages_bring_what_is_said_of_them() -> None:
-    assert set(BROUGHT) == {path.parent.name for path in PLUGINS.glob("*/pyproject.toml")}
+    assert set(OUR_PLUGINS) == {path.parent.name for path in PLUGINS.glob("*/pyproject.toml")}
     found = dict[str, set[str]]()
     for provider, name in provided(load_plugins()):
         found.setdefault(provider.split()[0], set()).add(name)
-    for package in BROUGHT.keys() & found.keys():
-        assert found[package] == set(BROUGHT[package])
+    for package in OUR_PLUGINS.keys() & found.keys():
+        assert found[package] == set(OUR_PLUGINS[package])
 
 
 def provided(plugins: Plugins) -> Iterator[tuple[str, str]]:
