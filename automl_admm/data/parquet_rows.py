@@ -8,7 +8,11 @@ from typing import Any
 
 from automl_admm.data.pieces import FEWEST, Piece, evenly
 
-BATCH = 1 << 15
+BATCH = 1 << 13
+# So much is seen in a second or two.
+MOST_CELLS = 50_000_000
+# One of so many rows is kept where all were seen and it is late.
+THINNED = 8
 # So many row groups are read side by side; of more groups each is a small part of the file.
 MOST_TOGETHER = 64
 
@@ -23,18 +27,32 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
     """Read batches from all row groups until it is late.
 
     Return a frame, how many rows the file has, and which of them the frame holds. Within a row
-    group only its beginning can be read without all of it.
+    group nothing can be read but its beginning. Where there are few groups, that may be one class
+    of a sorted file: all of them are seen then, and what is kept is a part of every batch.
     """
     with _open(source) as file:
-        found = []
-        fewest = min(file.metadata.num_row_groups, FEWEST)
+        found, was_late = [], False
         for piece, batch in _batches(file, evenly(_groups(file))):
             found.append((piece, batch))
-            if len(found) >= fewest and is_late():
+            was_late = was_late or is_late()
+            if was_late and len(found) >= FEWEST and not _must_be_seen(file.metadata):
                 break
+        if was_late and _must_be_seen(file.metadata):
+            found = [_beginning(piece, batch) for piece, batch in found]
         found.sort(key=lambda pair: pair[0])
         frame = _frame(file, [batch for _, batch in found])
         return frame, file.metadata.num_rows, [piece for piece, _ in found]
+
+
+def _must_be_seen(metadata: Any) -> bool:
+    """Tell files of few row groups; those that take seconds to see are too large for it."""
+    cells = metadata.num_rows * metadata.num_columns
+    return bool(metadata.num_row_groups < FEWEST and cells <= MOST_CELLS)
+
+
+def _beginning(piece: Piece, batch: Any) -> tuple[Piece, Any]:
+    kept = -(-len(batch) // THINNED)
+    return (piece[0], piece[0] + kept), batch.slice(0, kept)
 
 
 def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:

@@ -46,28 +46,37 @@ def test_all_batches_together_are_the_table_as_it_is_read_whole(large: Path) -> 
     pd.testing.assert_frame_equal(frame, read_table(large))
 
 
-@pytest.mark.parametrize("together", [64, 1])
-def test_where_the_time_ends_rows_of_all_groups_are_there(
-    large: Path, together: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("together", "groups"), [(64, 8), (64, 20), (1, 20), (64, 1)])
+@pytest.mark.parametrize("looks", [0, 20])
+def test_where_the_time_ends_rows_from_all_over_a_sorted_file_are_there(
+    large: Path, together: int, groups: int, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet_rows, "MOST_TOGETHER", together)
-    looks = iter([False] * 27)
-    frame, rows, pieces = rows_in_time(large, lambda: next(looks, True))
-    assert len(pieces) == 28 + 7
+    path = large.with_name(f"{groups}.parquet")
+    pd.read_parquet(large).to_parquet(path, row_group_size=-(-ROWS // groups))
+    clock = iter([False] * looks)
+    frame, rows, pieces = rows_in_time(path, lambda: next(clock, True))
     assert rows == ROWS
-    assert 0.2 < (frame["y"] == "yes").mean() < 0.8
-    share = share_of_pieces(large.stat().st_size, pieces, rows)
+    assert len(frame) < ROWS
+    assert 0.35 < (frame["y"] == "yes").mean() < 0.65
+    share = share_of_pieces(path.stat().st_size, pieces, rows)
     assert share is not None
     assert share.part == len(frame) / ROWS
+    assert share.reach > 0.8
     assert read_share(str(share)) == share
-    again = read_again(large, None, share)
+    again = read_again(path, None, share)
     assert list(again["row"]) == list(frame["row"])
-    whole = read_table(large)
-    expected = whole[whole["row"].isin(frame["row"])]
-    assert list(expected["row"]) == list(again["row"])
+    whole = read_table(path)
+    assert list(whole[whole["row"].isin(frame["row"])]["row"]) == list(again["row"])
 
 
-def test_without_any_time_there_are_rows(large: Path) -> None:
-    frame, share = read_in_time(large, 0.0)
+def test_of_a_file_too_large_to_be_seen_the_beginning_is_read(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_rows, "MOST_CELLS", 0)
+    path = large.with_name("one.parquet")
+    pd.read_parquet(large).to_parquet(path)
+    frame, rows, pieces = rows_in_time(path, lambda: True)
+    share = share_of_pieces(path.stat().st_size, pieces, rows)
     assert share is not None
-    assert len(frame) == 8 * 300
+    assert share.reach == share.part == len(frame) / ROWS < 0.5
