@@ -1,5 +1,5 @@
-"""Run work in child processes that may crash, hang or lie.
+"""Run work in isolated child processes: they may crash, hang or lie.
 
-No scikit-learn and no pipeline is known here. Begin with `local_executor`, which talks to
-`server/fork_server`, which forks `child/task_child`.
+Nothing here may import scikit-learn, pipelines or runs. Begin with `local_executor`; it talks to
+`server/fork_server`, and that forks a `child/task_child` for each task.
 """

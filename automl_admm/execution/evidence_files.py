@@ -1,7 +1,7 @@
-"""Evidence as JSON, and files of a child that the parent may trust to be the child's.
+"""Evidence as JSON, and files of a child, verified by their hash.
 
-The parent loads nothing that could run code of a component: numbers and text, no pickles. The hash
-of a file comes with the result of its task, not with the file.
+The parent loads numbers and text only, no pickles: nothing may run code of a component. The hash of
+a file comes with the result of its task, not with the file.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ FILES = "files"
 
 
 def encode_evidence(seen: Sequence[Evidence]) -> bytes:
-    """Write evidence as JSON; of a kind that is nobody's but its author's only the value counts."""
+    """Write evidence as JSON; of an unknown kind only the value is kept."""
     return json.dumps([_encoded(evidence) for evidence in seen]).encode()
 
 
 def decode_evidence(content: bytes) -> list[Evidence]:
-    """Read what `encode_evidence` wrote."""
+    """Read evidence written by `encode_evidence`."""
     return [_decoded(item) for item in json.loads(content)]
 
 
@@ -53,9 +53,9 @@ def hash_files(paths: Sequence[Path]) -> dict[str, str]:
 
 
 def read_told(finished: Finished, name: str) -> bytes | None:
-    """The content of a file that a task told of; None if it told of none.
+    """Return the content of a file reported by a task; None if it reported none.
 
-    Raises if there is another file now, or none: somebody else wrote it, or removed it.
+    Raise if the file is another one now, or gone.
     """
     told = dict(finished.result.get(FILES, {})).get(name)
     if told is None or finished.folder is None:

@@ -1,8 +1,8 @@
 """The `inline` executor: tasks run in this very process, for debuggers and odd platforms.
 
-Nothing is isolated: there is no time limit and no memory limit, what a task prints is seen, what
-it changes stays changed, and a crash ends the program. The global random generators are left
-alone, because they belong to the caller.
+Nothing is isolated: there is no time limit and no memory limit, output of a task is visible, its
+changes stay, and a crash ends the program. The global random generators are left alone, because
+they belong to the caller.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from automl_admm.plugins.records import ExecutorSetting
 
 
 class InlineExecutor:
-    """Runs each task when it is waited for; always one worker, whatever the setting says."""
+    """Runs each task in `wait`; always one worker, whatever the setting."""
 
     workers = 1
     runs_here = True
@@ -46,7 +46,7 @@ class InlineExecutor:
         self._waiting.append(task)
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        """Run what was submitted, however long it takes."""
+        """Run the submitted tasks, however long it takes."""
         del timeout
         finished, self._killed = self._killed, []
         while self._waiting:
@@ -54,14 +54,14 @@ class InlineExecutor:
         return finished
 
     def kill(self, number: int) -> None:
-        """Drop a task that was not waited for yet."""
+        """Drop a task not yet run."""
         dropped = [task for task in self._waiting if task.number == number]
         for task in dropped:
             self._waiting.remove(task)
             self._killed.append(Finished(number, Status.CANCELLED, message="killed on request"))
 
     def close(self) -> None:
-        """Drop what waits, and remove the scratch folder if it is ours."""
+        """Drop waiting tasks, and remove the scratch folder if it is ours."""
         self._waiting.clear()
         self._folders.close()
 
@@ -75,7 +75,7 @@ class InlineExecutor:
 
 
 def _perform(work: Any, task: Task, folder: Path) -> TaskReport:
-    """Call the work; the result goes through JSON, so that it is what `local` would hand out."""
+    """Call the work; the result passes through JSON, as in `local`."""
     try:
         report = call_work(work, task.method, task.arguments, folder)
     except SystemExit as leave:

@@ -36,7 +36,7 @@ OVERTIME = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PickledWork:
-    """A work as a file holds it: who only passes it on need not load it."""
+    """A work as bytes, to pass it on without loading it."""
 
     content: bytes
 
@@ -49,7 +49,7 @@ class _Running:
     begun: float | None = None
 
     def overdue(self, ready: float | None) -> float:
-        """When the server, ready since then, hangs if nothing more was heard of this task."""
+        """Return the moment to declare a server hung, if this task stays silent."""
         if self.begun is not None:
             seconds = self.task.seconds
             return math.inf if seconds is None else self.begun + seconds + OVERTIME
@@ -57,17 +57,16 @@ class _Running:
 
 
 class LocalExecutor:
-    """Runs tasks in children of a fork server, which starts at once and warms up meanwhile.
+    """Runs tasks in children of a fork server; the server starts at once and warms up meanwhile.
 
-    One that was started early, before there was the work, is taken if it is for so many workers.
+    A server started early, before the work existed, is taken if its number of workers fits.
 
-    The server enforces the limits and reaps; this side hands out orders and reads reports. A
-    server that dies is started again for the next task, unless it has died many times with no task
-    that came to its end in between. A work may be pickled already
-    (see `pickle_work`), and may have a method
-    `prepare()`, which the server calls before it forks: it may import and build, but must not run
-    anything that starts threads (a fit does), or the children may hang. Without a memory limit a
-    task may have its share of the machine's memory, so that none can bring down the machine.
+    The server enforces the limits and reaps; this side sends orders and reads reports. A dead
+    server is started again for the next task, unless it died many times without a finished task in
+    between. A work may be pickled already (see `pickle_work`), and may have a method `prepare()`
+    for the server to call before it forks: it may import and build, but must not start threads (a
+    fit does), or the children may hang. Without a memory limit a task gets its share of the
+    machine's memory, so no task can bring down the machine.
     """
 
     def __init__(self, work: Any, setting: ExecutorSetting) -> None:
@@ -112,7 +111,7 @@ class LocalExecutor:
         self._running[task.number] = _Running(task, folder, time.monotonic())
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        """The tasks that ended; nothing at once if nothing runs."""
+        """Return the finished tasks; return at once if nothing runs."""
         deadline = None if timeout is None else time.monotonic() + timeout
         self._listen(0.0)
         while self._running and not self._ended:
@@ -124,7 +123,7 @@ class LocalExecutor:
         return ended
 
     def kill(self, number: int) -> None:
-        """Kill a task and see it end; one whose server still loads the work ends right here."""
+        """Kill a task and await its end; before the work is loaded it ends right here."""
         self._listen(0.0)
         running = self._running.get(number)
         if running is None or not self._send({"order": "kill", "number": number}):
@@ -136,7 +135,7 @@ class LocalExecutor:
             self._listen(deadline - time.monotonic())
 
     def close(self) -> None:
-        """Kill what runs, stop the server and remove the folders of what was not handed out."""
+        """Kill running tasks, stop the server and remove the folders of tasks not handed out."""
         if self._server is not None:
             self._server.stop()
             self._server = None
@@ -146,7 +145,7 @@ class LocalExecutor:
         self._folders.close()
 
     def _send(self, order: Message) -> bool:
-        """Whether the order went out; if the server is found dead, all that ran has ended."""
+        """Send an order, and return True; with a dead server all running tasks have ended."""
         try:
             self._live_server().channel.send(order)
         except OSError:
@@ -165,7 +164,7 @@ class LocalExecutor:
         return self._server
 
     def _give_up(self) -> EvaluatorLostError:
-        """What to raise; who asks once more is given another try, for a final fit may succeed."""
+        """Return the error to raise; the next call gets another try, for the final fit."""
         problem = EvaluatorLostError(
             f"the process that evaluates died {len(self._deaths)} times in a row; "
             f"the last time by {self._deaths[-1]}.",
@@ -187,9 +186,9 @@ class LocalExecutor:
             self._mourn()
 
     def _listen_while_it_answers(self, timeout: float | None) -> None:
-        """Listen no longer than until a task is long overdue: then the server hangs.
+        """Listen at most until a task is long overdue: then the server hangs.
 
-        Somebody may have stopped it. Killing it ends what it ran as lost.
+        Somebody may have stopped it. To kill it ends its tasks as lost.
         """
         overdue = min(running.overdue(self._ready) for running in self._running.values())
         left = overdue - time.monotonic()
@@ -223,7 +222,7 @@ class LocalExecutor:
         self._ended.append(self._folders.hand_out(finished, running.folder, keep=keep))
 
     def _mourn(self) -> None:
-        """The server is dead, and what ran is lost."""
+        """End all running tasks as lost: the server is dead."""
         if self._server is None:
             return
         end = self._server.bury()
@@ -250,7 +249,7 @@ def _store_work(work: Any, path: Path) -> None:
 
 
 def _pickled(item: Any, take_array: Callable[[pickle.PickleBuffer], object] | None = None) -> bytes:
-    """Pickle anything, what is defined in `__main__` or in a function by value."""
+    """Pickle anything; definitions of `__main__` or of a function by value."""
     import cloudpickle
 
     try:
@@ -274,9 +273,9 @@ def _load_error(reason: str) -> ConfigurationError:
 
 
 def _report(message: Message, folder: Path) -> TaskReport:
-    """How a task ended: by what we did to it, by its exit status, by what it told.
+    """Return the end of a task: by our kill, its exit status, or its report.
 
-    Only a child that told one whole result and left by itself has succeeded.
+    A child succeeds only with one whole result and an exit of its own.
     """
     status = message["status"]
     if status is not None:
@@ -290,7 +289,7 @@ def _report(message: Message, folder: Path) -> TaskReport:
 
 
 def _decoded(told: str | None) -> TaskReport | None:
-    """A report as a child told it; None if there is none, or none that can be read."""
+    """Return the report of a child; None without a readable one."""
     try:
         return None if told is None else decode_report(told.encode())
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -1,4 +1,4 @@
-"""What the system refuses: a full disk and a limit of the shell, told as errors of ours."""
+"""Refusals of the system, such as a full disk or a limit of the shell, as our errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHELL_LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 @contextmanager
 def naming_obstacles(what: str) -> Iterator[None]:
-    """Raise what the system refuses in this block as an error that says what could not be done."""
+    """Turn a refusal of the system in this block into an error with the failed action."""
     try:
         yield
     except OSError as error:

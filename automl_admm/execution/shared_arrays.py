@@ -1,8 +1,8 @@
-"""A pickle whose arrays stand in a file beside it, which whoever loads it maps into memory.
+"""A pickle with its arrays in a file beside it, mapped into memory at loading.
 
-However many processes work on them, the arrays are in memory once: they share the pages of a
-mapped file, and the machine may drop these and read them again, which it cannot do with the copy
-that each process would make for itself. Who writes to an array gets pages of its own.
+The arrays are in memory once for all processes: these share the pages of the mapped file, and the
+machine may drop the pages and read them again, unlike private copies. A process that writes to an
+array gets pages of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALIGNMENT = 64
 
 
 def write_mapped(content: bytes, arrays: Iterable[pickle.PickleBuffer], path: Path) -> None:
-    """Write a pickle and the buffers that it leaves out."""
+    """Write a pickle and its out-of-band buffers."""
     with path.with_suffix(ARRAYS).open("wb") as file:
         places = [_append(array, file) for array in arrays]
     with path.open("wb") as file:
@@ -33,14 +33,14 @@ def _append(array: pickle.PickleBuffer, file: IO[bytes]) -> tuple[int, int]:
 
 
 def read_mapped(path: Path) -> Any:
-    """Load what was written, its arrays mapped."""
+    """Load a written pickle, its arrays mapped."""
     with path.open("rb") as file:
         places = pickle.load(file)  # noqa: S301 - our own parent wrote it
         return pickle.load(file, buffers=_map(path.with_suffix(ARRAYS), places))  # noqa: S301
 
 
 def remove_mapped(path: Path) -> None:
-    """Remove what was written; who has mapped it keeps it."""
+    """Remove a written pickle; existing maps stay valid."""
     path.unlink(missing_ok=True)
     path.with_suffix(ARRAYS).unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""States of the whole process that several threads need for a while, such as the warnings' filters.
+"""Process-wide states needed by several threads for a while, such as the filters of warnings.
 
-If each thread saved and restored such a state, one that came second and left last would restore
-what the first had set, and leave it so for good.
+If each thread saved and restored such a state, a thread that came second and left last would
+restore the setting of the first, for good.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 
 class Together:
-    """The first thread that enters sets a state, and the last one that leaves undoes it."""
+    """The first thread in sets a state, and the last one out undoes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,7 +22,7 @@ class Together:
 
     @contextmanager
     def within(self, setting: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
-        """A block in which the state is set; only the setting of the first thread is made."""
+        """Set the state within a block; only the first thread really sets it."""
         with self._lock:
             if not self._inside:
                 self._set.enter_context(setting())
@@ -37,9 +37,9 @@ class Together:
 
 
 class OneAtATime:
-    """Only the thread that comes first sets a state, and undoes it; others go without meanwhile.
+    """The first thread sets a state and undoes it; others go without meanwhile.
 
-    It is for what must be undone by the thread that set it, as the threads of BLAS.
+    For states to be undone by the same thread, such as the threads of BLAS.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class OneAtATime:
 
     @contextmanager
     def within(self, setting: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
-        """A block in which the state is set, unless another thread has set it."""
+        """Set the state within a block, unless another thread has set it."""
         if not self._lock.acquire(blocking=False):
             yield
             return
@@ -64,7 +64,7 @@ BLAS_THREADS = OneAtATime()
 
 
 def unheard_warnings() -> AbstractContextManager[None]:
-    """Keep quiet about what a candidate warns of: it is judged by its score."""
+    """Silence warnings of candidates: they are judged by their scores."""
     return _FILTERS.within(_ignored)
 
 

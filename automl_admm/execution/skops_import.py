@@ -1,4 +1,4 @@
-"""Saving a fitted pipeline with skops, imported without what it would drag along."""
+"""Save a fitted pipeline with skops, imported without its optional dependencies."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def import_skops() -> Any:
 
 
 def save_pipeline(pipeline: Any, path: Path) -> None:
-    """Write the file that ships."""
+    """Write the shipped file."""
     import_skops().dump(pipeline, path, compression=ZIP_DEFLATED)
 
 
 def count_bytes(pipeline: Any) -> int:
-    """Return the size of the file that would ship."""
+    """Return the size of the shipped file."""
     return len(import_skops().dumps(pipeline, compression=ZIP_DEFLATED))
 
 
 @contextmanager
 def _absent(names: tuple[str, ...]) -> Iterator[None]:
-    """Let modules that are not imported yet be as if they were not installed."""
+    """Make modules appear uninstalled, unless they are imported already."""
     hidden = [name for name in names if name not in sys.modules]
     sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type] # what the language says
     try:

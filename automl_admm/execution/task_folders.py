@@ -28,7 +28,7 @@ class TaskFolders:
         self.scratch = Path(scratch or tempfile.mkdtemp(prefix="automl-admm-")).absolute()
 
     def make(self, task: Task) -> Path:
-        """An empty folder; what an earlier task of this number left is no result of this one."""
+        """Make an empty folder; remove remains of an earlier task with this number."""
         folder = self.scratch / f"task-{task.number}"
         remove_tree(folder)
         try:
@@ -41,7 +41,7 @@ class TaskFolders:
         return folder
 
     def hand_out(self, finished: Finished, folder: Path, *, keep: bool) -> Finished:
-        """Add the folder to what is handed out, or remove it."""
+        """Keep the folder to hand it out, or remove it."""
         if keep and finished.status is Status.SUCCESS:
             return replace(finished, folder=folder)
         remove_tree(folder)
@@ -54,10 +54,10 @@ class TaskFolders:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and what is below it, however deep that is; what cannot be removed stays.
+    """Remove a folder of any depth with all content; unremovable files stay.
 
-    Every folder is moved to the top before it is emptied: so no path grows longer than the system
-    takes, and neither recursion nor open descriptors grow with the depth.
+    Every folder is moved to the top before it is emptied: so no path exceeds the limit of the
+    system, and neither recursion nor open descriptors grow with the depth.
     """
     with contextlib.suppress(OSError):
         if folder.is_symlink() or not folder.is_dir():
@@ -76,7 +76,7 @@ def remove_tree(folder: Path) -> None:
 
 
 def _emptied(folder: Path, top: Path, names: Iterator[str]) -> list[Path]:
-    """Remove the files of a folder, and move the folders in it to the top: where they are now."""
+    """Remove the files of a folder, move its folders to the top, and return their new paths."""
     moved = []
     with contextlib.suppress(OSError):
         folder.chmod(stat.S_IRWXU)
@@ -92,7 +92,7 @@ def _emptied(folder: Path, top: Path, names: Iterator[str]) -> list[Path]:
 
 @contextmanager
 def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
-    """A folder that is removed in the end, however deep it has become."""
+    """Make a folder, and remove it in the end, however deep it has become."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))
     try:
         yield folder
@@ -101,9 +101,9 @@ def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open a file that a child wrote; anything else there, such as a FIFO, is not waited for.
+    """Open a file written by a child; refuse anything else, such as a FIFO, at once.
 
-    Raises OSError.
+    Raise OSError.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -113,16 +113,16 @@ def open_regular(path: Path) -> IO[bytes]:
 
 
 def read_regular(path: Path) -> bytes:
-    """The content of a file that a child wrote; raises OSError if it is no regular one."""
+    """Return the content of a file written by a child; raise OSError if it is not regular."""
     with open_regular(path) as file:
         return file.read()
 
 
 def is_within(folders: Iterable[Path], most_bytes: int, most_files: int, deepest: int) -> bool:
-    """Whether what lies in these folders is no more than so much; counted no further than that.
+    """Return True if the content of these folders is within a size; stop counting beyond it.
 
-    What a file takes on the disk counts: one with holes takes less than its length. Below `deepest`
-    folders nothing is within: to look further takes ever longer.
+    Sizes are those on the disk: a file with holes takes less than its length. A tree deeper than
+    `deepest` is never within: a further look would take ever longer.
     """
     waiting, weight, files = [(folder, 0) for folder in folders], 0, 0
     while waiting:
@@ -140,9 +140,9 @@ def is_within(folders: Iterable[Path], most_bytes: int, most_files: int, deepest
 
 
 def _entries(folder: Path) -> Iterator[tuple[int, Path | None]]:
-    """The bytes on the disk of everything in a folder, with its path if it is one itself.
+    """Yield the bytes on the disk of all entries of a folder, with the path of a folder.
 
-    What vanishes meanwhile takes nothing.
+    Entries that vanish meanwhile take nothing.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

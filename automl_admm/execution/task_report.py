@@ -1,7 +1,6 @@
-"""One call of a work's method, made into a report that can be written as JSON.
+"""One call of a work's method, as a report in JSON.
 
-Both executors use it, so that a task ends with the same status and the same message wherever
-it ran.
+Both executors use it, so a task ends with the same status and message wherever it ran.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ RESULT_LIMIT = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What a call came to; `result` is a mapping that JSON can hold."""
+    """The outcome of a call; `result` is a mapping fit for JSON."""
 
     status: Status
     message: str = ""
@@ -44,7 +43,7 @@ def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path
 
 
 def report_error(error: BaseException) -> TaskReport:
-    """Name what was raised: no memory is `memout`, `InvalidOutcome` is `invalid`, else `error`."""
+    """Name an exception: MemoryError is `memout`, `InvalidOutcome` is `invalid`, else `error`."""
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         # The frames hold the arrays that filled the memory; the report needs a little of it.
         traceback.clear_frames(error.__traceback__)
@@ -60,7 +59,7 @@ def report_error(error: BaseException) -> TaskReport:
 
 
 def encode_report(report: TaskReport) -> bytes:
-    """Write a report as JSON; a result that JSON cannot hold, or too large a one, is `invalid`."""
+    """Write a report as JSON; a result unfit for JSON, or too large, is `invalid`."""
     try:
         encoded = json.dumps(
             {"status": report.status, "message": report.message, "result": report.result}
@@ -75,7 +74,7 @@ def encode_report(report: TaskReport) -> bytes:
 
 
 def decode_report(encoded: bytes) -> TaskReport:
-    """Read what `encode_report` wrote."""
+    """Read a report written by `encode_report`."""
     found = json.loads(encoded)
     if not isinstance(found["message"], str) or not isinstance(found["result"], dict):
         raise TypeError("no report")
@@ -83,7 +82,7 @@ def decode_report(encoded: bytes) -> TaskReport:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Keep the head and the tail of a text that is longer than `limit` characters."""
+    """Keep the head and the tail of a text longer than `limit` characters."""
     if len(text) <= limit:
         return text
     mark = " … "
@@ -92,7 +91,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def exit_code(leave: SystemExit) -> int:
-    """The exit code that Python would end with: a text is printed and means 1."""
+    """Return Python's exit code for a SystemExit: a text is printed and means 1."""
     if leave.code is None or isinstance(leave.code, int):
         return (leave.code or 0) & 0xFF
     sys.stderr.write(f"{leave.code}\n")
@@ -100,7 +99,7 @@ def exit_code(leave: SystemExit) -> int:
 
 
 def describe_exit(code: int) -> str:
-    """Name the end of a process that left no report; a negative code is a signal, as in Popen."""
+    """Name the end of a process without a report; a negative code is a signal, as in Popen."""
     if code == 0:
         return "exit 0 without a result"
     if code > 0:

@@ -1,4 +1,4 @@
-"""The end of what a process printed, which often says why it crashed."""
+"""The last output of a process, often the reason of its crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRACEBACK = "Traceback (most recent call last)"
 
 
 def last_output(output: Path) -> str:
-    """The end of a file of output; nothing where there is none."""
+    """Return the end of an output file; empty if there is none."""
     try:
         with open_regular(output) as file:
             file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_OUTPUT, 0))
@@ -24,9 +24,9 @@ def last_output(output: Path) -> str:
 
 
 def last_line(log: Path) -> str:
-    """What a server said last: a library that cannot start names the limit that it met.
+    """Return the last line of a server: a library that fails to start names the limit in its way.
 
-    OpenBLAS does so and interrupts the process, which only then has a traceback.
+    OpenBLAS prints it and then interrupts the process; the traceback comes later.
     """
     said, _, _ = last_output(log).partition(TRACEBACK)
     lines = said.strip().splitlines()

@@ -1,8 +1,8 @@
-"""Memory that no process has in its address space: files of memory, with and without a name.
+"""Memory outside of all address spaces: memory files, with and without a name.
 
-What a child writes into a memfd or to /dev/shm takes memory as long as the file is there, mapped or
-not; and one with a name stays when the child is gone. It counts as the child's from the moment that
-a process of its tree is seen with the file open.
+A memfd or a file in /dev/shm takes memory for as long as it exists, mapped or not; a named one
+stays after its child. It counts as the child's once a process of its tree was seen with the file
+open.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ File = tuple[int, int]
 
 
 class SharedMemory:
-    """The files in memory of one task; what was there before it is none of its."""
+    """The memory files of one task; files from before it do not count."""
 
     def __init__(self, place: Path = PLACE) -> None:
         self._place = place
@@ -32,7 +32,7 @@ class SharedMemory:
         self._pids: set[int] = set()
 
     def count(self, pids: Iterable[int]) -> int:
-        """The bytes of the files that these processes have open, or had when last looked at."""
+        """Return the bytes of the files open in these processes, now or at the last look."""
         sizes: dict[File, int] = {}
         for pid in pids:
             self._pids.add(pid)
@@ -47,7 +47,7 @@ class SharedMemory:
         return sum(sizes.values())
 
     def remove(self) -> None:
-        """Remove what has a name; call it when no process of the task is left."""
+        """Remove the named files; call it when no process of the task is left."""
         for path, file in self._files.items():
             with contextlib.suppress(OSError):
                 found = path.lstat()
@@ -74,7 +74,7 @@ class SharedMemory:
 
 
 def mapped_bytes(pids: Iterable[int]) -> int:
-    """The bytes of such files that these processes have mapped, and that count as theirs anyway."""
+    """Return the mapped bytes of such files; they count in the memory of the processes already."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):

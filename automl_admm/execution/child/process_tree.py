@@ -1,4 +1,4 @@
-"""Process trees: who descends from whom, how much memory they hold, and killing them all."""
+"""Process trees: their members, their memory, and how to kill them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def children_of(pid: int) -> list[int]:
-    """The direct children of a process; none if it is gone.
+    """Return the direct children of a process; none if it is gone.
 
-    On Linux /proc names them, which takes 20 µs; psutil looks at every process of the host.
+    On Linux /proc lists them in 20 µs; psutil looks at every process of the host.
     """
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
@@ -56,36 +56,36 @@ def descendants_of(pid: int) -> list[int]:
 
 
 def die_with_parent() -> None:
-    """Ask Linux to kill this process when the thread that forked it ends."""
+    """Ask Linux to kill this process at the end of the thread that forked it."""
     if C_LIBRARY is not None:
         C_LIBRARY.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
-    """Ask Linux to make this process, not init, the parent of descendants that lose theirs.
+    """Ask Linux to make this process, not init, the parent of orphaned descendants.
 
-    So a daemon that a work starts never leaves the tree, whatever it does.
+    So a daemon started by a work never leaves the tree.
     """
     if C_LIBRARY is not None:
         C_LIBRARY.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process and its group; that either is gone already is no news."""
+    """Kill a process and its group; ignore dead ones."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
 
 
 def kill_all(processes: Iterable[psutil.Process]) -> None:
-    """Kill processes; psutil sees to it that a pid which was given anew is spared."""
+    """Kill processes; psutil spares a reused pid."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()
 
 
 def kill_marked(mark: str) -> None:
-    """Kill every process whose environment carries the mark of a fork server, but this one."""
+    """Kill every other process with the mark of a fork server in its environment."""
     for _ in range(ROUNDS):  # one that forks while it is being killed needs another round
         found = [process for process in psutil.process_iter() if _carries(process, mark)]
         if not found:
@@ -117,7 +117,7 @@ def _carries(process: psutil.Process, mark: str) -> bool:
 
 
 def share_of_memory(workers: int) -> int:
-    """What each of some workers may have of the memory of this machine, or of its container."""
+    """Return a worker's share of the memory of this machine, or of its container."""
     try:
         limit = int(CONTAINER_MEMORY.read_text(encoding="ascii"))
     except (OSError, ValueError):  # no container, or one without a limit: "max"
@@ -126,7 +126,7 @@ def share_of_memory(workers: int) -> int:
 
 
 def own_memory(process: psutil.Process) -> tuple[int, int]:
-    """The bytes of a process in memory: all, and those that no file backs; cheap to ask for."""
+    """Return the resident bytes of a process: all, and those not backed by a file; cheap."""
     try:
         info = process.memory_info()
     except psutil.Error:
@@ -135,7 +135,7 @@ def own_memory(process: psutil.Process) -> tuple[int, int]:
 
 
 def exact_memory(processes: Sequence[psutil.Process]) -> int:
-    """The bytes that would be free if all of these processes ended: the sum of their USS."""
+    """Return the sum of the USS of processes: the bytes to be freed by their end."""
     total = 0
     for process in processes:
         with contextlib.suppress(psutil.Error):

@@ -1,7 +1,7 @@
-"""The pipe by which a child tells its result: one frame, its length first.
+"""The pipe for the result of a child: one frame, its length first.
 
-No file is read for a result: whatever a component writes to the folder of its task, a FIFO or a
-report of its own, is none. Two frames are none either.
+No file is read for a result, so a component cannot fake one with a FIFO or a report in the folder
+of its task. Two frames are no result either.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Mailbox:
         return self._reader
 
     def hand_over(self) -> None:
-        """Let go of the child's end, which the child has by now."""
+        """Close the child's end; the child has its own copy by now."""
         os.close(self.writer)
 
     def read(self) -> None:
-        """Take in what has come; who writes too much is not listened to any more."""
+        """Read the bytes at hand; stop listening after too many."""
         while self.is_open:
             try:
                 chunk = os.read(self._reader, CHUNK)
@@ -51,7 +51,7 @@ class Mailbox:
                 self.close()
 
     def content(self) -> bytes | None:
-        """What was told, if it is exactly one frame."""
+        """Return the content, if it is exactly one frame."""
         head = bytes(self._content[: LENGTH.size])
         told = self._content[LENGTH.size :]
         if len(head) < LENGTH.size or LENGTH.unpack(head)[0] != len(told):
@@ -73,7 +73,7 @@ def write_frame(descriptor: int, content: bytes) -> None:
 
 
 def _high(descriptor: int) -> int:
-    """The same under a high number, or as it is where there is none free."""
+    """Return the descriptor under a high number, or unchanged if none is free."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     least = min(soft if soft > 0 else HIGHEST, HIGHEST) // 2
     with suppress(OSError):

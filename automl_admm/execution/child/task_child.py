@@ -1,4 +1,4 @@
-"""What happens in the child of a task, from the fork to its end: it never returns."""
+"""The child of a task, from the fork to its end: it never returns."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a child is held to: where temporary files go, its address space, whose child it is.
+    """The rules for a child: folder of temporary files, address space, parent.
 
-    `report` is the descriptor on which it tells its result.
+    `report` is the descriptor for its result.
     """
 
     temporary: Path
@@ -105,7 +105,7 @@ def _capture_output(path: Path) -> None:
 
 
 def _divert_temporary_files(folder: Path) -> None:
-    """Give temporary files a folder that counts as this task's, and is gone after it."""
+    """Give temporary files a folder of this task, removed after it."""
     with contextlib.suppress(OSError):  # there is no room left: let the work find out
         folder.mkdir(mode=0o700)
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
@@ -113,7 +113,7 @@ def _divert_temporary_files(folder: Path) -> None:
 
 
 def _confine(address_bytes: int | None) -> None:
-    """Limit what a watch that looks now and then could miss; memory only as a backstop."""
+    """Set limits for things between two looks of the watch; memory only as a backstop."""
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
     if address_bytes is not None:

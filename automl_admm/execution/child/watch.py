@@ -1,7 +1,7 @@
 """Watching one child: its time, the memory of its whole tree, its output, and killing it.
 
 The fork server does this, not the parent: limits hold while the parent is busy in a solver, and
-who reaps the children knows for sure which pids are still theirs.
+only the reaper of the children knows for sure that a pid is still theirs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a child was killed."""
+    """The reason to kill a child."""
 
     status: Status
     message: str
@@ -45,10 +45,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a child may use; `inherited` is what it shares with the server, which costs nothing.
+    """The bounds of a child; `inherited` is its free memory shared with the server.
 
-    One file alone is bounded by the child's own limits, `scratch_bytes` bound what it writes to
-    its folders in all.
+    `scratch_bytes` bounds all files in its folders together; the child's own limits bound a single
+    file.
     """
 
     seconds: float | None = None
@@ -59,7 +59,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class ChildFolders:
-    """Where a child writes: the folder of its task, and one for temporary files of anybody."""
+    """The folders of a child: that of its task, and one for temporary files."""
 
     task: Path
     temporary: Path
@@ -86,7 +86,7 @@ class Watch:
         self._shared = SharedMemory()
 
     def seconds_to_next(self, now: float) -> float:
-        """Seconds until the next look that is due, apart from memory."""
+        """Return the seconds until the next look, apart from memory."""
         if self._deadline is None or self.cause is not None:
             return SCAN_SECONDS
         return min(max(self._deadline - now, 0.0), SCAN_SECONDS)
@@ -110,18 +110,18 @@ class Watch:
             self._check_memory(self._bounds.memory_bytes, now)
 
     def kill(self, cause: Cause) -> None:
-        """Kill the child, its group and every descendant that was ever seen."""
+        """Kill the child, its group and every descendant ever seen."""
         self.cause = self.cause or cause
         self._scan()
         self.kill_remains()
 
     def kill_remains(self) -> None:
-        """Kill the group and what was seen, whether or not the child itself is still there."""
+        """Kill the group and all seen descendants, even after the child itself."""
         kill_group(self.pid)
         kill_all(self._tree.values())
 
     def remove_remains(self) -> None:
-        """Remove what it left in memory; call it when all of its processes are gone."""
+        """Remove its memory files; call it when all of its processes are gone."""
         self._shared.remove()
 
     def _scan(self) -> None:
@@ -143,13 +143,12 @@ class Watch:
             return
 
     def _check_memory(self, limit: int, now: float) -> None:
-        """Kill the tree if its USS is over the limit.
+        """Kill the tree if its USS plus its unmapped memory files are over the limit.
 
-        To that comes what lies in memory and is not mapped.
-
-        USS is never above RSS, so that a tree whose RSS is within needs no closer look. One whose
-        RSS less what it inherited is over is looked at on the spot. Any other can only be over by
-        writing on what it inherited; to look costs 10 ms for 400 MB, so it is done every second.
+        USS is never above RSS, so a tree with RSS within the limit needs no closer look. If RSS
+        less the inherited memory is over, USS is measured at once. Otherwise only writes to
+        inherited memory can exceed the limit; USS costs 10 ms for 400 MB, so it is measured every
+        second.
         """
         if self.pid not in self._tree:
             self._remember(self.pid)
@@ -170,14 +169,14 @@ class Watch:
 
 
 def cut_runaway(output: Path) -> None:
-    """Cut captured output that grows without end to its head; it is appended to, so it goes on."""
+    """Cut endlessly growing output to its head; later output is appended to it."""
     if _size(output) > RUNAWAY_OUTPUT:
         with contextlib.suppress(OSError):
             os.truncate(output, OUTPUT_LIMIT // 2)
 
 
 def trim_output(output: Path) -> None:
-    """Keep the head and the tail of captured output that is too long."""
+    """Keep only the head and the tail of very long output."""
     size = _size(output)
     if size <= OUTPUT_LIMIT:
         return

@@ -28,7 +28,7 @@ class Channel:
 
     @property
     def has_mail(self) -> bool:
-        """Whether something that was posted has not gone out yet."""
+        """Return True if posted messages wait."""
         return bool(self._outbox)
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -41,7 +41,7 @@ class Channel:
         self.flush()
 
     def flush(self) -> None:
-        """Send as much of what was posted as the other end has room for."""
+        """Send posted messages, as far as the other end has room."""
         while self._outbox:
             try:
                 sent = self._end.send(self._outbox, socket.MSG_DONTWAIT)
@@ -50,7 +50,7 @@ class Channel:
             del self._outbox[:sent]
 
     def receive(self, timeout: float | None) -> list[Message]:
-        """The messages that came, none if the time ran out; EOFError when the other end is gone."""
+        """Return received messages, none after the timeout; EOFError if the other end is gone."""
         if not readable([self.fileno()], timeout):
             return []
         try:

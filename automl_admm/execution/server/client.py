@@ -42,9 +42,9 @@ BOOT = (
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The file of the work that a fork server is to hold, and what its children may use.
+    """The file of the work for a fork server, and the bounds of its children.
 
-    `memory_bytes` are watched; `address_bytes`, if there are any, bind a child's address space too.
+    `memory_bytes` are watched; `address_bytes`, if any, bound a child's address space, too.
     """
 
     work: Path
@@ -53,11 +53,11 @@ class Assignment:
 
 
 class ServerProcess:
-    """A fork server that runs, or did.
+    """A fork server, running or ended.
 
-    What it and its children write to temporary files goes to a folder that is removed with it. Its
-    path is short, wherever the run folder is: sockets have no room for a long one. It imports some
-    `modules`, and waits for its assignment.
+    Temporary files of it and its children go to a folder removed with it. Its path is short,
+    wherever the run folder is: sockets have no room for a long one. It imports some `modules`, and
+    waits for its assignment.
     """
 
     def __init__(self, workers: int, modules: Sequence[str] = ()) -> None:
@@ -83,7 +83,7 @@ class ServerProcess:
         self.pid = self._process.pid
 
     def assign(self, assignment: Assignment) -> None:
-        """Give it its work; one that has died by now is found dead when it is asked for more."""
+        """Give the server its work; a dead one is noticed at the next order."""
         order = {"order": "load", **asdict(assignment), "work": str(assignment.work)}
         with suppress(OSError):
             self.channel.send(order)
@@ -105,9 +105,9 @@ class ServerProcess:
             )
 
     def stop(self) -> None:
-        """Hang up, which makes the server kill its children and leave.
+        """Hang up; the server then kills its children and exits.
 
-        One that still loads the work does not listen, but has no children: SIGTERM ends it.
+        While it loads the work it does not listen, but has no children: SIGTERM ends it.
         """
         self.channel.close()
         self._process.terminate()
@@ -120,7 +120,7 @@ class ServerProcess:
         self._remove_temporary()
 
     def bury(self) -> str:
-        """Kill the server and whatever it left; say how it ended, and what it said last."""
+        """Kill the server and all it left; return its exit and its last output."""
         self.channel.close()
         self._process.kill()
         code = self._process.wait()

@@ -1,4 +1,4 @@
-"""A fork server that is started before its work exists: it imports while the data are read."""
+"""A fork server started before its work exists: it imports while the data are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULES = (
 
 
 class EarlyServer:
-    """One server that whoever needs it may take, once; it stops with what it was started for."""
+    """One server, to be taken once; otherwise it stops with its run."""
 
     def __init__(self, workers: int, *, saves: bool) -> None:
         self._workers = workers
@@ -34,7 +34,7 @@ class EarlyServer:
             self._server = ServerProcess(workers, (*MODULES, SKOPS) if saves else MODULES)
 
     def take(self, workers: int) -> ServerProcess | None:
-        """Hand it out, to be stopped by who took it; None if it is not for so many workers."""
+        """Hand out the server, to be stopped by the caller; None for another number of workers."""
         if workers != self._workers:
             return None
         server, self._server = self._server, None
@@ -49,7 +49,7 @@ class EarlyServer:
 
 @contextmanager
 def started_early(executor: str, workers: int, *, saves: bool) -> Iterator[EarlyServer | None]:
-    """A server for a run over pipelines that `saves` its model; None if its executor takes none."""
+    """Start a server for a run over pipelines; None if its executor takes none."""
     if executor != "local" or os.name != "posix" or workers < 1:  # which the settings refuse
         yield None
         return

@@ -1,8 +1,8 @@
-"""The fork server: a process with one thread that holds the work and forks a child a task.
+"""The fork server: one thread, the work in memory, and a forked child for each task.
 
-It is started as a program of its own (not by multiprocessing, which would import the user's
-script again), loads the work once, and shares it with every child by copy-on-write. It enforces
-the limits, reaps the children, and kills everything below it when its parent is gone.
+It is started as a program of its own (multiprocessing would import the user's script again), loads
+the work once, and shares it with every child by copy-on-write. It enforces the limits, reaps the
+children, and kills everything below it when its parent is gone.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ LAST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What a fork server is told on its command line; `parent` is the pid that it works for.
+    """The command line of a fork server; `parent` is the pid of its run.
 
-    `temporary` is a folder for temporary files, its own and its children's. The `modules` are
-    imported while it waits for its work.
+    `temporary` is a folder for temporary files of it and its children. The `modules` are imported
+    while it waits for its work.
     """
 
     socket: int
@@ -65,7 +65,7 @@ class Instructions:
 
 
 def main() -> None:
-    """Serve the parent that started this process, until it hangs up or is gone."""
+    """Serve the parent of this process, until it hangs up or is gone."""
     instructions = Instructions(**json.loads(sys.argv[2]))
     leave_watcher(Path(instructions.temporary))
     channel = Channel(socket.socket(fileno=instructions.socket))
@@ -111,7 +111,7 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
 
 
 def _import(modules: Sequence[str]) -> None:
-    """Import what the work will need; what cannot be imported is the work's to tell."""
+    """Import modules for the work; the work itself reports failures."""
     for module in modules:
         try:
             import_skops() if module == SKOPS else import_module(module)
@@ -120,7 +120,7 @@ def _import(modules: Sequence[str]) -> None:
 
 
 def _await_orders(channel: Channel) -> list[Message]:
-    """What the parent ordered, the first being to load the work."""
+    """Wait for orders of the parent; the first is to load the work."""
     while True:
         orders = channel.receive(None)
         if orders:
@@ -128,7 +128,7 @@ def _await_orders(channel: Channel) -> list[Message]:
 
 
 def _load_work(path: Path, channel: Channel) -> Any:
-    """Load the work and let it prepare itself; what goes wrong is the parent's to raise."""
+    """Load the work and let it prepare itself; the parent raises the errors."""
     try:
         work = read_mapped(path)
         prepare = getattr(work, "prepare", None)
@@ -146,7 +146,7 @@ def _load_work(path: Path, channel: Channel) -> Any:
 
 @contextmanager
 def _wakeups() -> Iterator[int]:
-    """A descriptor that can be read when a child has ended."""
+    """Return a descriptor, readable after the end of a child."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
@@ -250,7 +250,7 @@ class _Server:
         )
 
     def _reap(self) -> None:
-        """Collect the children that ended; what they left behind is killed before it is told."""
+        """Collect dead children; kill their remains before the report."""
         ended = dict(_ended_children())
         if not ended:
             return
@@ -265,14 +265,14 @@ class _Server:
             self._tell_end(number, ended[watch.pid], watch.cause, self._told(number))
 
     def _told(self, number: int) -> bytes | None:
-        """What a child that has ended told; what came last may still lie in the pipe."""
+        """Return the report of a dead child, with the rest in the pipe."""
         mailbox = self._mail.pop(number)
         mailbox.read()
         mailbox.close()
         return mailbox.content()
 
     def _kill_strays(self) -> None:
-        """Kill the orphans that this process was given; more may follow when these have ended."""
+        """Kill the orphans adopted by this process; more may follow after their end."""
         known = {watch.pid for watch in self._watches.values()}
         for pid in children_of(self._pid):
             if pid not in known:
@@ -307,7 +307,7 @@ class _Server:
 
 
 def _ended_children() -> Iterator[tuple[int, int]]:
-    """Reap every child that has ended: its pid, and its exit code as Popen writes it."""
+    """Reap every dead child: its pid, and its exit code as in Popen."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)

@@ -1,7 +1,7 @@
-"""A process that outlives a fork server, whoever kills it, and then kills what the server left.
+"""A process to outlive the fork server and kill its remains, whoever killed the server.
 
-It stands beside the server, not above or below it: to kill the run, its server and all that is
-below them does not kill it. It finds what is left by the mark in the environment.
+It stands beside the server, not above or below it: a kill of the run, its server and all of their
+descendants does not reach it. It finds remaining processes by the mark in their environment.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _await_end(pid: int) -> None:
 
 
 def _clean_up(temporary: Path) -> None:
-    """Kill all that carries the mark; one that was being started needs another round."""
+    """Kill all processes with the mark; one just starting needs another round."""
     for _ in range(ROUNDS):
         kill_marked(os.environ[MARK])
         time.sleep(PAUSE)
