@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -15,15 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from automl_admm.core.errors import (
-    ConfigurationError,
-    FallbackWarning,
-    InfeasibleError,
-    LimitWarning,
-)
-from automl_admm.core.problem import Evaluation, Limit, is_feasible
-from automl_admm.core.run import RunResult
-from automl_admm.core.space import SearchSpace
+from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import column_kinds
 from automl_admm.data.python_rows import (
     follow,
@@ -35,9 +26,9 @@ from automl_admm.data.python_rows import (
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.sensitive import as_frame
 from automl_admm.execution.server.early_server import started_early
-from automl_admm.plugins.records import Constraint, LearningTask
-from automl_admm.runs.blackbox import BlackBox, Cheap, run_black_box
+from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.config import RunConfig, count_workers
+from automl_admm.runs.evaluation_table import tabulate
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome, explain_one_class
 from automl_admm.runs.finish.demands import (
     LONGER,
@@ -46,81 +37,41 @@ from automl_admm.runs.finish.demands import (
     explain_fallback,
     tell_broken,
 )
-from automl_admm.runs.finish.no_success import best_or_raise
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.minimize import MinimizeResult, minimize
+from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.session.session import is_begun, seconds_used
-from automl_admm.runs.validation import (
-    check_on_infeasible,
-    folder_of,
-    observers_of,
-    seed_of,
-    several,
-)
+from automl_admm.runs.signatures import constructs
+from automl_admm.runs.validation import folder_of, observers_of, seed_of, several
 from automl_admm.store.run_folder import RunFolder
+
+__all__ = ["AutoMLClassifier", "AutoMLRegressor", "MinimizeResult", "minimize"]
+
+
+@dataclass(frozen=True)
+class EstimatorOptions(PipelineOptions):
+    """The parameters of an estimator: the options of a run, and how `fit` treats a kept run."""
+
+    _: KW_ONLY
+    warm_start: bool = False
 
 
 class _AutoML(BaseEstimator):  # type: ignore[misc]
-    """What the classifier and the regressor share."""
+    """The common part of the classifier and the regressor."""
 
     _task: LearningTask
 
-    def __init__(  # noqa: PLR0913 - a scikit-learn estimator says all it takes
-        self,
-        grammar: str | Path = "default",
-        *,
-        time_budget: float | None = None,
-        max_evaluations: int | None = None,
-        scoring: str | Callable[..., float] | None = None,
-        positive: Any = None,
-        constraints: Sequence[str | Constraint] = (),
-        starts: Sequence[str | Path] = (),
-        theta_solver: str = "gp",
-        z_solver: str = "bo",
-        strategy: str = "admm",
-        cv: Any = None,
-        certify: float | None = None,
-        group_thresholds: bool = False,
-        on_infeasible: str = "raise",
-        executor: str = "local",
-        n_jobs: int | None = None,
-        eval_time_limit: float | None = None,
-        memory_limit: int | None = None,
-        min_fidelity: float = 1.0,
-        work_dir: str | Path | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        callbacks: Sequence[object] = (),
-    ) -> None:
-        self.grammar = grammar
-        self.time_budget = time_budget
-        self.max_evaluations = max_evaluations
-        self.scoring = scoring
-        self.positive = positive
-        self.constraints = constraints
-        self.starts = starts
-        self.theta_solver = theta_solver
-        self.z_solver = z_solver
-        self.strategy = strategy
-        self.cv = cv
-        self.certify = certify
-        self.group_thresholds = group_thresholds
-        self.on_infeasible = on_infeasible
-        self.executor = executor
-        self.n_jobs = n_jobs
-        self.eval_time_limit = eval_time_limit
-        self.memory_limit = memory_limit
-        self.min_fidelity = min_fidelity
-        self.work_dir = work_dir
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.callbacks = callbacks
+    @constructs(EstimatorOptions)
+    def __init__(self, options: EstimatorOptions) -> None:
+        for one in fields(options):
+            # As it was given, and nothing else: scikit-learn's `clone` compares by identity.
+            setattr(self, one.name, getattr(options, one.name))
 
     def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         begun = time.monotonic()
-        check_on_infeasible(self.on_infeasible)
         config, target = self._config(begun), plain_target(y)
         sensitive = None
         if sensitive_features is not None:
@@ -133,8 +84,8 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
             sensitive = None if sensitive is None else take_rows(sensitive, places)
         rows, target = self._validated(X, target)
         schema = schema_of_rows(rows)
-        saves = config.folder is not None
-        with started_early(config.executor, config.workers, saves=saves) as server:
+        saves = config.work_dir is not None
+        with started_early(config.executor, config.n_jobs, saves=saves) as server:
             prepared = prepare(replace(config, server=server), rows, target, sensitive)
             for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
                 warnings.warn(shortfall, LimitWarning, stacklevel=3)
@@ -186,36 +137,24 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         if self.warm_start and folder is None:
             raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
         goes_on = self.warm_start and folder is not None and is_begun(folder)
-        return RunConfig(
-            grammar=self.grammar,
-            task=self._task,
-            budget_seconds=self.time_budget,
-            max_evaluations=self.max_evaluations,
-            scoring=self.scoring,
-            positive=self.positive,
-            constraints=several("constraints", self.constraints),
-            starts=several("starts", self.starts),
-            theta_solver=self.theta_solver,
-            z_solver=self.z_solver,
-            strategy=self.strategy,
-            executor=self.executor,
-            workers=count_workers(self.n_jobs),
-            default_workers=self.n_jobs is None,
-            cv=self.cv,
-            certify=self.certify,
-            group_thresholds=self.group_thresholds,
-            on_infeasible=self.on_infeasible,
-            evaluation_seconds=self.eval_time_limit,
-            memory_bytes=self.memory_limit,
-            min_fidelity=self.min_fidelity,
-            seed=seed_of(self.random_state),
-            title=type(self).__name__,
-            folder=folder,
-            resumed=goes_on,
-            seconds_used=seconds_used(RunFolder(folder)) if folder and goes_on else 0.0,
-            observers=observers_of(self.callbacks),
-            begun=begun,
-        )
+        given = {option.name: getattr(self, option.name) for option in options_of(PipelineOptions)}
+        resolved = {
+            "constraints": several("constraints", self.constraints),
+            "starts": several("starts", self.starts),
+            "n_jobs": count_workers(self.n_jobs),
+            "random_state": seed_of(self.random_state),
+            "work_dir": folder,
+            "callbacks": observers_of(self.callbacks),
+        }
+        more = {
+            "task": self._task,
+            "default_workers": self.n_jobs is None,
+            "title": type(self).__name__,
+            "resumed": goes_on,
+            "seconds_used": seconds_used(RunFolder(folder)) if folder and goes_on else 0.0,
+            "begun": begun,
+        }
+        return RunConfig(**given | resolved | more)
 
     def _remember(self, outcome: PipelineResult) -> None:
         metric = outcome.preparation.metric
@@ -347,111 +286,3 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
         """
         super().fit(X, y, sensitive_features)
         return self
-
-
-@dataclass(frozen=True)
-class MinimizeResult:
-    """What `minimize` found: the best values by name, and all that was tried."""
-
-    best: dict[str, Any]
-    loss: float
-    constraints: dict[str, float]
-    feasible: bool
-    stopped_by: str
-    evaluations: tuple[Evaluation, ...]
-
-
-def minimize(  # noqa: PLR0913 - what one may want of one call
-    objective: BlackBox,
-    space: SearchSpace,
-    *,
-    limits: Iterable[Limit | str] = (),
-    time_budget: float | None = None,
-    max_evaluations: int | None = None,
-    theta_solver: str = "gp",
-    z_solver: str = "bo",
-    strategy: str = "admm",
-    executor: str | None = None,
-    n_jobs: int | None = None,
-    eval_time_limit: float | None = None,
-    memory_limit: int | None = None,
-    cheap: Cheap | None = None,
-    min_fidelity: float = 1.0,
-    on_infeasible: Literal["raise", "closest"] = "raise",
-    random_state: int | None = None,
-    callbacks: Sequence[object] = (),
-) -> MinimizeResult:
-    """Minimise any function over any space of choices, orders and numbers.
-
-    `objective` is given a dict of the active values by name. It returns the loss, or a mapping
-    with `loss` and a value for the name of every limit (`"weight <= 3"`). It is called in this
-    process, unless there are several workers, a time or a memory limit: then each call has a
-    child process of its own.
-
-    `cheap` has, by name, functions for those limits that can be computed from the values without
-    calling the objective: `ctpe` then learns them at no cost. With a `min_fidelity` below 1 the
-    objective is called with a keyword `fidelity`, and solvers such as `halving` ask for less than
-    1 where a rough answer will do.
-    """
-    begun = time.monotonic()
-    check_on_infeasible(on_infeasible)
-    workers = count_workers(n_jobs)
-    alone = workers == 1 and eval_time_limit is None and memory_limit is None
-    config = RunConfig(
-        budget_seconds=time_budget,
-        max_evaluations=max_evaluations,
-        theta_solver=theta_solver,
-        z_solver=z_solver,
-        strategy=strategy,
-        on_infeasible=on_infeasible,
-        executor=executor or ("inline" if alone else "local"),
-        workers=workers,
-        default_workers=n_jobs is None,
-        evaluation_seconds=eval_time_limit,
-        memory_bytes=memory_limit,
-        min_fidelity=min_fidelity,
-        seed=seed_of(random_state),
-        title="minimize",
-        observers=observers_of(callbacks),
-        begun=begun,
-    )
-    run = run_black_box(config, objective, space, several("limits", limits), cheap or {})
-    result = _found(run, space)
-    if not result.feasible and on_infeasible == "raise":
-        raise InfeasibleError("nothing within the limits was found.", closest=result)
-    return result
-
-
-def _found(run: RunResult, space: SearchSpace) -> MinimizeResult:
-    best = best_or_raise(run)
-    names = [limit.name for limit in run.limits]
-    return MinimizeResult(
-        best=space.values(best.candidate),
-        loss=best.loss,
-        constraints=dict(zip(names, best.constraints, strict=True)),
-        feasible=run.feasible,
-        stopped_by=run.stopped_by,
-        evaluations=run.evaluations,
-    )
-
-
-def tabulate(
-    evaluations: Sequence[Evaluation],
-    limits: Sequence[Limit],
-    score: Callable[[float], float],
-) -> Mapping[str, Any]:
-    """All evaluations as columns, named as `GridSearchCV` names its own where it has them."""
-    columns: dict[str, Any] = {
-        "pipeline": [e.text for e in evaluations],
-        "status": [e.status.value for e in evaluations],
-        "mean_test_score": np.array([score(e.loss) for e in evaluations], dtype=float),
-        "mean_fit_time": np.array([e.details.get("fit_seconds", np.nan) for e in evaluations]),
-        "seconds": np.array([e.seconds for e in evaluations], dtype=float),
-        "fidelity": np.array([e.candidate.fidelity for e in evaluations], dtype=float),
-        "feasible": np.array([is_feasible(e, limits) for e in evaluations], dtype=bool),
-        "message": [e.message for e in evaluations],
-    }
-    for place, limit in enumerate(limits):
-        values = [e.constraints[place] if e.constraints else np.nan for e in evaluations]
-        columns[limit.name] = np.array(values, dtype=float)
-    return columns

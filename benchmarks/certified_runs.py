@@ -76,7 +76,7 @@ def run(job: tuple[Path, int]) -> tuple[str, Outcome, Outcome]:
         constraints=limits,
         max_evaluations=EVALUATIONS,
         executor="inline",
-        seed=seed,
+        random_state=seed,
     )
     with threadpool_limits(1), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")

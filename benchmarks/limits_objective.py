@@ -185,7 +185,7 @@ def prepare_problem(data: Path) -> Preparation:
         constraints=(f"{LATENCY} <= {NO_LIMIT}", f"{GAP} <= 1"),
         cv=HELD_OUT,
         executor="inline",
-        seed=SPLIT_SEED,
+        random_state=SPLIT_SEED,
     )
     prepared = prepare(config, X, frame[facts["target"]].to_numpy(), frame[[SENSITIVE]])
     latency, gap = prepared.constraints

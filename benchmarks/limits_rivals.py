@@ -73,7 +73,7 @@ def search(
     config = replace(
         prepared.config,
         max_evaluations=trial.budget,
-        seed=trial.seed,
+        random_state=trial.seed,
         begun=time.monotonic(),
         **settings,
     )

@@ -47,10 +47,10 @@ def measure(path: Path, search: dict[str, Any], seconds: float, seed: int) -> Me
     config = RunConfig(
         task="classification",
         scoring="roc_auc",
-        budget_seconds=seconds,
-        workers=2,
+        time_budget=seconds,
+        n_jobs=2,
         cv=0.2,
-        seed=seed,
+        random_state=seed,
         **search,
     )
     result = run_pipelines(prepare(config, X, y)).result

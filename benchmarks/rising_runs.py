@@ -363,7 +363,7 @@ def make_setting(data: Path, cache: Path, seed: int, budget: int, limit: float) 
             max_evaluations=budget,
             cv=0.2,
             test_size=0.2,
-            seed=seed,
+            random_state=seed,
             extra_plugins=extra,
         )
         work = prepare(config, X, y).work

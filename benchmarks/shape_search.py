@@ -62,8 +62,8 @@ def measure(task: DataTask, name: str, seconds: float, seed: int) -> float:
             max_evaluations=ENDLESS,
             cv=HELD_OUT,
             executor="inline",
-            seed=seed,
-            observers=(ProcessorTime(seconds),),
+            random_state=seed,
+            callbacks=(ProcessorTime(seconds),),
         )
         model = run_pipelines(prepare(config, sample.X, sample.y)).model
     return max(float(r2_score(sample.y_test, model.predict(sample.X_test))), -1.0)

@@ -241,10 +241,10 @@ def trace(
     config = RunConfig(
         max_evaluations=SHOWN[-1],
         executor="virtual",
-        workers=workers,
-        seed=seed,
+        n_jobs=workers,
+        random_state=seed,
         extra_plugins={"virtual": Virtual(durations)},
-        observers=(ended,),
+        callbacks=(ended,),
         **chosen,
     )
     run_black_box(config, objective, objective.space, (), {})

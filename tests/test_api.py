@@ -275,7 +275,9 @@ def black_box(values: dict) -> dict[str, float]:
 
 
 def test_any_black_box_can_be_minimised_within_limits() -> None:
-    result = minimize(black_box, SPACE, limits=["weight <= 5"], max_evaluations=120, random_state=0)
+    result = minimize(
+        black_box, SPACE, constraints=["weight <= 5"], max_evaluations=120, random_state=0
+    )
     assert result.feasible
     assert result.best["metal"] == 7.3
     assert result.best["holes"] == 4
@@ -308,7 +310,7 @@ def test_a_black_box_that_returns_no_number_is_explained() -> None:
     with pytest.raises(NoSuccessError, match="returned 'much' where a number is due"):
         minimize(lambda values: "much", SPACE, max_evaluations=3)
     with pytest.raises(NoSuccessError, match="returned no 'weight'"):
-        minimize(lambda values: 1.0, SPACE, limits=["weight <= 3"], max_evaluations=3)
+        minimize(lambda values: 1.0, SPACE, constraints=["weight <= 3"], max_evaluations=3)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -334,7 +336,7 @@ def test_a_limit_that_holds_with_room_costs_nothing() -> None:
     def far_inside(values: dict) -> dict[str, float]:
         return {"loss": (values["x"] - 0.9) ** 2, "g": 0.1 - values["x"]}
 
-    result = minimize(far_inside, space, limits=["g <= 0"], max_evaluations=40, random_state=0)
+    result = minimize(far_inside, space, constraints=["g <= 0"], max_evaluations=40, random_state=0)
     assert result.best["x"] == pytest.approx(0.9, abs=0.02)
 
 
@@ -343,7 +345,7 @@ def test_a_limit_that_holds_with_room_costs_nothing() -> None:
     [
         ({"objective": 3}, "objective must be a function, not 3"),
         ({"space": ()}, r"space must be a SearchSpace, not \(\)"),
-        ({"limits": 3}, "limits must be a list, not 3"),
+        ({"constraints": 3}, "constraints must be a list, not 3"),
         ({"cheap": 3}, "cheap must be a dict, not 3"),
         ({"callbacks": [3]}, "callback 3 has no method of an observer"),
     ],
@@ -356,7 +358,9 @@ def test_wrong_arguments_for_a_black_box_are_one_line(changes: dict, says: str) 
 
 def test_an_infeasible_black_box_raises_with_the_closest() -> None:
     with pytest.raises(InfeasibleError) as caught:
-        minimize(black_box, SPACE, limits=["weight <= 0.001"], max_evaluations=20, random_state=0)
+        minimize(
+            black_box, SPACE, constraints=["weight <= 0.001"], max_evaluations=20, random_state=0
+        )
     assert caught.value.closest.feasible is False
 
 

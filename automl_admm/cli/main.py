@@ -29,6 +29,7 @@ from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins, tell_skipped
 from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
+from automl_admm.runs.options import FLAGS
 
 
 class PluginGroup(click.Group):
@@ -127,7 +128,7 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
     except click.ClickException as problem:
         return _say(problem.format_message(), problem.exit_code or 2)
     except AutomlAdmmError as problem:
-        return _say(problem.on_command_line(), problem.exit_code)
+        return _say(problem.on_command_line(FLAGS), problem.exit_code)
     except OSError as problem:
         return _say_of_system(problem)
     return code if isinstance(code, int) else 0

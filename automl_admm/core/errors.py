@@ -11,23 +11,7 @@ import errno
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-# Parameters of the estimators with another name on the command line.
-OPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "constraints": "--constraint",
-        "eval_time_limit": "--eval-timeout",
-        "memory_limit": "--memory",
-        "n_jobs": "--workers",
-        "random_state": "--seed",
-        "scoring": "--metric",
-        "sensitive_features": "--sensitive",
-        "starts": "--start",
-        "time_budget": "--budget",
-        "work_dir": "--out",
-    }
-)
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
 # The disk is full, the quota is used up, or the file has reached this process's size limit.
@@ -51,16 +35,16 @@ class Remedy:
         # Without its braces a setting is Python as it stands.
         return SETTING.sub(lambda found: found[0][1:-1], text)
 
-    def on_command_line(self) -> str:
-        """Return the text with options."""
-        return SETTING.sub(_as_option, self.text)
+    def on_command_line(self, flags: Mapping[str, str]) -> str:
+        """Return the text with the flag of each setting, given the flags by name in Python."""
+        return SETTING.sub(lambda found: _as_flag(found, flags), self.text)
 
 
-def _as_option(found: re.Match[str]) -> str:
+def _as_flag(found: re.Match[str], flags: Mapping[str, str]) -> str:
     name, value = found["name"], found["value"]
-    option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    flag = flags.get(name, f"--{name.replace('_', '-')}")
     # A text in Python's quotes needs none in a shell (39 is the quote).
-    return option if value is None else f"{option} {value.strip(chr(39))}"
+    return flag if value is None else f"{flag} {value.strip(chr(39))}"
 
 
 # The README names the exit codes and scripts rely on them: never reuse one.
@@ -77,9 +61,9 @@ class AutomlAdmmError(Exception):
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message} {self.hint}"
 
-    def on_command_line(self) -> str:
-        """Return the line with options instead of parameters."""
-        hint = self.hint.on_command_line() if isinstance(self.hint, Remedy) else self.hint
+    def on_command_line(self, flags: Mapping[str, str]) -> str:
+        """Return the line that names flags where `str` names parameters."""
+        hint = self.hint.on_command_line(flags) if isinstance(self.hint, Remedy) else self.hint
         return self.message if hint is None else f"{self.message} {hint}"
 
 

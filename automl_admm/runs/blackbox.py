@@ -95,7 +95,7 @@ def run_black_box(
         limits=found,
         cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
         lowest_fidelity=config.min_fidelity,
-        seed=config.seed,
+        seed=config.random_state,
         evaluations=config.max_evaluations,
         text=partial(_text, space),
     )

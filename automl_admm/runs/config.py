@@ -1,33 +1,22 @@
-"""What a user asks for, as one frozen record, checked before anything is made."""
+"""The settings of a run as one frozen record, checked before anything is made."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, Remedy
-from automl_admm.core.messages import say_value
 from automl_admm.execution.server.early_server import EarlyServer
-from automl_admm.grammar.check.recursion import DEPTH
-from automl_admm.plugins.records import Constraint, LearningTask
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.validation import (
-    OWN_SOLVER,
-    check_memory,
-    check_number,
-    check_on_infeasible,
-    check_path,
-    check_positive,
-    check_text,
-    check_whole,
-)
+from automl_admm.runs.options import OPTIONS, RunOptions
+from automl_admm.runs.validation import check_option, check_whole
 
 DEFAULT_SECONDS = 60.0
 SHARE_OF_ONE_EVALUATION = 1 / 8
@@ -36,7 +25,7 @@ LIMIT_WITHOUT_BUDGET = 300.0
 
 
 def _working_folder() -> Path:
-    """Where this process works, as an absolute path; where that was deleted, only its name."""
+    """Return this process's working folder; a relative path if the folder was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -44,81 +33,54 @@ def _working_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class RunConfig:
-    """Everything about a run but its data.
+class RunConfig(RunOptions):
+    """All that a run is told, except its data.
 
-    `begun` is the monotonic time at which the budget started to count: the command line counts
-    from the start of its process. Without `evaluation_seconds` one evaluation may take an eighth
-    of the budget, or five minutes if there is only a number of evaluations. Solvers may ask for
-    evaluations on a share of the rows, but none below `min_fidelity`. To `certify` that the limits
-    hold at this confidence, `certify_fraction` of the rows is set aside instead of `test_size`
-    (None: as many as the limits take), and looks at them are counted in a file, `looks`. With
-    `group_thresholds` what ships may decide by the group that a row belongs to. A result outside
-    of the limits is an error if `on_infeasible` is `raise`, and none if it is `closest`. The search
-    begins at `starts`: texts of pipelines, and files with one a line. A rule of the grammar may
-    stand inside of itself `max_depth` times. With `default_workers` nobody asked for that number of
-    `workers`, and an executor that knows better, such as a cluster, takes its own. `source` says
-    where the data came from, if they did from somewhere, and `share` which pieces of it were read,
-    where there was no time for all; of these rows it takes a `portion` where there is no time to
-    prepare all. A run that is `resumed` goes on with what its `folder` holds, its earlier sessions
-    having used `seconds_used`; if something else is asked for than before, only if
-    `changes_allowed`. The `folder` is as it was written, and `origin` the
-    working folder that it was written in: a solver may leave that. A program that has set handlers
-    of signals may let `interrupts` come when it suits a run; without it they come as in any Python.
-    The executor `local` takes the `server` that was started early, if there is one.
+    The options come from `RunOptions`; those that stand here again are already resolved: a number
+    of workers, a seed, tuples. `default_workers` is True if the user did not choose the number of
+    workers; an executor that knows better, such as a cluster, may then take its own number.
+
+    Certification counts its looks at the rows set aside in the file `looks`. `title` names the
+    run and `source` tells the origin of its data. `share` tells the pieces of the file that were
+    read if there was no time to read it all, and `portion` the rows of them that were taken if
+    there was no time to prepare them all.
+
+    A `resumed` run goes on with the content of `work_dir`; its earlier sessions used
+    `seconds_used`. It may differ from the earlier sessions only if `changes_allowed`.
+    `work_dir` is as the user wrote it, relative to `origin`: a solver may change the process's
+    working folder. `begun` is the monotonic time at which the budget began to count: the command
+    line counts from the start of its process.
+
+    A program with its own signal handlers may pass `interrupts`, which defer a signal until the
+    run can take it; without them signals work as in any Python program. The executor `local`
+    takes the `server` that was started early, if there is one.
     """
 
-    grammar: str | Path = "default"
-    max_depth: int = DEPTH
-    task: LearningTask | None = None
-    positive: str | float | None = None
-    budget_seconds: float | None = None
-    max_evaluations: int | None = None
-    scoring: str | Callable[..., float] | None = None
-    constraints: tuple[Constraint | str, ...] = ()
+    _: KW_ONLY
+    n_jobs: int = 1
+    random_state: int = 0
+    constraints: tuple[str | Constraint, ...] = ()
     starts: tuple[str | Path, ...] = ()
-    theta_solver: str = "gp"
-    z_solver: str = "bo"
-    strategy: str = "admm"
-    executor: str = "local"
-    workers: int = 1
+    callbacks: tuple[object, ...] = ()
+    work_dir: Path | None = None
     default_workers: bool = False
-    cv: Any = None
-    test_size: float = 0.0
-    certify: float | None = None
-    certify_fraction: float | None = None
     looks: Path | None = None
-    group_thresholds: bool = False
-    on_infeasible: str = "raise"
-    evaluation_seconds: float | None = None
-    memory_bytes: int | None = None
-    min_fidelity: float = 1.0
-    seed: int = 0
     title: str = "search"
     source: str | None = None
     share: str | None = None
     portion: str | None = None
-    folder: Path | None = None
     origin: Path = field(default_factory=_working_folder)
     resumed: bool = False
     seconds_used: float = 0.0
     changes_allowed: bool = False
     extra_plugins: Mapping[str, object] = field(default_factory=dict)
-    observers: tuple[object, ...] = ()
     interrupts: Deferral | None = None
     server: EarlyServer | None = None
     begun: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self._make_plain()
-        self._check_names()
-        check_positive("the budget", self.budget_seconds, "seconds")
-        check_positive("the time limit of one evaluation", self.evaluation_seconds, "seconds")
-        check_memory(self.memory_bytes)
-        check_whole("max_evaluations", self.max_evaluations)
-        check_whole("the number of workers", self.workers)
-        check_whole("the seed", self.seed, least=0)
-        check_number("the least fidelity", self.min_fidelity)
+        self._check_kinds()
         if not 0.0 < self.min_fidelity <= 1.0:
             raise ConfigurationError(
                 f"the least fidelity must be above 0 and at most 1, not {self.min_fidelity}."
@@ -128,25 +90,19 @@ class RunConfig:
         self._check_certification()
 
     def _make_plain(self) -> None:
-        """Make Python's numbers of numpy's: they are written as text otherwise, and stay text."""
+        """Turn numpy's numbers into Python's: JSON would write them as texts."""
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, np.generic):
                 object.__setattr__(self, one.name, value.item())
 
-    def _check_names(self) -> None:
-        check_on_infeasible(self.on_infeasible)
-        check_path("grammar", self.grammar)
-        if self.positive is not None and not isinstance(self.positive, str | int | float):
-            raise ConfigurationError(
-                f"the positive class must be a label of the target, not {say_value(self.positive)}."
-            )
-        for start in self.starts:
-            check_path("a start", start)
-        check_text("theta_solver", self.theta_solver, "gp", OWN_SOLVER)
-        check_text("z_solver", self.z_solver, "bo", OWN_SOLVER)
-        check_text("strategy", self.strategy, "admm")
-        check_text("executor", self.executor, "local")
+    def _check_kinds(self) -> None:
+        for option in OPTIONS:
+            value = getattr(self, option.name)
+            # A dataclass keeps the default of a field as an attribute of the class.
+            may_be_none = getattr(type(self), option.name) is None
+            if value is not None or not may_be_none:
+                check_option(option, value)
 
     def _check_certification(self) -> None:
         if self.certify is None:
@@ -156,7 +112,6 @@ class RunConfig:
                     hint=Remedy("Add {certify=0.95}."),
                 )
             return
-        check_number("the confidence of a certificate", self.certify)
         if not 0.5 <= self.certify < 1.0:
             raise ConfigurationError(
                 f"the confidence of a certificate must be in [0.5, 1), not {self.certify:g}.",
@@ -174,38 +129,41 @@ class RunConfig:
 
     @property
     def seconds(self) -> float | None:
-        """The time budget; a run without any budget gets a minute."""
-        if self.budget_seconds is None and self.max_evaluations is None:
+        """Time budget; a run without any budget gets a minute."""
+        if self.time_budget is None and self.max_evaluations is None:
             return DEFAULT_SECONDS
-        return self.budget_seconds
+        return self.time_budget
 
     @property
     def place(self) -> Path | None:
-        """The run's folder, wherever this process works meanwhile."""
-        return None if self.folder is None else self.origin / self.folder
+        """Path of the run's folder, independent of the process's present working folder."""
+        return None if self.work_dir is None else self.origin / self.work_dir
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the same settings give the same evaluations in the same order."""
-        return self.seconds is None and self.workers == 1
+        """True if the same settings give the same evaluations in the same order."""
+        return self.seconds is None and self.n_jobs == 1
 
     @property
     def deadline(self) -> float | None:
-        """The end of the budget on the monotonic clock."""
+        """End of the budget on the monotonic clock."""
         return None if self.seconds is None else self.begun + self.seconds
 
     @property
     def limit_of_one(self) -> float:
-        """The time limit of one evaluation."""
-        if self.evaluation_seconds is not None:
-            return self.evaluation_seconds
+        """Time limit of one evaluation, by default an eighth of the budget.
+
+        It is five minutes for a run that has only a number of evaluations.
+        """
+        if self.eval_time_limit is not None:
+            return self.eval_time_limit
         if self.seconds is None:
             return LIMIT_WITHOUT_BUDGET
         return max(self.seconds * SHARE_OF_ONE_EVALUATION, SHORTEST_LIMIT)
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """The workers that scikit-learn's `n_jobs` means: None is 1, -1 all cores, -2 all but one."""
+    """Return the number of workers for `n_jobs`: None is 1, -1 all cores, -2 all but one."""
     if n_jobs is None:
         return 1
     check_whole("n_jobs", n_jobs, least=None)

@@ -1,4 +1,4 @@
-"""How a run was asked for, as plain data in `run.json`, and back again to go on with it."""
+"""The request of a run as plain data in `run.json`, written and read again to go on with it."""
 
 from __future__ import annotations
 
@@ -12,37 +12,45 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, StoreError, reason_of
 from automl_admm.runs.config import RunConfig
-from automl_admm.store.json_content import RESTORE
+from automl_admm.runs.options import OPTIONS, Kind, Option
+from automl_admm.store.json_content import (
+    RESTORE,
+    MismatchError,
+    Schema,
+    either,
+    flag,
+    list_of,
+    nullable,
+    number,
+    one_of,
+    text,
+    whole,
+    within,
+)
 from automl_admm.store.run_folder import RunFolder
 
-# What a session has of its own, and the next one is told anew.
+# Fields that belong to one session; the next session is told its own.
 OF_A_SESSION = frozenset(
     {
-        "folder",
-        "origin",
-        "resumed",
-        "seconds_used",
-        "changes_allowed",
-        "observers",
-        "begun",
-        "interrupts",
-        "server",
+        *("origin", "resumed", "seconds_used", "changes_allowed"),
+        *("begun", "interrupts", "server"),
     }
 )
-# What is read from somewhere else in the folder.
-ELSEWHERE = frozenset({"grammar", "starts"})
-# These may be given as Python objects, which only the program that has them can give again.
-OBJECTS = ("scoring", "cv")
+# Options that stand elsewhere in the folder, or belong to one session.
+UNSAVED = frozenset(option.name for option in OPTIONS if not option.is_saved)
+# Values of these kinds may be Python objects, which only the user's program can give again.
+OBJECTS = tuple(option.name for option in OPTIONS if option.kind in (Kind.SCORER, Kind.FOLDS))
+NUMBER_OR_TEXT = either("a number or a text", number, text)
 
 
 def _whole_budget(config: RunConfig) -> float | None:
     return None if config.seconds is None else config.seconds + config.seconds_used
 
 
-# What is written, and read again, in a form of its own.
+# Fields with a written form of their own.
 WRITERS: Mapping[str, Callable[[RunConfig], Any]] = MappingProxyType(
     {
-        "budget_seconds": _whole_budget,
+        "time_budget": _whole_budget,
         "constraints": lambda config: [c for c in config.constraints if isinstance(c, str)],
         "extra_plugins": lambda config: sorted(config.extra_plugins),
     }
@@ -54,16 +62,16 @@ READERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
         "extra_plugins": dict.fromkeys,
     }
 )
-# All else goes to `run.json` as it is, and comes back from there: a new setting, too.
+# All other fields go to `run.json` as they are and come back from there; so does a new option.
 PLAIN = tuple(
     field.name
     for field in fields(RunConfig)
-    if field.name not in {*OF_A_SESSION, *ELSEWHERE, *OBJECTS, *WRITERS}
+    if field.name not in {*OF_A_SESSION, *UNSAVED, *OBJECTS, *WRITERS}
 )
 
 
 def describe_request(config: RunConfig) -> dict[str, Any]:
-    """What was asked for; `only_python` names what plain data cannot say."""
+    """Return the request as plain data; `only_python` names the values that are Python objects."""
     said: dict[str, Any] = {name: getattr(config, name) for name in PLAIN}
     objects = {name: getattr(config, name) for name in OBJECTS}
     said |= {name: value for name, value in objects.items() if _is_plain(value)}
@@ -79,9 +87,9 @@ def _is_plain(value: object) -> bool:
 
 
 def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
-    """The settings of a run that is to go on, with those that are `changed`.
+    """Return the settings of a saved run, some of them `changed`, to go on with it.
 
-    The grammar is the copy in the run's folder, unless another one is named.
+    The grammar is the copy in the run's folder unless `changed` names another one.
     """
     content = folder.read(folder.settings)
     said = content.get("request")
@@ -96,13 +104,14 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
             f"the run in '{folder.path}' was given Python objects: {', '.join(objects)}.",
             hint="Fit again from Python with the same work_dir and warm_start=True.",
         )
-    # What a run of an older version does not say is as it is by default.
+    said = _checked(said, folder)
+    # Older versions did not write every key: such a setting has its default.
     known = {name: said[name] for name in (*PLAIN, *OBJECTS, *WRITERS) if name in said}
     settings = known | {name: read(known[name]) for name, read in READERS.items() if name in known}
     settings |= {
         "starts": tuple(content["settings"]["starts"]),
         "grammar": folder.grammar,
-        "folder": folder.path,
+        "work_dir": folder.path,
         "resumed": True,
     }
     try:
@@ -113,11 +122,50 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     return replace(before, **changed)
 
 
-def way_of(config: RunConfig, *more: str) -> str:
-    """The hash of how a question is asked; empty where a run made again may go another way.
+def _schema_of(option: Option) -> Schema:
+    """Return the schema of an option's value in `run.json`, by its kind."""
+    schemas: Mapping[Kind, Schema] = {
+        Kind.SECONDS: number,
+        Kind.BYTES: number,
+        Kind.WHOLE: whole(option.least),
+        Kind.SHARE: within(0.0, 1.0),
+        Kind.FLAG: flag,
+        Kind.CHOICE: one_of(*option.choices),
+        Kind.PART: text,
+        Kind.SCORER: text,
+        Kind.LABEL: NUMBER_OR_TEXT,
+        Kind.LIMITS: list_of(text),
+        Kind.FOLDS: NUMBER_OR_TEXT,
+    }
+    schema = schemas[option.kind]
+    # A dataclass keeps the default of a field as an attribute of the class.
+    return nullable(schema) if getattr(RunConfig, option.name) is None else schema
 
-    `more` says what the settings do not: the data, the grammar, the starts. What a run is called
-    and where it lies makes no difference.
+
+def _checked(said: Mapping[str, Any], folder: RunFolder) -> dict[str, Any]:
+    """Return the request with the options' present names; raise if a value is not of its kind.
+
+    Older versions wrote some options under other keys.
+    """
+    found = dict(said)
+    for option in OPTIONS:
+        key = option.name if option.name in found else option.formerly
+        if not option.is_saved or key is None or key not in found:
+            continue
+        try:
+            _schema_of(option)(found[key], f"request.{key}")
+        except MismatchError as problem:
+            message = f"'{folder.settings}' is damaged: {problem}."
+            raise StoreError(message, hint=RESTORE) from problem
+        found[option.name] = found[key]
+    return found
+
+
+def way_of(config: RunConfig, *more: str) -> str:
+    """Return the hash of all that decides a run's course; empty if a repeated run may differ.
+
+    `more` are the texts on which the course depends besides the settings: the data, the grammar,
+    the starts. The title and the folder of a run make no difference.
     """
     if not config.is_repeatable:
         return ""

@@ -65,7 +65,7 @@ def budget_of(config: RunConfig, reserve: Callable[[Evaluation | None], float]) 
         config.max_evaluations,
         config.limit_of_one,
         reserve,
-        patience=FIRST_SHARE if config.evaluation_seconds is None else 0.0,
+        patience=FIRST_SHARE if config.eval_time_limit is None else 0.0,
     )
 
 
@@ -100,7 +100,7 @@ def teller(
         space=problem.space,
         limits=problem.limits,
         seed=problem.seed,
-        workers=config.workers,
+        workers=config.n_jobs,
         budget_seconds=config.seconds,
         max_evaluations=config.max_evaluations,
         folder=config.place,
@@ -110,7 +110,7 @@ def teller(
         known=past.evaluations,
     )
     hurry = Hurry(config.deadline, partial(_is_interrupted, config.interrupts))
-    return partial(Observers(plugins.manager, config.observers, hurry).tell, info=info)
+    return partial(Observers(plugins.manager, config.callbacks, hurry).tell, info=info)
 
 
 def _is_interrupted(interrupts: Deferral | None) -> bool:

@@ -1,58 +1,70 @@
-"""Settings of a kind that they cannot have, told before anything splits or compares them."""
+"""Checks of the types and ranges of settings, before anything splits or compares them."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.observers import HOOKS
+from automl_admm.runs.options import Kind, Option
 
 ADDRESSABLE_BYTES = 2**60
 # What numpy, SQLite and the system can count with.
 LARGEST_WHOLE = 2**63 - 1
-# What can be done where the limits do not hold, or are not proven to.
-ON_INFEASIBLE = ("raise", "closest")
 OWN_SOLVER = "Register your own solver as a plugin, see README."
 
 
 def check_text(name: str, value: object, example: str, hint: str | None = None) -> None:
-    """Raise if it is no text, such as the example."""
+    """Raise unless the value is a text; the message shows the example."""
     if not isinstance(value, str):
         message = f"{name} must be a text such as '{example}', not {say_value(value)}."
         raise ConfigurationError(message, hint=hint)
 
 
 def check_path(name: str, value: object) -> None:
-    """Raise if it is neither a text nor a path."""
+    """Raise unless the value is a text or a path."""
     if not isinstance(value, str | os.PathLike):
         raise ConfigurationError(f"{name} must be a text or a path, not {say_value(value)}.")
 
 
-def check_on_infeasible(given: object) -> None:
-    """Raise if it is neither of the two things that can be done."""
-    if given not in ON_INFEASIBLE:
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise unless the value is one of the choices."""
+    # The type is asked first: an array has no single answer to `in`.
+    if not isinstance(value, str) or value not in choices:
+        known = " or ".join(f"'{choice}'" for choice in choices)
+        raise ConfigurationError(f"{name} must be {known}, not {say_value(value)}.")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise unless the value is True or False: a text such as "no" would count as yes."""
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"{name} must be True or False, not {say_value(value)}.")
+
+
+def check_label(value: object) -> None:
+    """Raise unless the value can be a label of the target."""
+    if not isinstance(value, str | int | float):
         raise ConfigurationError(
-            f"on_infeasible must be 'raise' or 'closest', not {say_value(given)}."
+            f"the positive class must be a label of the target, not {say_value(value)}."
         )
 
 
 def check_number(what: str, value: object, unit: str = "") -> None:
-    """Raise if it is no number; True and False are none."""
+    """Raise unless the value is a number; True and False are no numbers here."""
     if isinstance(value, bool) or not isinstance(value, Real):
         of_unit = f" of {unit}" if unit else ""
         raise ConfigurationError(f"{what} must be a number{of_unit}, not {say_value(value)}.")
 
 
-def check_positive(what: str, value: float | None, unit: str) -> None:
-    """Raise if it is given and not a number above 0."""
-    if value is None:
-        return
+def check_positive(what: str, value: float, unit: str) -> None:
+    """Raise unless the value is a finite number above 0."""
     check_number(what, value, unit)
     if not math.isfinite(value):
         raise ConfigurationError(f"{what} must be a number of {unit}, not {value:g}.")
@@ -60,10 +72,10 @@ def check_positive(what: str, value: float | None, unit: str) -> None:
         raise ConfigurationError(f"{what} must be more than 0 {unit}, not {value:g}.")
 
 
-def check_memory(value: int | None) -> None:
-    """Raise if a memory limit is given that no process can be given."""
+def check_memory(value: int) -> None:
+    """Raise unless the memory limit is a number of bytes within the address space."""
     check_positive("the memory limit", value, "bytes")
-    if value is not None and value > ADDRESSABLE_BYTES:
+    if value > ADDRESSABLE_BYTES:
         raise ConfigurationError(
             f"the memory limit of {value:.3g} bytes is more than a machine can address.",
             hint=Remedy(
@@ -73,9 +85,7 @@ def check_memory(value: int | None) -> None:
 
 
 def check_whole(what: str, value: Any, least: int | None = 1) -> None:
-    """Raise if it is given and not a whole number, or below the least one."""
-    if value is None:
-        return
+    """Raise unless the value is a whole number of at least `least`."""
     is_number = not isinstance(value, bool) and isinstance(value, Real)
     # A whole number may be too large for the floating point that `isfinite` takes.
     is_int = is_number and isinstance(value, Integral)
@@ -90,7 +100,7 @@ def check_whole(what: str, value: Any, least: int | None = 1) -> None:
 
 
 def several(name: str, given: Any) -> tuple[Any, ...]:
-    """All that was given; one text or path is a list of one, not a list of its letters."""
+    """Return the items as a tuple; one text or path is one item, not a list of its letters."""
     if isinstance(given, str | Path):
         return (given,)
     if not isinstance(given, Iterable):
@@ -99,7 +109,7 @@ def several(name: str, given: Any) -> tuple[Any, ...]:
 
 
 def observers_of(callbacks: Any) -> tuple[object, ...]:
-    """The callbacks; raises if one would never be called."""
+    """Return the callbacks; raise if a callback would never be called."""
     found = several("callbacks", callbacks)
     for callback in found:
         if isinstance(callback, type):
@@ -116,7 +126,7 @@ def observers_of(callbacks: Any) -> tuple[object, ...]:
 
 
 def folder_of(work_dir: Any) -> Path | None:
-    """The folder that is meant, if one is."""
+    """Return the run's folder as a path, None if the run keeps nothing."""
     if work_dir is None:
         return None
     check_path("work_dir", work_dir)
@@ -124,9 +134,9 @@ def folder_of(work_dir: Any) -> Path | None:
 
 
 def seed_of(random_state: Any) -> int:
-    """The run's seed: a number as it is, else drawn from what is given, or anew.
+    """Return the seed: a number as it is, else one drawn from the given generator, or anew.
 
-    Numpy's global generator is the caller's: nothing is drawn from it.
+    Nothing is drawn from numpy's global generator: it belongs to the caller.
     """
     import numpy as np
     from sklearn.utils import check_random_state
@@ -141,3 +151,37 @@ def seed_of(random_state: Any) -> int:
         kinds = "a whole number, a RandomState or None"
         message = f"random_state must be {kinds}, not {say_value(random_state)}."
         raise ConfigurationError(message) from None
+
+
+def _check_part(option: Option, value: object) -> None:
+    hint = OWN_SOLVER if option.name.endswith("_solver") else None
+    check_text(option.name, value, option.default, hint)
+
+
+def _check_starts(option: Option, value: Iterable[object]) -> None:
+    for start in value:
+        check_path(option.words, start)
+
+
+# Kinds without an entry are checked by the code that uses their values.
+CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
+    {
+        Kind.SECONDS: lambda option, value: check_positive(option.words, value, "seconds"),
+        Kind.BYTES: lambda _, value: check_memory(value),
+        Kind.WHOLE: lambda option, value: check_whole(option.words, value, option.least),
+        Kind.SHARE: lambda option, value: check_number(option.words, value),
+        Kind.FLAG: lambda option, value: check_flag(option.name, value),
+        Kind.CHOICE: lambda option, value: check_choice(option.name, value, option.choices),
+        Kind.PART: _check_part,
+        Kind.LABEL: lambda _, value: check_label(value),
+        Kind.STARTS: _check_starts,
+        Kind.FILE: lambda option, value: check_path(option.name, value),
+        Kind.FOLDER: lambda option, value: check_path(option.name, value),
+    }
+)
+
+
+def check_option(option: Option, value: object) -> None:
+    """Raise unless the value is of the option's kind."""
+    if option.kind in CHECKS:
+        CHECKS[option.kind](option, value)

@@ -37,38 +37,16 @@ TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
 LIMIT = record({"name": text, "bound": number, "at_least": flag})
-NUMBER_OR_TEXT = either("a number or a text", number, text)
 
+# The options in a request are checked by the code that knows them, where a run goes on.
 REQUEST = record(
+    {"looks": nullable(text), "extra_plugins": TEXTS, "only_python": TEXTS},
     {
-        "constraints": TEXTS,
-        "looks": nullable(text),
-        "extra_plugins": TEXTS,
-        "only_python": TEXTS,
-    },
-    {
-        "max_depth": whole(),
-        "task": nullable(TASK),
-        "max_evaluations": nullable(whole(1)),
-        "budget_seconds": nullable(number),
-        "theta_solver": text,
-        "z_solver": text,
-        "strategy": text,
-        "executor": text,
-        "workers": whole(1),
         "default_workers": flag,
-        "test_size": SHARE,
-        "certify": nullable(SHARE),
-        "certify_fraction": nullable(SHARE),
-        "group_thresholds": flag,
-        "evaluation_seconds": nullable(number),
-        "memory_bytes": nullable(number),
-        "min_fidelity": SHARE,
-        "seed": whole(),
         "title": text,
         "source": nullable(text),
-        "scoring": nullable(text),
-        "cv": nullable(NUMBER_OR_TEXT),
+        "share": nullable(text),
+        "portion": nullable(text),
     },
 )
 SETTINGS = record(

@@ -45,7 +45,7 @@ def fit(place: Path, limits: tuple[str, ...], evaluations: int) -> Path:
         constraints=limits,
         certify=0.95,
         looks=place / "looks.json",
-        folder=place / "out",
+        work_dir=place / "out",
     )
     assert run_pipelines(prepare(config, loaded.X, loaded.y, loaded.sensitive)).is_certified
     return place

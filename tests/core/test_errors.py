@@ -9,6 +9,7 @@ import pytest
 from automl_admm import AutoMLClassifier
 from automl_admm.cli.commands.fit import command as fit_command
 from automl_admm.core import errors
+from automl_admm.runs.options import FLAGS
 
 
 def test_suggestions_name_what_is_near_or_list_what_is_known() -> None:
@@ -52,20 +53,22 @@ def test_a_remedy_names_parameters_in_python_and_options_in_a_shell() -> None:
     hint = errors.Remedy("Give {work_dir}, {certify=0.95} or {z_solver='bo'}.")
     problem = errors.ConfigurationError("no {seed}.", hint=hint)
     assert str(problem) == "no {seed}. Give work_dir, certify=0.95 or z_solver='bo'."
-    assert problem.on_command_line() == ("no {seed}. Give --out, --certify 0.95 or --z-solver bo.")
+    assert problem.on_command_line(FLAGS) == (
+        "no {seed}. Give --out, --certify 0.95 or --z-solver bo."
+    )
 
 
 def test_a_remedy_may_differ_in_python_and_a_plain_hint_does_not() -> None:
     hint = errors.Remedy("Give --fresh.", python="Call it anew.")
     assert str(errors.DataError("wrong.", hint=hint)) == "wrong. Call it anew."
-    assert errors.DataError("wrong.", hint=hint).on_command_line() == "wrong. Give --fresh."
-    assert errors.DataError("wrong.", hint="Stop.").on_command_line() == "wrong. Stop."
-    assert errors.DataError("wrong.").on_command_line() == "wrong."
+    assert errors.DataError("wrong.", hint=hint).on_command_line(FLAGS) == "wrong. Give --fresh."
+    assert errors.DataError("wrong.", hint="Stop.").on_command_line(FLAGS) == "wrong. Stop."
+    assert errors.DataError("wrong.").on_command_line(FLAGS) == "wrong."
 
 
 def test_what_remedies_name_is_there_in_both_worlds() -> None:
     package = Path(errors.__file__).parents[1]
-    named = set(errors.OPTIONS)
+    named: set[str] = set()
     for source in package.rglob("*.py"):
         if source.name != "errors.py":
             for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
@@ -79,4 +82,4 @@ def test_what_remedies_name_is_there_in_both_worlds() -> None:
     parameters = {*AutoMLClassifier().get_params(), *signature(AutoMLClassifier.fit).parameters}
     options = {option for given in fit_command.params for option in given.opts}
     assert named <= parameters
-    assert {errors.Remedy(f"{{{name}}}").on_command_line() for name in named} <= options
+    assert {errors.Remedy(f"{{{name}}}").on_command_line(FLAGS) for name in named} <= options

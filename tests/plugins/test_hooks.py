@@ -179,7 +179,7 @@ def outcome(everything: Everything) -> PipelineResult:
         z_solver="greedy",
         executor="here",
         max_evaluations=50,
-        seed=7,
+        random_state=7,
         extra_plugins={"everything": everything},
     )
     return run_pipelines(prepare(config, X, y))

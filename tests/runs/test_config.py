@@ -13,26 +13,26 @@ from automl_admm.runs.prepare.assembly import plan_search, resolve_constraints
 def test_without_any_budget_it_is_a_minute() -> None:
     assert RunConfig().seconds == 60.0
     assert RunConfig(max_evaluations=5).seconds is None
-    assert RunConfig(max_evaluations=5, budget_seconds=9.0).seconds == 9.0
+    assert RunConfig(max_evaluations=5, time_budget=9.0).seconds == 9.0
 
 
 def test_one_evaluation_may_take_an_eighth_of_the_budget() -> None:
-    assert RunConfig(budget_seconds=80).limit_of_one == 10.0
-    assert RunConfig(budget_seconds=2).limit_of_one == 1.0
-    assert RunConfig(budget_seconds=80, evaluation_seconds=3.0).limit_of_one == 3.0
+    assert RunConfig(time_budget=80).limit_of_one == 10.0
+    assert RunConfig(time_budget=2).limit_of_one == 1.0
+    assert RunConfig(time_budget=80, eval_time_limit=3.0).limit_of_one == 3.0
     assert RunConfig(max_evaluations=5).limit_of_one == 300.0
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"budget_seconds": 0},
-        {"budget_seconds": float("nan")},
-        {"evaluation_seconds": -1.0},
-        {"memory_bytes": 0},
+        {"time_budget": 0},
+        {"time_budget": float("nan")},
+        {"eval_time_limit": -1.0},
+        {"memory_limit": 0},
         {"max_evaluations": 1.5},
-        {"workers": True},
-        {"seed": -1},
+        {"n_jobs": True},
+        {"random_state": -1},
         {"test_size": 1.0},
     ],
 )

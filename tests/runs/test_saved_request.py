@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
@@ -11,70 +11,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from option_values import GAP, LIMIT, Watcher, other_value, words_for
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import KFold
 
-from automl_admm import AutoMLClassifier, AutoMLRegressor, api
-from automl_admm.cli.commands import fit, resume
+from automl_admm import AutoMLClassifier
+from automl_admm.cli.commands.resume import command as resume
 from automl_admm.cli.main import main
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.problem import Limit
-from automl_admm.core.space import Parameter, SearchSpace
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.options import OPTIONS, PipelineOptions, options_of
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.run_json import write_settings
 from automl_admm.store.run_folder import RunFolder
 
-LIMIT = "columns <= 20"
-GAP = "fpr_gap[sex] <= 0.9"
-START = (
-    'impute(strategy="median") standard_scaler() logistic_regression'
-    "(C=1.0, l1_ratio=0.0, fit_intercept=true, class_weight=null, max_iter=300)"
-)
-
-
-class Watcher:
-    def run_finished(self) -> None: ...
-
-    def __repr__(self) -> str:
-        return "Watcher()"
-
-
-# What each setting is when it is not what it is by default. A new one needs a line in this table.
-KEPT: Mapping[str, Any] = {
-    "max_depth": 2,
+# Facts that are saved beside the options; a new one needs a line here.
+FACTS: Mapping[str, Any] = {
     "share": "900:0-10,400-500",
     "portion": "40/900",
-    "task": "classification",
-    "positive": "0",
-    "budget_seconds": 777.0,
-    "max_evaluations": 7,
-    "scoring": "balanced_accuracy",
-    "constraints": (LIMIT, GAP, "latency_us <= 900 * baseline"),
-    "starts": (START,),
-    "theta_solver": "trust-region",
-    "z_solver": "genetic",
-    "strategy": "joint",
-    "executor": "inline",
-    "workers": 3,
     "default_workers": True,
-    "cv": 3,
-    "test_size": 0.25,
-    "certify": 0.9,
-    "certify_fraction": 0.3,
     "looks": Path("looks.json"),
-    "group_thresholds": True,
-    "on_infeasible": "closest",
-    "evaluation_seconds": 55.5,
-    "memory_bytes": 2_000_000_000,
-    "min_fidelity": 0.5,
-    "seed": 11,
     "title": "mine",
     "source": "somewhere.csv",
 }
@@ -83,12 +46,18 @@ OF_A_SESSION: Mapping[str, Any] = {
     "resumed": True,
     "seconds_used": 3.0,
     "changes_allowed": True,
-    "observers": (Watcher(),),
+    "callbacks": (Watcher(),),
     "interrupts": Deferral(enabled=False),
     "server": EarlyServer.__new__(EarlyServer),
     "begun": 1.0,
 }
-ELSEWHERE = {"grammar", "folder", "extra_plugins"}
+ELSEWHERE = {"grammar", "work_dir", "extra_plugins"}
+# All that comes back from a folder, with a value that is not its default.
+KEPT: Mapping[str, Any] = {
+    option.name: other_value(option)
+    for option in OPTIONS
+    if option.name not in {*OF_A_SESSION, *ELSEWHERE}
+} | dict(FACTS)
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "certify": {"constraints": (LIMIT,)},
     "group_thresholds": {"constraints": (GAP,)},
@@ -112,7 +81,7 @@ def written(config: RunConfig, rows: Any, folder: Path) -> RunFolder:
     """The folder with `run.json` as a run of these settings writes it."""
     place = RunFolder(folder)
     folder.mkdir(exist_ok=True)
-    write_settings(place, prepare(replace(config, folder=folder), *rows), (), state="stopped")
+    write_settings(place, prepare(replace(config, work_dir=folder), *rows), (), state="stopped")
     return place
 
 
@@ -121,7 +90,7 @@ def default_of(name: str) -> Any:
     return None if one.default is MISSING else one.default
 
 
-def test_every_setting_has_its_line_here() -> None:
+def test_every_setting_that_is_no_option_has_its_line_here() -> None:
     assert {*KEPT, *OF_A_SESSION, *ELSEWHERE} == {field.name for field in fields(RunConfig)}
     for name, value in {**KEPT, **OF_A_SESSION}.items():
         assert value != default_of(name), name
@@ -135,7 +104,7 @@ def test_a_setting_comes_back_as_it_was_given(name: str, rows: Any, tmp_path: Pa
     assert type(getattr(back, name)) is type(KEPT[name])
     others = {other: default_of(other) for other in KEPT if other not in given}
     if name != "max_evaluations":
-        others["budget_seconds"] = KEPT["budget_seconds"] if name == "budget_seconds" else 60.0
+        others["time_budget"] = KEPT["time_budget"] if name == "time_budget" else 60.0
     assert {other: getattr(back, other) for other in others} == others
 
 
@@ -153,19 +122,24 @@ def test_what_is_of_one_session_is_not_written_and_the_grammar_is_the_copy(
     folder = written(config, rows, tmp_path / "run")
     said = json.loads(folder.settings.read_text())["request"]
     assert set(said) == {*KEPT, "extra_plugins", "only_python"} - {"starts"}
-    assert said["budget_seconds"] == 63.0, "what earlier sessions had belongs to it"
+    assert said["time_budget"] == 63.0, "what earlier sessions had belongs to it"
     back = read_request(folder, {})
-    assert (back.resumed, back.folder, back.grammar) == (True, folder.path, folder.grammar)
-    assert (back.seconds_used, back.changes_allowed, back.observers) == (0.0, False, ())
+    assert (back.resumed, back.work_dir, back.grammar) == (True, folder.path, folder.grammar)
+    assert (back.seconds_used, back.changes_allowed, back.callbacks) == (0.0, False, ())
     assert back.begun != 1.0
     assert back.origin == RunConfig().origin
 
 
 def test_numbers_of_numpy_come_back_as_numbers(rows: Any, tmp_path: Path) -> None:
     """JSON knows none of them, and a text is no limit of memory."""
-    kinds = {"cv": np.int64, "workers": np.int32, "memory_bytes": np.int64, "seed": np.uint32}
+    kinds = {
+        "cv": np.int64,
+        "n_jobs": np.int32,
+        "memory_limit": np.int64,
+        "random_state": np.uint32,
+    }
     kinds |= {"max_evaluations": np.int16, "default_workers": np.bool_}
-    kinds |= {"test_size": np.float64, "evaluation_seconds": np.float32}
+    kinds |= {"test_size": np.float64, "eval_time_limit": np.float32}
     given = {name: kind(KEPT[name]) for name, kind in kinds.items()}
     back = read_request(written(RunConfig("tiny", **given), rows, tmp_path / "run"), {})
     assert {name: getattr(back, name) for name in kinds} == {name: KEPT[name] for name in kinds}
@@ -189,67 +163,61 @@ def test_what_only_python_can_give_is_named(rows: Any, tmp_path: Path) -> None:
             read_request(folder, {})
 
 
+def rewritten(folder: RunFolder, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads(folder.settings.read_text())
+    change(content["request"])
+    folder.settings.write_text(json.dumps(content))
+
+
+def test_a_folder_with_the_keys_of_an_older_version_is_read(rows: Any, tmp_path: Path) -> None:
+    folder = written(RunConfig(grammar="tiny", **KEPT), rows, tmp_path / "run")
+    renamed = {option.formerly: option.name for option in OPTIONS if option.formerly is not None}
+    assert {"budget_seconds", "evaluation_seconds", "memory_bytes"} <= set(renamed)
+
+    def to_older(request: dict[str, Any]) -> None:
+        for formerly, name in renamed.items():
+            request[formerly] = request.pop(name)
+
+    rewritten(folder, to_older)
+    back = read_request(folder, {})
+    assert {name: getattr(back, name) for name in KEPT} == dict(KEPT)
+
+
+def test_a_value_of_another_kind_is_damage_told_in_one_line(rows: Any, tmp_path: Path) -> None:
+    folder = written(RunConfig(grammar="tiny"), rows, tmp_path / "run")
+    whole = folder.settings.read_text()
+    for option in OPTIONS:
+        if option.is_saved:
+            folder.settings.write_text(whole)
+            rewritten(folder, lambda request, name=option.name: request.update({name: {"a": 1}}))
+            with pytest.raises(StoreError, match=f"damaged: 'request.{option.name}' is") as told:
+                read_request(folder, {})
+            assert "\n" not in str(told.value)
+
+
 # --- from Python ---------------------------------------------------------------------------------
 
 
-SAME = (
-    "grammar",
-    "scoring",
-    "positive",
-    "starts",
-    "theta_solver",
-    "z_solver",
-    "strategy",
-    "cv",
-    "certify",
-)
-SAME += ("group_thresholds", "on_infeasible", "executor", "min_fidelity", "max_evaluations")
-NAMED = {
-    "time_budget": "budget_seconds",
-    "eval_time_limit": "evaluation_seconds",
-    "memory_limit": "memory_bytes",
-    "random_state": "seed",
-    "n_jobs": "workers",
-}
-
-
 def parameters(folder: Path) -> dict[str, Any]:
-    """All parameters of an estimator, none as it is by default."""
-    known = {**KEPT, "grammar": "tiny"}
-    given = {name: known[name] for name in SAME}
-    given |= {parameter: known[setting] for parameter, setting in NAMED.items()}
-    given |= {"constraints": (LIMIT, GAP), "callbacks": (Watcher(),), "work_dir": folder}
-    return given | {"warm_start": True}
+    """Return all parameters of an estimator, none as it is by default."""
+    given = {option.name: other_value(option) for option in options_of(PipelineOptions)}
+    return given | {"constraints": (LIMIT, GAP), "work_dir": folder, "warm_start": True}
 
 
-@pytest.mark.parametrize("kind", [AutoMLClassifier, AutoMLRegressor])
 def test_every_parameter_of_an_estimator_reaches_the_run_and_its_folder(
-    kind: type[Any], rows: Any, tmp_path: Path
+    rows: Any, tmp_path: Path
 ) -> None:
-    given, defaults = parameters(tmp_path / "run"), kind().get_params()
-    assert set(given) == set(defaults)
-    for name, value in given.items():
-        assert value != defaults[name], name
-    search = clone(kind(**given))
-    assert {name: str(value) for name, value in search.get_params().items()} == {
-        name: str(value) for name, value in given.items()
-    }
+    given = parameters(tmp_path / "run")
+    search = clone(AutoMLClassifier(**given))
     config = search._config(1.0)
-    back = config
-    if kind is AutoMLClassifier:
-        back = read_request(written(config, rows, tmp_path / "run"), {})
+    back = read_request(written(config, rows, tmp_path / "run"), {})
+    saved = {option.name for option in options_of(PipelineOptions)} - {"grammar", "callbacks"}
     for each in (config, back):
-        shown = {name: getattr(each, name) for name in SAME if name != "grammar"}
-        assert shown == {name: given[name] for name in shown}
-        shown = {name: getattr(each, setting) for name, setting in NAMED.items()}
-        assert shown == {name: given[name] for name in NAMED}
-        assert each.constraints == (LIMIT, GAP)
-        assert each.default_workers is False
-        assert each.folder == tmp_path / "run"
-        assert each.task == search._task
+        assert {name: getattr(each, name) for name in saved} == {n: given[n] for n in saved}
+        assert (each.task, each.default_workers) == ("classification", False)
     assert config.grammar == "tiny"
-    assert config.observers == tuple(search.callbacks)
-    assert kind()._config(1.0).default_workers is True
+    assert config.callbacks == tuple(search.callbacks)
+    assert AutoMLClassifier()._config(1.0).default_workers is True
 
 
 def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path) -> None:
@@ -265,78 +233,12 @@ def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path
     assert again.get_params() == first.get_params() | more
 
 
-def test_every_argument_of_minimize_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("theta_solver", "z_solver", "strategy", "executor", "min_fidelity", "on_infeasible")
-    given = {name: KEPT[name] for name in (*names, "max_evaluations")}
-    given |= {parameter: KEPT[setting] for parameter, setting in NAMED.items()}
-    caught: list[RunConfig] = []
-
-    def catch(config: RunConfig, *_: object) -> None:
-        caught.append(config)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(api, "run_black_box", catch)
-    space = SearchSpace((), (Parameter("x", 0.0, 1.0),))
-    known = set(api.minimize.__kwdefaults__) - {"limits", "cheap", "callbacks"}
-    assert set(given) == known
-    watcher = Watcher()
-    with pytest.raises(KeyboardInterrupt):
-        api.minimize(lambda values: values["x"], space, callbacks=[watcher], **given)
-    (config,) = caught
-    assert {name: getattr(config, NAMED.get(name, name)) for name in given} == given
-    assert config.observers == (watcher,)
-
-
 # --- from the command line -----------------------------------------------------------------------
 
 
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "target": ("--target", "target"),
-    "task": ("--task", "classification"),
-    "grammar": ("--grammar", "tiny"),
-    "max_depth": ("--max-depth", "2"),
-    "starts": ("--start", START),
-    "budget": ("--budget", "777s"),
-    "max_evaluations": ("--max-evaluations", "7"),
-    "constraints": (
-        "--constraint",
-        LIMIT,
-        "--constraint",
-        GAP,
-        "--constraint",
-        "latency_us <= 900 * baseline",
-    ),
-    "sensitive": ("--sensitive", "region"),
-    "certify": ("--certify", "0.9"),
-    "certify_fraction": ("--certify-fraction", "0.3"),
-    "group_thresholds": ("--group-thresholds",),
-    "on_infeasible": ("--on-infeasible", "closest"),
-    "metric": ("--metric", "balanced_accuracy"),
-    "theta_solver": ("--theta-solver", "trust-region"),
-    "z_solver": ("--z-solver", "genetic"),
-    "strategy": ("--strategy", "joint"),
-    "executor": ("--executor", "inline"),
-    "workers": ("--workers", "3"),
-    "cv": ("--cv", "3"),
-    "test_size": ("--test-size", "0.25"),
-    "eval_timeout": ("--eval-timeout", "55.5s"),
-    "memory": ("--memory", "2GB"),
-    "min_fidelity": ("--min-fidelity", "0.5"),
-    "positive": ("--positive", "0"),
-    "seed": ("--seed", "11"),
-    "out": ("--out", "run"),
-    "as_json": ("--json",),
-    "quiet": ("--quiet",),
-    "verbose": ("--verbose",),
-}
-# What the command line has another name for, or says by itself.
-CALLED = {
-    "budget_seconds": "budget",
-    "scoring": "metric",
-    "evaluation_seconds": "eval_timeout",
-    "memory_bytes": "memory",
-}
-BY_ITSELF = {"default_workers": False, "title": "people", "looks": None}
+# The facts that the command line says by itself.
+BY_ITSELF = {"default_workers": False, "title": "people", "looks": None, "share": None}
+BY_ITSELF |= {"portion": None}
 
 
 def run_program(*words: str) -> int:
@@ -356,22 +258,14 @@ def people(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Path) -> None:
-    assert {param.name for param in fit.command.params} == {*OPTIONS, "data"}
-    words = OPTIONS | {"max_evaluations": ("--max-evaluations", "1")}
-    assert (
-        run_program("fit", str(people), *(word for given in words.values() for word in given)) == 0
-    )
+    given = {option.name: other_value(option) for option in OPTIONS if option.flag is not None}
+    given |= {"max_evaluations": 1, "work_dir": "run"}
+    words = [word for o in OPTIONS if o.flag is not None for word in words_for(o, given[o.name])]
+    data = (str(people), "--target", "target", "--sensitive", "region")
+    assert run_program("fit", *data, *words, "--json", "--quiet", "--verbose") == 0
     run = RunFolder(people.parent / "run")
     before = json.loads(run.settings.read_text())
-    expected = {
-        **KEPT,
-        **BY_ITSELF,
-        "source": str(people),
-        "share": None,
-        "portion": None,
-        "max_evaluations": 1,
-    }
-    assert set(CALLED) <= set(expected)
+    expected = {**KEPT, **BY_ITSELF, "source": str(people), "max_evaluations": 1}
     back = read_request(run, {})
     assert {name: getattr(back, name) for name in KEPT} == expected
     assert before["settings"]["sensitive"] == ["region"]
@@ -380,31 +274,31 @@ def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Pa
     differing = {
         name for name in after["request"] if after["request"][name] != before["request"][name]
     }
-    assert differing == {"max_evaluations", "budget_seconds"}
+    assert differing == {"max_evaluations", "time_budget"}
     assert after["settings"]["starts"] == before["settings"]["starts"]
 
 
 def test_every_option_of_resume_is_taken(people: Path) -> None:
     given = {
-        "budget": ("--budget", "400s"),
+        "time_budget": ("--budget", "400s"),
         "max_evaluations": ("--max-evaluations", "2"),
         "constraints": ("--constraint", "columns <= 19"),
         "grammar": ("--grammar", "tiny"),
         "allow_changed": ("--allow-changed",),
-        "workers": ("--workers", "2"),
+        "n_jobs": ("--workers", "2"),
         "executor": ("--executor", "local"),
         "on_infeasible": ("--on-infeasible", "closest"),
         "as_json": ("--json",),
         "quiet": ("--quiet",),
         "verbose": ("--verbose",),
     }
-    assert {param.name for param in resume.command.params} == {*given, "run", "data"}
+    assert {param.name for param in resume.params} == {*given, "run", "data"}
     plain = ("--target", "target", "--executor", "inline", "--max-evaluations", "1", "--out", "run")
     assert run_program("fit", str(people), "--grammar", "tiny", *plain, "-q") == 0
     assert run_program("resume", "run", *(word for words in given.values() for word in words)) == 0
     back = read_request(RunFolder(people.parent / "run"), {})
-    assert (back.constraints, back.workers) == (("columns <= 19",), 2)
+    assert (back.constraints, back.n_jobs) == (("columns <= 19",), 2)
     assert (back.executor, back.max_evaluations) == ("local", 2)
     assert (back.default_workers, back.on_infeasible) == (False, "closest")
-    assert back.budget_seconds is not None
-    assert 400.0 <= back.budget_seconds <= 500.0
+    assert back.time_budget is not None
+    assert 400.0 <= back.time_budget <= 500.0

@@ -25,17 +25,17 @@ class Watching:
         ({"executor": 3}, "executor must be a text such as 'local', not 3"),
         ({"grammar": 5}, "grammar must be a text or a path, not 5"),
         ({"starts": (3,)}, "a start must be a text or a path, not 3"),
-        ({"budget_seconds": "10m"}, "the budget must be a number of seconds, not '10m'"),
-        ({"budget_seconds": True}, "the budget must be a number of seconds, not True"),
-        ({"evaluation_seconds": "3s"}, "must be a number of seconds, not '3s'"),
-        ({"memory_bytes": "2GB"}, "the memory limit must be a number of bytes, not '2GB'"),
-        ({"memory_bytes": 10**20}, r"limit of 1e\+20 bytes is more than a machine can address"),
-        ({"budget_seconds": float("inf")}, "the budget must be a number of seconds, not inf"),
+        ({"time_budget": "10m"}, "the budget must be a number of seconds, not '10m'"),
+        ({"time_budget": True}, "the budget must be a number of seconds, not True"),
+        ({"eval_time_limit": "3s"}, "must be a number of seconds, not '3s'"),
+        ({"memory_limit": "2GB"}, "the memory limit must be a number of bytes, not '2GB'"),
+        ({"memory_limit": 10**20}, r"limit of 1e\+20 bytes is more than a machine can address"),
+        ({"time_budget": float("inf")}, "the budget must be a number of seconds, not inf"),
         ({"max_evaluations": "many"}, "must be a whole number of at least 1, not 'many'"),
         ({"max_evaluations": float("inf")}, "must be a whole number of at least 1, not inf"),
         ({"min_fidelity": "half"}, "the least fidelity must be a number, not 'half'"),
         ({"certify": "yes"}, "the confidence of a certificate must be a number, not 'yes'"),
-        ({"seed": "a"}, "the seed must be a whole number of at least 0, not 'a'"),
+        ({"random_state": "a"}, "the seed must be a whole number of at least 0, not 'a'"),
     ],
 )
 def test_a_setting_of_a_wrong_kind_is_explained(wrong: dict[str, Any], says: str) -> None:
@@ -45,7 +45,7 @@ def test_a_setting_of_a_wrong_kind_is_explained(wrong: dict[str, Any], says: str
 
 def test_numbers_of_numpy_are_numbers() -> None:
     config = RunConfig(
-        budget_seconds=np.float32(3), max_evaluations=np.int64(4), memory_bytes=np.int64(10**9)
+        time_budget=np.float32(3), max_evaluations=np.int64(4), memory_limit=np.int64(10**9)
     )
     assert config.seconds == 3.0
     assert count_workers(np.int64(2)) == 2

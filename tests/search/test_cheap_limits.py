@@ -95,7 +95,11 @@ def test_the_function_of_a_point_gives_what_an_evaluation_measures(strategy: str
 def test_a_cheap_function_without_a_limit_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="wieght"):
         minimize(
-            objective, SPACE, limits=["weight <= 6"], max_evaluations=2, cheap={"wieght": weight}
+            objective,
+            SPACE,
+            constraints=["weight <= 6"],
+            max_evaluations=2,
+            cheap={"wieght": weight},
         )
 
 
@@ -103,7 +107,7 @@ def test_ctpe_makes_use_of_it() -> None:
     result = minimize(
         objective,
         SPACE,
-        limits=["weight <= 6"],
+        constraints=["weight <= 6"],
         max_evaluations=40,
         theta_solver="ctpe",
         strategy="joint",
@@ -137,7 +141,7 @@ def test_a_cheap_function_that_fails_at_once_is_named() -> None:
         minimize(
             objective,
             SPACE,
-            limits=["weight <= 6"],
+            constraints=["weight <= 6"],
             max_evaluations=2,
             cheap={"weight": lambda values: values["no such thing"]},
         )
@@ -154,7 +158,7 @@ def test_a_cheap_function_that_fails_now_and_then_costs_no_solver_its_place(
     minimize(
         objective,
         SPACE,
-        limits=["weight <= 6"],
+        constraints=["weight <= 6"],
         max_evaluations=30,
         theta_solver="ctpe",
         cheap={"weight": moody},
@@ -181,7 +185,7 @@ def test_what_a_cheap_limit_excludes_is_neither_evaluated_nor_counted(
     result = minimize(
         measured,
         SPACE,
-        limits=["heavy <= 6"],
+        constraints=["heavy <= 6"],
         max_evaluations=30,
         theta_solver=theta_solver,
         z_solver="random",
@@ -224,7 +228,7 @@ def test_every_solver_goes_on_where_a_cheap_limit_excludes_most(
     result = minimize(
         lambda v: {"loss": v["x"] + v["y"], "dear": dear(v), "sum": v["x"] + v["y"]},
         space,
-        limits=["dear <= 1", "sum >= 0.3"],
+        constraints=["dear <= 1", "sum >= 0.3"],
         max_evaluations=24,
         cheap={"dear": dear},
         random_state=0,
@@ -242,7 +246,7 @@ def test_a_space_that_is_excluded_altogether_ends_with_the_limit(strategy: str) 
         minimize(
             objective,
             SPACE,
-            limits=["weight <= -1"],
+            constraints=["weight <= -1"],
             max_evaluations=30,
             theta_solver="random",
             z_solver="random",

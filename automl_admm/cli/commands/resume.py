@@ -1,10 +1,12 @@
-"""`automl-admm resume`: go on with a run that was interrupted, killed, or was to have more time."""
+"""`automl-admm resume`: go on with a run that was interrupted or killed, or needs more time."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -12,6 +14,7 @@ import click
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
+from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
 from automl_admm.data.row_portions import Portion, read_portion
@@ -22,19 +25,25 @@ from automl_admm.data.tables import read_table
 from automl_admm.data.timed_reading import read_again
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
+from automl_admm.runs.options import Option
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.session import seconds_used
-from automl_admm.runs.validation import ON_INFEASIBLE
 from automl_admm.store.run_folder import RunFolder
 
-# What a run that was killed just before its end is given, to fit the best of what it knows.
+# Seconds for a run that was killed just before its end, to fit its best pipeline.
 CLOSING_SECONDS = 10.0
-# Those that never leave this machine.
+# Executors that never leave this machine.
 OWN_EXECUTORS = ("local", "inline")
 
 
+# Options that a plus makes larger than before.
+GROWING: Mapping[str, click.ParamType] = MappingProxyType(  # type: ignore[type-arg]
+    {"time_budget": DURATION, "max_evaluations": click.IntRange(1)}
+)
+
+
 class Extension(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
-    """A quantity, or one more than before if it begins with a plus: (number, is_more)."""
+    """A quantity, or with a plus an increase of the earlier one: (number, is_more)."""
 
     def __init__(self, base: click.ParamType) -> None:  # type: ignore[type-arg]
         self.name = base.name
@@ -43,55 +52,35 @@ class Extension(click.ParamType):  # type: ignore[type-arg] # older click cannot
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, bool]:
-        """Read it."""
+        """Read the number, and whether a plus stands before it."""
         if isinstance(value, tuple):
             return value
         text = str(value)
         return self._base.convert(text.removeprefix("+"), param, ctx), text.startswith("+")
 
 
+def _resume_option(option: Option) -> click.Option:
+    if option.name not in GROWING:
+        return run_option(option, at_resume=True)
+    return run_option(option, at_resume=True, type=Extension(GROWING[option.name]))
+
+
+@add_options(*(_resume_option(option) for option in RESUME_OPTIONS))
 @click.command("resume")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--budget",
-    type=Extension(DURATION),
-    metavar="TIME",
-    help="How long it may take from now on, such as 10m; +10m is that on top of what was left. "
-    "[default: what was left]",
-)
-@click.option(
-    "--max-evaluations",
-    type=Extension(click.IntRange(1)),
-    metavar="N",
-    help="How many evaluations it may have in all; +N is that many more than it was to have.",
-)
-@click.option(
-    "--constraint", "constraints", multiple=True, metavar="TEXT", help="Other limits than before."
-)
-@click.option("--grammar", metavar="FILE", help="Another grammar than before.")
-@click.option(
     "--allow-changed",
     is_flag=True,
-    help="Go on though the data, the grammar or the limits are not what they were.",
-)
-@click.option(
-    "--workers", type=int, metavar="N", help="Evaluations at a time. [default: as before]"
-)
-@click.option("--executor", metavar="NAME[:k=v,…]", help="Where evaluations run.")
-@click.option(
-    "--on-infeasible",
-    type=click.Choice(ON_INFEASIBLE),
-    help="Exit with 5 or 6 where the limits do not hold or are not proven, or with 0. "
-    "[default: as before]",
+    help="Go on although the data, the grammar or the limits changed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(run: Path, data: Path | None, **options: Any) -> int:
-    """Go on with the run in the folder RUN; nothing that it has evaluated is evaluated again.
+    """Go on with the run in the folder RUN; nothing is evaluated twice.
 
-    The data are read from where they were, unless DATA is given.
+    The data are read from their earlier place, unless you give DATA.
     """
     folder = RunFolder(run)
     progress = ProgressDisplay(
@@ -108,7 +97,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         source=loaded.source,
         share=_text(loaded.share),
         portion=_text(loaded.portion),
-        observers=(progress,),
+        callbacks=(progress,),
         interrupts=Deferral(enabled=True),
         begun=begun,
     )
@@ -118,7 +107,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
 
 
 def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:
-    """Raise where only the folder says what to connect to: it may be another's."""
+    """Raise if only the folder names the machine to connect to: the folder may be another's."""
     name, _, given = config.executor.partition(":")
     if given and name not in OWN_EXECUTORS:
         again = shlex.join(["--executor", config.executor])
@@ -130,26 +119,26 @@ def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The settings that are others now; a limit or a grammar that is said anew may be the same."""
-    names = ("workers", "executor", "grammar", "constraints", "on_infeasible")
+    """Return the settings that the user gave; those that grow depend on the sessions before."""
+    names = [option.name for option in RESUME_OPTIONS if option.name not in GROWING]
     changed = {name: options[name] for name in names if options[name]}
-    changed |= {"default_workers": False} if options["workers"] else {}
+    changed |= {"default_workers": False} if options["n_jobs"] else {}
     return changed | {"changes_allowed": options["allow_changed"]}
 
 
 def _extended(config: RunConfig, folder: RunFolder, options: dict[str, Any]) -> RunConfig:
-    """The settings with the time and the evaluations that this session has."""
+    """Return the settings with the time and the evaluations of this session."""
     used = seconds_used(folder)
-    seconds = _seconds(config.budget_seconds, used, options["budget"])
+    seconds = _seconds(config.time_budget, used, options["time_budget"])
     evaluations = _evaluations(config.max_evaluations, options["max_evaluations"])
-    more = options["budget"] is not None or options["max_evaluations"] is not None
+    more = options["time_budget"] is not None or options["max_evaluations"] is not None
     ended = folder.read(folder.settings).get("result", {}).get("stopped_by")
     if ended not in (None, StopReason.INTERRUPT, StopReason.TERMINATION) and not more:
         raise ConfigurationError(
             f"the run in '{folder.path}' is finished ({ended}).",
             hint="Give it more: --budget +10m, or --max-evaluations +100.",
         )
-    return replace(config, budget_seconds=seconds, max_evaluations=evaluations, seconds_used=used)
+    return replace(config, time_budget=seconds, max_evaluations=evaluations, seconds_used=used)
 
 
 def _seconds(budget: float | None, used: float, given: tuple[float, bool] | None) -> float | None:

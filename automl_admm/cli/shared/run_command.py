@@ -33,6 +33,7 @@ from automl_admm.runs.finish.demands import (
 )
 from automl_admm.runs.finish.no_success import is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.options import FLAGS
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.store.network_fs import network_notice
@@ -129,11 +130,11 @@ def conduct(
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:
-        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line(FLAGS)}", err=True)
         return INTERRUPTED
     demand_evaluated(outcome)
     if outcome.fallback is not None:
-        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line()}", err=True)
+        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line(FLAGS)}", err=True)
     if demands:
         _demand(outcome)
     return INTERRUPTED if is_interrupted(outcome.result) else 0
@@ -169,7 +170,7 @@ def _run(prepared: Preparation) -> PipelineResult:
     try:
         return run_pipelines(prepared)
     except KeyboardInterrupt:
-        folder, place = prepared.config.folder, prepared.config.place
+        folder, place = prepared.config.work_dir, prepared.config.place
         if place is not None and (place / "run.json").exists():
             say(f"go on with: {resume_command(str(folder))}", err=True)
         raise

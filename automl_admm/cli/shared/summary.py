@@ -55,7 +55,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "seconds": round(result.seconds, 2),
         "time": _time(outcome),
         "work": {account: round(spent, 3) for account, spent in result.work.items()},
-        "folder": None if prepared.config.folder is None else str(prepared.config.folder),
+        "folder": None if prepared.config.work_dir is None else str(prepared.config.work_dir),
     }
 
 

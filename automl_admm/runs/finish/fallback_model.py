@@ -69,7 +69,7 @@ def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
     """
     folder = scratch / "fallback"
     folder.mkdir(exist_ok=True)
-    found = prepared.work.fall_back(None, prepared.config.seed, folder)
+    found = prepared.work.fall_back(None, prepared.config.random_state, folder)
     # No executor gave it a number, and nobody waits for it.
     done = Finished(0, Status.SUCCESS, found, folder=folder)
     return _fallback(prepared, prepared.problem, done, None)
@@ -93,8 +93,8 @@ def _task(prepared: Preparation, candidate: Candidate | None, dispatch: Dispatch
     arguments = {"candidate": candidate, "seed": problem.seed_of(key)}
     left = (config.deadline or 0.0) - time.monotonic()
     seconds = max(SHARE_OF_TIME * left, LEAST_SECONDS)
-    if config.evaluation_seconds is not None and candidate is not None:
-        seconds = min(seconds, config.evaluation_seconds)
+    if config.eval_time_limit is not None and candidate is not None:
+        seconds = min(seconds, config.eval_time_limit)
     return dispatch.make(TaskKind.FALL_BACK, arguments, seconds, keep=True)
 
 

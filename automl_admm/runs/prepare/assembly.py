@@ -186,7 +186,7 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
     setting = ExecutorSetting(
-        config.workers, config.memory_bytes, scratch, config.default_workers, config.server
+        config.n_jobs, config.memory_limit, scratch, config.default_workers, config.server
     )
     options, title = build_options(name, record.options, given), plugins.executors.title(name)
     executor: Executor = make(title, record.factory, work, setting, options)

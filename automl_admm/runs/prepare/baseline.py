@@ -82,7 +82,7 @@ def _limit(config: RunConfig) -> float:
 
     Only a limit that the user set is one.
     """
-    if config.deadline is None or config.evaluation_seconds is not None:
+    if config.deadline is None or config.eval_time_limit is not None:
         return config.limit_of_one
     return max(SHARE_OF_TIME * (config.deadline - time.monotonic()), config.limit_of_one)
 

@@ -111,7 +111,7 @@ class Preparation:
             limits=self.aims,
             cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
             lowest_fidelity=config.min_fidelity,
-            seed=config.seed,
+            seed=config.random_state,
             evaluations=config.max_evaluations,
             text=pipelines.text,
         )
@@ -142,7 +142,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     constraints = meet_data(constraints, trial_rows(whole))
     aside = _plan_aside(constraints, whole, config)
     fraction = config.test_size if aside is None else aside.fraction
-    searched, set_aside = _parted(whole, task, constraints, fraction, config.seed)
+    searched, set_aside = _parted(whole, task, constraints, fraction, config.random_state)
     classes = 0 if whole.classes is None else len(whole.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
     held_out = whole.part(set_aside) if len(set_aside) else None
@@ -198,12 +198,14 @@ def _work(
     return PipelineWork(
         space=grammar.pipelines,
         table=table,
-        splits=make_splits(table.y, task, config.cv, config.seed, _groups_of(constraints, table)),
+        splits=make_splits(
+            table.y, task, config.cv, config.random_state, _groups_of(constraints, table)
+        ),
         metric=metric,
         context=BuildContext(task, numeric, categorical),
         load_components=partial(_load_components, task, config.extra_plugins),
         constraints=constraints,
-        persist=config.folder is not None,
+        persist=config.work_dir is not None,
     )
 
 
@@ -262,7 +264,7 @@ def _question(
     """
     assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
     rows, data = fingerprint(work.held_out), fingerprint_data(whole)
-    run = run_of(fingerprint(work.table), config.seed)
+    run = run_of(fingerprint(work.table), config.random_state)
     is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
     way = "" if is_timed else way_of(config, data, rows, run, *asked)
     ledger = config.looks or default_ledger()

@@ -1,4 +1,4 @@
-"""What is not as it was when a run is to go on: the data, the grammar, the limits, the metric."""
+"""Changes between a saved run and its resumption: in the data, the grammar, limits, the metric."""
 
 from __future__ import annotations
 
@@ -16,24 +16,31 @@ from automl_admm.core.problem import Evaluation, Limit
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.grammar.text.matcher import parse
+from automl_admm.runs.options import OPTIONS
 
 SHOWN_CHARACTERS = 60
 STARTS = 10
-# The settings that what is measured hangs on.
-MEASURED = (
-    *("task", "metric", "target", "positive", "sensitive"),
-    *("folds", "test_size", "certify", "group_thresholds"),
+# Keys of `settings` whose values are compared in a way of their own.
+APART = frozenset({"grammar_text", "limits"})
+# The options on which the measurements depend, by their key in `settings`. Older versions did not
+# write every key; a missing option had its default.
+DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {
+        option.compared_as: option.default
+        for option in OPTIONS
+        if option.compared_as is not None and option.compared_as not in APART
+    }
 )
-# What runs of older versions do not say, and how it was.
-ADDED: Mapping[str, Any] = MappingProxyType({"group_thresholds": False, "positive": None})
+# The target and the sensitive columns are chosen with the data.
+MEASURED = ("target", "sensitive", *DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed, in a line each, and what that does to the evaluations made before.
+    """The changes, a line each, and their effect on the evaluations made before.
 
-    Where the `space` is another one they have to be read anew from their texts; where they are
-    `void` they were measured on other rows, or something else was measured.
+    If the `space` changed, the evaluations have to be read anew from their texts. They are `void`
+    if they were measured on other rows, or if another quantity was measured.
     """
 
     lines: tuple[str, ...] = ()
@@ -42,9 +49,9 @@ class Changes:
 
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
-    """Compare two contents of `run.json`: that of the run, and what it would be now."""
+    """Compare the `run.json` of a run with the content that it would have now."""
     data = _data(before["data"], now["data"])
-    was, is_now = ({**ADDED, **side["settings"]} for side in (before, now))
+    was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
         f"{name}: {_shown(was.get(name))} → {_shown(is_now.get(name))}"
         for name in MEASURED
@@ -82,7 +89,7 @@ def _limit(item: Mapping[str, Any]) -> str:
 
 
 def _grammar(was: str, now: str) -> str:
-    """The first line that differs; none does where only the components themselves have changed."""
+    """Name the first line that differs; none does if only the components themselves changed."""
     pairs = zip_longest(was.splitlines(), now.splitlines(), fillvalue="")
     for number, (old, new) in enumerate(pairs, start=1):
         if old != new:
@@ -96,7 +103,7 @@ def _shown(value: object) -> str:
 
 
 def refuse(changes: Changes, folder: Path) -> StoreError:
-    """The error that says what has changed."""
+    """Return the error that lists the changes."""
     return StoreError(
         f"the run in '{folder}' was begun with something else ({'; '.join(changes.lines)}).",
         hint=Remedy(
@@ -108,7 +115,7 @@ def refuse(changes: Changes, folder: Path) -> StoreError:
 
 
 def read_anew(evaluations: Iterable[Evaluation], space: PipelineSpace) -> list[Evaluation]:
-    """The evaluations whose pipelines are in another space too, with their candidates there."""
+    """Return the evaluations of pipelines that the new space holds, as its candidates."""
     found = []
     for evaluation in evaluations:
         candidate = _parsed(evaluation, space)
@@ -126,8 +133,8 @@ def _parsed(evaluation: Evaluation, space: PipelineSpace) -> Candidate | None:
 
 
 def best_texts(evaluations: Sequence[Evaluation], space: PipelineSpace) -> tuple[Candidate, ...]:
-    """Where to begin when everything has to be evaluated again: the best of what was known."""
-    # Their limits were others, so the loss alone counts.
+    """Return the best known pipelines, to begin at if everything has to be evaluated again."""
+    # The limits were different ones, so the loss alone counts.
     bare = [replace(evaluation, constraints=()) for evaluation in evaluations]
     parsed = (_parsed(evaluation, space) for evaluation in rank(bare, ()))
     found = [candidate for candidate in parsed if candidate is not None]
@@ -135,5 +142,5 @@ def best_texts(evaluations: Sequence[Evaluation], space: PipelineSpace) -> tuple
 
 
 def hash_space(space: SearchSpace) -> str:
-    """A hash that two spaces share if a selection and its parameters mean the same in both."""
+    """Return a hash that two spaces share if their selections and parameters mean the same."""
     return hashlib.sha256(repr((space.decisions, space.parameters)).encode()).hexdigest()

@@ -10,6 +10,7 @@ from typing import Any
 from automl_admm.core.run import RunResult
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, versions
 from automl_admm.runs.saved_request import describe_request
@@ -72,7 +73,13 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
 
 def _settings(prepared: Preparation) -> dict[str, Any]:
     config, classes = prepared.config, prepared.work.table.classes
-    return {
+    compared = {
+        option.compared_as: getattr(config, option.name)
+        for option in OPTIONS
+        if option.compared_as is not None
+    }
+    # The metric and others that the data decide by default stand here as they were resolved.
+    return compared | {
         "grammar": str(config.grammar),
         "grammar_text": prepared.grammar.text,
         "space_sha256": hash_space(prepared.grammar.pipelines.space),
@@ -88,16 +95,13 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "z_solver": config.z_solver,
         "strategy": config.strategy,
         "executor": config.executor,
-        "workers": config.workers,
+        "workers": config.n_jobs,
         "folds": len(prepared.work.splits),
-        "test_size": config.test_size,
-        "certify": config.certify,
-        "group_thresholds": config.group_thresholds,
         # None is the last of the sorted labels, as it was in all runs of older versions.
         "positive": str(positive_of(classes)) if is_turned(classes) else None,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),
-        "seed": config.seed,
+        "seed": config.random_state,
     }
 
 

@@ -60,7 +60,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         with temporary_folder("automl-admm-") as scratch:
             yield Session(prepared, MemoryStore(), scratch)
         return
-    folder = RunFolder(place) if config.resumed else create_folder(place, config.folder)
+    folder = RunFolder(place) if config.resumed else create_folder(place, config.work_dir)
     before = folder.read(folder.settings) if config.resumed else None
     earlier = () if before is None else _stretches(before, folder)
     store = SqliteStore(folder.store, create=before is None, write=before is not None)
@@ -111,7 +111,7 @@ def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -
     """What is asked for now and was not before; raises if that is not allowed."""
     changes = find_changes(before, describe_run(prepared))
     if changes.lines and not prepared.config.changes_allowed:
-        raise refuse(changes, prepared.config.folder or folder.path)
+        raise refuse(changes, prepared.config.work_dir or folder.path)
     return changes
 
 

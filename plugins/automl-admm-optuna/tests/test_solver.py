@@ -69,7 +69,7 @@ def test_the_gaussian_process_searches_a_whole_space_with_a_limit() -> None:
     result = minimize(
         measured,
         SearchSpace((Choice("wood", ("oak", "ash")),), (Parameter("width", 1, 10),)),
-        limits=["weight <= 4"],
+        constraints=["weight <= 4"],
         strategy="joint",
         theta_solver="optuna-gp:initial=4",
         max_evaluations=9,

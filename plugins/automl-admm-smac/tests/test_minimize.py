@@ -44,7 +44,7 @@ def test_a_run(
     result = minimize(
         loss,
         SPACE,
-        limits=["weight <= 1"],
+        constraints=["weight <= 1"],
         max_evaluations=evaluations,
         theta_solver=solver,
         strategy=strategy,

@@ -110,7 +110,7 @@ def test_a_factory_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) ->
             was_stopped.set()
 
     monkeypatch.setattr(assembly, "SHORT_CALL", 0.2)
-    config = RunConfig(theta_solver="bad", budget_seconds=0.1)
+    config = RunConfig(theta_solver="bad", time_budget=0.1)
     with pytest.raises(PluginError) as error:
         plan_search(config, provided(hangs))
     assert str(error.value) == (

@@ -36,7 +36,7 @@ def run(*limits: Any, **more: Any) -> PipelineResult:
 
 def test_the_bound_is_so_many_times_what_the_first_pipeline_has(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    outcome = run("fpr <= 0.9 * baseline", "recall >= 0.1", folder=folder)
+    outcome = run("fpr <= 0.9 * baseline", "recall >= 0.1", work_dir=folder)
     relative, plain = outcome.result.limits
     first = outcome.result.evaluations[0]
     assert relative.bound == pytest.approx(0.9 * first.constraints[0])
@@ -86,13 +86,13 @@ def test_a_baseline_without_the_time_for_it_is_told(seen: Any) -> None:
     with pytest.raises(
         NoSuccessError, match=r"there was no time to evaluate .*longer time_budget"
     ) as it:
-        run(limit, budget_seconds=5.0, max_evaluations=None, begun=begun, executor="local")
+        run(limit, time_budget=5.0, max_evaluations=None, begun=begun, executor="local")
     assert time.monotonic() - begun < 5.0 + 20.0  # the machine may be busy; waiting was for ever
     seen(it.value)
 
 
 def test_a_baseline_may_take_more_than_any_other_evaluation() -> None:
-    config = RunConfig(budget_seconds=100.0)
+    config = RunConfig(time_budget=100.0)
     assert config.limit_of_one == 12.5
     assert 40.0 < _limit(config) <= 50.0
-    assert _limit(RunConfig(budget_seconds=100.0, evaluation_seconds=3.0)) == 3.0
+    assert _limit(RunConfig(time_budget=100.0, eval_time_limit=3.0)) == 3.0

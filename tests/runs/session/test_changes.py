@@ -13,6 +13,7 @@ from automl_admm.core.problem import Evaluation, Status
 from automl_admm.core.space import Choice
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.options import FLAGS
 from automl_admm.runs.session.changes import best_texts, find_changes, hash_space, read_anew, refuse
 
 BEFORE: dict[str, Any] = {
@@ -80,7 +81,7 @@ def test_each_change_is_told(now: dict[str, Any], line: str, space: bool, void: 
     assert (changes.space, changes.void) == (space, void)
     assert line in str(refuse(changes, Path("run")))
     told = refuse(changes, Path("run"))
-    assert "--allow-changed" in told.on_command_line()
+    assert "--allow-changed" in told.on_command_line(FLAGS)
     assert "fit anew with another work_dir" in str(told)
 
 

@@ -173,7 +173,7 @@ def test_what_a_limit_refuses_does_not_end_the_search() -> None:
     found = minimize(
         loss,
         space,
-        limits=["size <= 1"],
+        constraints=["size <= 1"],
         cheap={"size": size},
         max_evaluations=200,
         theta_solver="tpe",

@@ -85,7 +85,7 @@ def test_a_solver_that_knows_no_limits_searches_where_they_hold(solver: str) -> 
         max_evaluations=60,
         theta_solver=solver,
         strategy="joint",
-        limits=["g <= 0.45"],
+        constraints=["g <= 0.45"],
         random_state=1,
     )
     within = [e for e in found.evaluations if LIMIT.holds(e.constraints[0])]

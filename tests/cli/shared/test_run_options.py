@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from automl_admm.cli.commands.fit import _start
+from automl_admm.cli.shared.run_options import Start
+
+
+def read(text: str) -> str | Path:
+    return Start().convert(text, None, None)
 
 
 def test_a_text_has_a_parenthesis_and_anything_else_is_a_file(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert _start("impute() ridge()") == "impute() ridge()"
-    assert _start("good.txt") == Path("good.txt")
+    assert read("impute() ridge()") == "impute() ridge()"
+    assert read("good.txt") == Path("good.txt")
     long = "impute() " * 100 + "ridge()"
-    assert _start(long) == long
+    assert read(long) == long
 
 
 def test_a_file_is_taken_as_one_whatever_its_name_is(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good (1).txt").write_text("impute() ridge()\n", "utf-8")
-    assert _start("good (1).txt") == Path("good (1).txt")
+    assert read("good (1).txt") == Path("good (1).txt")

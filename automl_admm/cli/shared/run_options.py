@@ -1,0 +1,152 @@
+"""The options of a run on the command line, made from their record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import click
+
+from automl_admm.cli.shared.param_types import DURATION, MEMORY
+from automl_admm.runs.options import OPTIONS, Kind, Option, SearchOptions
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+# Stands for None in a choice that a run can make by itself.
+AUTO = "auto"
+METAVARS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.SECONDS: "TIME",
+        Kind.BYTES: "SIZE",
+        Kind.WHOLE: "N",
+        Kind.SHARE: "SHARE",
+        Kind.PART: "NAME[:k=v,…]",
+        Kind.SCORER: "NAME",
+        Kind.LABEL: "LABEL",
+        Kind.LIMITS: "TEXT",
+        Kind.STARTS: "TEXT|FILE",
+        Kind.FOLDS: "K|SHARE",
+        Kind.FILE: "FILE",
+        Kind.FOLDER: "DIR",
+    }
+)
+
+
+class WholeBytes(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """A size, as a whole number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a size such as 2GB."""
+        return int(MEMORY.convert(value, param, ctx))
+
+
+class Folds(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """A number of folds, or the share of a holdout."""
+
+    name = "folds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | float:
+        """Read a whole number as folds, any other number as a share."""
+        number = float(click.FLOAT.convert(value, param, ctx))
+        return int(number) if number.is_integer() else number
+
+
+class Start(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """The text of a pipeline, or a file with one pipeline a line."""
+
+    name = "start"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """Take a text with a parenthesis as a pipeline, unless a file has that name."""
+        del param, ctx
+        # `Path.is_file` raises where a name is too long for one, as the text of a pipeline may be.
+        is_file = os.path.isfile(value)  # noqa: PTH113
+        return value if "(" in str(value) and not is_file else Path(value)
+
+
+def _type_of(option: Option) -> Any:
+    types: Mapping[Kind, Any] = {
+        Kind.SECONDS: DURATION,
+        Kind.BYTES: WholeBytes(),
+        Kind.WHOLE: int,
+        Kind.SHARE: float,
+        Kind.FLAG: bool,
+        Kind.CHOICE: click.Choice(choices_of(option)),
+        Kind.STARTS: Start(),
+        Kind.FOLDS: Folds(),
+        Kind.FOLDER: click.Path(path_type=Path),
+    }
+    return types.get(option.kind, str)
+
+
+def choices_of(option: Option) -> tuple[str, ...]:
+    """Return the texts that a choice takes: `auto` stands for the default None."""
+    return option.choices if option.default is not None else (AUTO, *option.choices)
+
+
+def run_option(option: Option, *, at_resume: bool = False, **attributes: Any) -> click.Option:
+    """Return the click option of an option of a run; `attributes` replace its own.
+
+    At resume an option that is not given keeps the value of the run, so it has no default.
+    """
+    assert option.flag is not None  # noqa: S101 - the callers choose options that have a flag
+    is_list = option.kind in (Kind.LIMITS, Kind.STARTS)
+    default = None if at_resume or is_list else _default_of(option)
+    made: dict[str, Any] = {
+        "type": _type_of(option),
+        "metavar": option.metavar or METAVARS.get(option.kind),
+        "help": option.resume_help if at_resume else option.help,
+        "is_flag": option.kind is Kind.FLAG,
+        "multiple": is_list,
+        "default": default,
+        "show_default": default is not None and option.kind is not Kind.FLAG,
+    }
+    return click.Option((option.flag, option.name), **made | attributes)
+
+
+def _default_of(option: Option) -> Any:
+    if option.kind is Kind.CHOICE and option.default is None:
+        return AUTO
+    return option.default if option.command_default is None else option.command_default
+
+
+def add_options(*options: click.Option) -> Callable[[click.Command], click.Command]:
+    """Return a decorator that gives a command these options before its own."""
+
+    def add(command: click.Command) -> click.Command:
+        arguments = [one for one in command.params if isinstance(one, click.Argument)]
+        own = [one for one in command.params if one not in arguments]
+        command.params = [*arguments, *options, *own]
+        return command
+
+    return add
+
+
+_SEARCH = frozenset(one.name for one in fields(SearchOptions))
+# The pipelines and limits first, then the time, the solvers and the machine.
+FIT_OPTIONS = tuple(
+    sorted(
+        (option for option in OPTIONS if option.flag is not None),
+        key=lambda option: option.name in _SEARCH,
+    )
+)
+RESUME_OPTIONS = tuple(option for option in FIT_OPTIONS if option.resume_help is not None)
+
+
+def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run as `RunConfig` takes them, from the parsed options of `fit`."""
+    return {option.name: _setting(option, options[option.name]) for option in FIT_OPTIONS}
+
+
+def _setting(option: Option, value: Any) -> Any:
+    """Return None for `auto`, which is a valid text for an option that is no choice."""
+    return None if option.kind is Kind.CHOICE and value == AUTO else value

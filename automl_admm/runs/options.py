@@ -1,0 +1,361 @@
+"""The options of a run: each stands here once, and every door is made from its line.
+
+`RunConfig` inherits the fields; the command line, the parameters of the estimators and of
+`minimize`, the request in `run.json`, the comparison at resume and the table in the documentation
+are derived from `OPTIONS`. To add an option, add a line to the class of the doors that offer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, Field, dataclass, field, fields, replace
+from enum import Enum, auto
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from automl_admm.grammar.check.recursion import DEPTH
+from automl_admm.plugins.records import TASKS, Constraint, LearningTask
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# The key of an option in the metadata of its field.
+OPTION = "option"
+OnInfeasible = Literal["raise", "closest"]
+ON_INFEASIBLE: tuple[OnInfeasible, ...] = ("raise", "closest")
+
+
+class Kind(Enum):
+    """The kind of an option's value: it decides how the value is read, checked and saved."""
+
+    SECONDS = auto()
+    BYTES = auto()
+    WHOLE = auto()
+    SHARE = auto()
+    FLAG = auto()
+    CHOICE = auto()
+    PART = auto()
+    SCORER = auto()
+    LABEL = auto()
+    LIMITS = auto()
+    STARTS = auto()
+    FOLDS = auto()
+    FILE = auto()
+    FOLDER = auto()
+    OBJECTS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a run.
+
+    `flag` is its name on the command line, None if the command line does not offer it; `words`
+    name it in messages. `command_default` is the default of the command line if that differs from
+    the `default` in Python. `resume_help` is the help of the command `resume`, None if that
+    command does not offer the option.
+    `compared_as` is the key in the settings of `run.json` that must not change at resume unless
+    the user allows it; None if the option may change freely. `is_saved` is False for options that
+    the request in `run.json` leaves out, and `formerly` is the key that older versions wrote.
+    `name`, the name in Python, in `RunConfig` and in `run.json`, and `default` are its field's.
+    """
+
+    kind: Kind
+    flag: str | None
+    help: str
+    words: str = ""
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    least: int = 1
+    command_default: Any = None
+    resume_help: str | None = None
+    compared_as: str | None = None
+    is_saved: bool = True
+    formerly: str | None = None
+    name: str = ""
+    default: Any = None
+
+    @property
+    def metadata(self) -> Mapping[str, Option]:
+        """The metadata of the dataclass field that holds the value of this option."""
+        return {OPTION: self}
+
+    def of(self, one: Field[Any]) -> Option:
+        """Return the option with the name and the default of its field."""
+        return replace(self, name=one.name, words=self.words or one.name, default=one.default)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """The options of every search, also of `minimize`."""
+
+    time_budget: float | None = field(
+        default=None,
+        metadata=Option(
+            Kind.SECONDS,
+            "--budget",
+            "Time for everything, such as 30s, 10m or 1h. [default: 60s]",
+            words="the budget",
+            resume_help="Time from now on, such as 10m; +10m adds to the time that was left. "
+            "[default: the time that was left]",
+            formerly="budget_seconds",
+        ).metadata,
+    )
+    max_evaluations: int | None = field(
+        default=None,
+        metadata=Option(
+            Kind.WHOLE,
+            "--max-evaluations",
+            "Number of evaluations at most (one on a tenth of the rows counts as a tenth). Without "
+            "--budget and with one worker the run is repeatable.",
+            resume_help="Number of evaluations in all; +N adds to the number asked for before.",
+        ).metadata,
+    )
+    theta_solver: str = field(
+        default="gp",
+        metadata=Option(Kind.PART, "--theta-solver", "Solver for the parameters.").metadata,
+    )
+    z_solver: str = field(
+        default="bo", metadata=Option(Kind.PART, "--z-solver", "Solver for the structure.").metadata
+    )
+    strategy: str = field(
+        default="admm",
+        metadata=Option(
+            Kind.PART, "--strategy", "admm, or joint: one solver for everything."
+        ).metadata,
+    )
+    executor: str = field(
+        default="local",
+        metadata=Option(
+            Kind.PART,
+            "--executor",
+            "Place where evaluations run.",
+            resume_help="Place where evaluations run. [default: as before]",
+        ).metadata,
+    )
+    n_jobs: int | None = field(
+        default=None,
+        metadata=Option(
+            Kind.WHOLE,
+            "--workers",
+            "Evaluations at a time. [default: one a core; 1 if only --max-evaluations is given]",
+            words="the number of workers",
+            resume_help="Evaluations at a time. [default: as before]",
+            formerly="workers",
+        ).metadata,
+    )
+    eval_time_limit: float | None = field(
+        default=None,
+        metadata=Option(
+            Kind.SECONDS,
+            "--eval-timeout",
+            "Time limit of one evaluation. [default: an eighth of the budget]",
+            words="the time limit of one evaluation",
+            formerly="evaluation_seconds",
+        ).metadata,
+    )
+    memory_limit: int | None = field(
+        default=None,
+        metadata=Option(
+            Kind.BYTES,
+            "--memory",
+            "Memory limit of one evaluation, such as 2GB. [default: its share of the machine's]",
+            words="the memory limit",
+            formerly="memory_bytes",
+        ).metadata,
+    )
+    min_fidelity: float = field(
+        default=1.0,
+        metadata=Option(
+            Kind.SHARE,
+            "--min-fidelity",
+            "Least share of the rows that solvers such as halving may train on.",
+            words="the least fidelity",
+        ).metadata,
+    )
+    on_infeasible: OnInfeasible = field(
+        default="raise",
+        metadata=Option(
+            Kind.CHOICE,
+            "--on-infeasible",
+            "If the limits do not hold or are not proven: raise exits with 5 or 6, closest with 0.",
+            choices=ON_INFEASIBLE,
+            resume_help="If the limits do not hold or are not proven: raise exits with 5 or 6, "
+            "closest with 0. [default: as before]",
+        ).metadata,
+    )
+    random_state: int | np.random.RandomState | None = field(
+        default=None,
+        metadata=Option(
+            Kind.WHOLE,
+            "--seed",
+            "Seed of everything random.",
+            words="the seed",
+            least=0,
+            command_default=0,
+            formerly="seed",
+        ).metadata,
+    )
+    callbacks: Sequence[object] = field(
+        default=(),
+        metadata=Option(
+            Kind.OBJECTS,
+            None,
+            "Objects with methods named like the observer hooks.",
+            is_saved=False,
+        ).metadata,
+    )
+
+
+@dataclass(frozen=True)
+class PipelineOptions(SearchOptions):
+    """The options of a search over pipelines: those of the estimators and the command line."""
+
+    grammar: str | Path = field(
+        default="default",
+        metadata=Option(
+            Kind.FILE,
+            "--grammar",
+            "Grammar file, or the name of a shipped grammar.",
+            resume_help="Another grammar than before.",
+            compared_as="grammar_text",
+            is_saved=False,
+        ).metadata,
+    )
+    _: KW_ONLY
+    scoring: str | Callable[..., float] | None = field(
+        default=None,
+        metadata=Option(
+            Kind.SCORER,
+            "--metric",
+            "Any scikit-learn scorer. [default: roc_auc, accuracy or r2]",
+            compared_as="metric",
+        ).metadata,
+    )
+    positive: Any = field(
+        default=None,
+        metadata=Option(
+            Kind.LABEL,
+            "--positive",
+            "Class that rates and thresholds call positive. [default: the last of the sorted]",
+            compared_as="positive",
+        ).metadata,
+    )
+    constraints: Sequence[str | Constraint] = field(
+        default=(),
+        metadata=Option(
+            Kind.LIMITS,
+            "--constraint",
+            'A limit such as "latency_us <= 50" or "fpr_gap[sex] <= 5 %". May be repeated.',
+            resume_help="Other limits than before.",
+            compared_as="limits",
+        ).metadata,
+    )
+    starts: Sequence[str | Path] = field(
+        default=(),
+        metadata=Option(
+            Kind.STARTS,
+            "--start",
+            'A pipeline to begin at, such as "impute() ridge()", or a file with one pipeline a '
+            "line. May be repeated.",
+            words="a start",
+            is_saved=False,
+        ).metadata,
+    )
+    cv: Any = field(
+        default=None,
+        metadata=Option(
+            Kind.FOLDS,
+            "--cv",
+            "Number of folds (5), or share of a holdout (0.25). [default: by size]",
+            compared_as="folds",
+        ).metadata,
+    )
+    certify: float | None = field(
+        default=None,
+        metadata=Option(
+            Kind.SHARE,
+            "--certify",
+            "Prove the limits at this confidence, such as 0.95, on rows set aside before the "
+            "search.",
+            words="the confidence of a certificate",
+            metavar="CONFIDENCE",
+            compared_as="certify",
+        ).metadata,
+    )
+    group_thresholds: bool = field(
+        default=False,
+        metadata=Option(
+            Kind.FLAG,
+            "--group-thresholds",
+            "Let every group of a limit such as fpr_gap[sex] have a decision threshold of its own. "
+            "Deciding by who somebody is may be unlawful, in lending or hiring for example.",
+            compared_as="group_thresholds",
+        ).metadata,
+    )
+    work_dir: str | Path | None = field(
+        default=None,
+        metadata=Option(
+            Kind.FOLDER,
+            "--out",
+            "The run folder. [default: a new one in automl-runs]",
+            is_saved=False,
+        ).metadata,
+    )
+
+
+@dataclass(frozen=True)
+class RunOptions(PipelineOptions):
+    """All options of a run; these are of the command line alone."""
+
+    _: KW_ONLY
+    task: LearningTask | None = field(
+        default=None,
+        metadata=Option(
+            Kind.CHOICE, "--task", "Kind of target.", choices=TASKS, compared_as="task"
+        ).metadata,
+    )
+    max_depth: int = field(
+        default=DEPTH,
+        metadata=Option(
+            Kind.WHOLE,
+            "--max-depth",
+            "Number of times that a rule of the grammar may stand inside itself.",
+            words="the depth of recursion",
+            least=0,
+        ).metadata,
+    )
+    test_size: float = field(
+        default=0.0,
+        metadata=Option(
+            Kind.SHARE,
+            "--test-size",
+            "Share of the rows that the search never sees, to measure the result on; 0 for none.",
+            words="the test size",
+            command_default=0.2,
+            compared_as="test_size",
+        ).metadata,
+    )
+    certify_fraction: float | None = field(
+        default=None,
+        metadata=Option(
+            Kind.SHARE,
+            "--certify-fraction",
+            "Share of the rows to set aside for the proof. [default: as many as the limits take]",
+            words="the certification fraction",
+        ).metadata,
+    )
+
+
+def options_of(record: type[SearchOptions]) -> tuple[Option, ...]:
+    """Return the options whose lines a record of options has, in their order."""
+    lines = (one for one in fields(record) if OPTION in one.metadata)
+    return tuple(one.metadata[OPTION].of(one) for one in lines)
+
+
+OPTIONS = options_of(RunOptions)
+# The flag on the command line of everything that a message may tell users to set.
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {option.name: option.flag for option in OPTIONS if option.flag is not None}
+    | {"sensitive_features": "--sensitive"}
+)
