@@ -151,7 +151,7 @@ def test_limits_are_certified_on_rows_that_nothing_has_seen() -> None:
 @pytest.mark.filterwarnings("ignore::automl_admm.core.errors.LimitWarning")
 def test_what_is_not_certified_raises_with_what_was_found() -> None:
     X, y = load_breast_cancer(return_X_y=True)
-    limits = QUICK | {"constraints": ["fpr <= 0.06"], "certify": 0.99}
+    limits = QUICK | {"constraints": ["fpr <= 0.06"], "certify": 0.985}
     with pytest.raises((NotCertifiedError, InfeasibleError)) as caught:
         AutoMLClassifier(**limits).fit(X, y)
     assert caught.value.closest.certificate.is_certified is False
@@ -374,6 +374,17 @@ def test_rows_that_are_too_few_to_certify_are_warned_of_beforehand() -> None:
     assert "rows cannot certify fpr <= 0.01 (needs about " in words[0]
     held_out = search.certificate_.findings[0].value
     assert any("is BROKEN on the 228 rows held out" in one for one in words) is (held_out > 0.01)
+
+
+def test_rows_that_can_certify_nothing_are_refused_beforehand(tmp_path: Path) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    few = {"constraints": ["fpr <= 0.01"], "certify": 0.95, "work_dir": tmp_path / "out"}
+    with pytest.raises(
+        ConfigurationError, match=r"could prove fpr <= 0\.01 on 85 negative"
+    ) as told:
+        AutoMLClassifier(**(QUICK | few)).fit(X, y)
+    assert "Leave out the limit or certify: rows" in str(told.value)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pd.NA])

@@ -7,7 +7,7 @@ and roughly on the quality of a pipeline, assumed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,23 @@ SEED = 0
 
 def imagine(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
     """Return evidence for each limit measured on rows; None for costs and facts."""
-    evaluated = _middling(rows)
+    return _measured(constraints, _middling(rows))
+
+
+def imagine_one_class(constraint: Constraint, rows: TrialRows) -> Iterator[Evidence | None]:
+    """Yield the evidence of pipelines that decide one class for all rows, for each class.
+
+    So the most rows are seen that a limit may rest on, if these hang on decisions.
+    """
+    for label in range(rows.classes):
+        decisions = np.full(len(rows.y), label)
+        evaluated = stand_in(rows, np.eye(rows.classes)[decisions], decisions)
+        yield from _measured([constraint], evaluated)
+
+
+def _measured(
+    constraints: Iterable[Constraint], evaluated: EvaluatedPipeline
+) -> tuple[Evidence | None, ...]:
     return tuple(
         as_evidence(constraint.function(evaluated)) if constraint.kind == "statistical" else None
         for constraint in constraints

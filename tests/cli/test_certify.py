@@ -107,7 +107,7 @@ def test_too_few_rows_are_told_before_and_end_with_6(
     few = tmp_path / "few.csv"
     pd.read_csv(credit).head(200).to_csv(few, index=False)
     limit = ("--constraint", "fpr <= 0.12")
-    aside = ("--certify", "0.95", "--certify-fraction", "0.2")
+    aside = ("--certify", "0.95", "--certify-fraction", "0.35")
     done = run("fit", few, "--target", "bad", *limit, *aside, *SEARCH)
     assert "warning: your " in done.err
     assert done.code in (5, 6)

@@ -83,6 +83,36 @@ def test_what_no_rows_can_certify_is_refused_before_rows_are_set_aside(
     assert not (tmp_path / "automl-runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("limit", "rows"),
+    [
+        ("fnr <= 0.3", "1 positive rows"),
+        ("recall >= 0.7", "1 positive rows"),
+        ("fnr_gap[sex] <= 0.3", "1 positive rows in group 'f'"),
+        ("precision >= 0.7", None),  # how many rows it rests on hangs on the pipeline
+        ("fpr <= 0.5", None),
+    ],
+)
+def test_what_so_few_rows_cannot_certify_is_refused_before_rows_are_set_aside(
+    run: Any, tmp_path: Path, limit: str, rows: str | None
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "sex": np.resize(["f", "m"], 300)})
+    rare = np.isin(np.arange(300), [10, 20, 31])  # two of them women
+    frame.assign(buys=np.where(rare, "yes", "no")).to_csv("rare.csv", index=False)
+    settings = ("--metric", "accuracy", "--max-evaluations", "1", "--grammar", "tiny")
+    asked = ("--constraint", limit, "--certify", "0.95", "--executor", "inline")
+    done = run("fit", "rare.csv", "--target", "buys", *asked, *settings, "--out", "o")
+    told = f"not even a pipeline without an error could prove {limit} on {rows}. Leave out"
+    if rows is None:
+        assert "there can be no certificate" not in done.err
+        return
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert f"there can be no certificate: {told} the limit or --certify" in done.err
+    assert not (tmp_path / "o").exists()
+
+
 @pytest.mark.parametrize("limit", ["fit_seconds <= 100", "memory_mb <= 9000"])
 def test_a_cost_of_one_fit_is_not_promised_a_certificate(
     limit: str, run: Any, table: Path, tmp_path: Path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
 from automl_admm.certify.walk.verdicts import why_not_estimable
-from automl_admm.core.evidence import Evidence, Fact, Rate, Timing
+from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Timing
 from automl_admm.core.problem import Limit
 
 LARGEST_FRACTION = 0.4
@@ -111,6 +111,23 @@ def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allow
         bound = 1 - limit.bound if limit.at_least else limit.bound
         return most_events(evidence.trials, bound, risk) >= 0
     return half_width(evidence, limit, risk, approximate_allowed=approximate_allowed) <= limit.room
+
+
+def is_out_of_reach(limit: Limit, evidence: Evidence, risk: float) -> bool:
+    """Return True if a rate, or a gap of rates, cannot pass even without a single event.
+
+    A gap is at least as wide as the bound of its smallest group: the others may have a rate of 0.
+    Of other evidence nobody knows its best case beforehand.
+    """
+    if isinstance(evidence, Rate):
+        return not can_pass(limit, evidence, risk, approximate_allowed=False)
+    if limit.at_least:
+        return False
+    if isinstance(evidence, Largest):
+        return any(is_out_of_reach(limit, part, risk) for part in evidence.parts.values())
+    parts = evidence.groups.values() if isinstance(evidence, Gap) else ()
+    rates = [part for part in parts if isinstance(part, Rate)]
+    return any(most_events(rate.trials, limit.bound, risk) < 0 for rate in rates)
 
 
 def _in_words(evidence: Evidence) -> str:

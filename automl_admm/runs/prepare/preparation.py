@@ -10,7 +10,7 @@ from typing import Any
 
 from automl_admm.certify.walk.looks import check_ledger, risk_of_look
 from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
-from automl_admm.constraints.expected_evidence import imagine
+from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.constraints.feature_groups import decide_by_groups
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy, reason_of
 from automl_admm.core.pipeline_space import PipelineSpace
@@ -50,6 +50,7 @@ from automl_admm.runs.prepare.set_aside import (
     Question,
     aim,
     default_ledger,
+    find_out_of_reach,
     plan_aside,
 )
 from automl_admm.runs.prepare.starts import read_starts
@@ -245,11 +246,17 @@ def _plan_aside(
 ) -> Aside | None:
     if config.certify is None:
         return None
-    examples = imagine(constraints, trial_rows(whole))
+    rows = trial_rows(whole)
+    examples = imagine(constraints, rows)
     aside = plan_aside(constraints, examples, config.certify, config.certify_fraction)
-    if aside.impossible and config.on_infeasible == "raise":
+    if config.on_infeasible != "raise":
+        return aside
+    more = partial(imagine_one_class, rows=rows)
+    beyond = find_out_of_reach(constraints, aside, config.certify_fraction, more)
+    reasons = (*aside.impossible, *([] if beyond is None else [beyond]))
+    if reasons:
         raise ConfigurationError(
-            f"there can be no certificate: {aside.impossible[0]}",
+            f"there can be no certificate: {reasons[0]}",
             hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
         )
     return aside

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from automl_admm.certify.bounds.row_counts import stretch
+from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.margins import tighten
-from automl_admm.certify.plan.planning import IMPOSSIBLE, Demand, can_pass, plan
+from automl_admm.certify.plan.planning import (
+    IMPOSSIBLE,
+    LARGEST_FRACTION,
+    Demand,
+    can_pass,
+    is_out_of_reach,
+    plan,
+)
 from automl_admm.certify.walk.looks import expect_look, risk_of_look
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.problem import Limit
@@ -124,6 +131,30 @@ def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, risk:
     if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
         return limit
     return replace(limit, bound=limit.bound * (1.0 - 2.0 * USUAL_SPREAD))
+
+
+def find_out_of_reach(
+    constraints: Sequence[Constraint],
+    aside: Aside,
+    fraction: float | None,
+    imagine_more: Callable[[Constraint], Iterable[Evidence | None]],
+) -> str | None:
+    """Say of the first limit that no pipeline could pass on the most rows to be set aside.
+
+    `imagine_more` has other examples of a limit: the rows that it rests on may hang on decisions.
+    """
+    risk, most = risk_of_look(1, aside.risk), fraction or LARGEST_FRACTION
+    for constraint, example in zip(constraints, aside.examples, strict=True):
+        limit, seen = constraint.limit, None if example is None else stretch(example, most)
+        if seen is None or constraint.of_baseline is not None:
+            continue
+        if not is_out_of_reach(limit, seen, risk):
+            continue
+        others = (stretch(other, most) for other in imagine_more(constraint) if other is not None)
+        if all(is_out_of_reach(limit, other, risk) for other in others):
+            rows = f"{cell.rows} {cell}" if (cell := smallest(seen)) else "these rows"
+            return f"not even a pipeline without an error could prove {limit} on {rows}."
+    return None
 
 
 def is_hopeless(
