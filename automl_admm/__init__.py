@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
     from automl_admm.certify.certificate import Certificate
     from automl_admm.core.errors import AutomlAdmmError, InfeasibleError, NotCertifiedError
+    from automl_admm.core.evaluations import Evaluation, Status
     from automl_admm.core.evidence import Fact, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
-    from automl_admm.core.problem import (
-        Evaluation,
-        Limit,
-        Observation,
-        SelectionSubproblem,
-        Status,
-        ThetaSubproblem,
-    )
+    from automl_admm.core.limits import Limit
     from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+    from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
     from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
@@ -55,7 +50,7 @@ _HOMES = {
     "Constraint": "plugins.records",
     "ConstraintPlugin": "plugins.records",
     "EvaluatedPipeline": "plugins.records",
-    "Evaluation": "core.problem",
+    "Evaluation": "core.evaluations",
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",
     "Fact": "core.evidence",
@@ -63,13 +58,13 @@ _HOMES = {
     "GrammarPlugin": "plugins.records",
     "InfeasibleError": "core.errors",
     "Largest": "core.evidence",
-    "Limit": "core.problem",
+    "Limit": "core.limits",
     "Mean": "core.evidence",
     "MetricPlugin": "plugins.records",
     "MinimizeResult": "api",
     "NoOptions": "plugins.records",
     "NotCertifiedError": "core.errors",
-    "Observation": "core.problem",
+    "Observation": "core.subproblems",
     "Order": "core.space",
     "Parameter": "core.space",
     "Ranking": "core.evidence",
@@ -77,10 +72,10 @@ _HOMES = {
     "Ratio": "core.evidence",
     "SearchSpace": "core.space",
     "Selection": "core.space",
-    "SelectionSubproblem": "core.problem",
-    "Status": "core.problem",
+    "SelectionSubproblem": "core.subproblems",
+    "Status": "core.evaluations",
     "ThetaSolverPlugin": "plugins.records",
-    "ThetaSubproblem": "core.problem",
+    "ThetaSubproblem": "core.subproblems",
     "Timing": "core.evidence",
     "ZSolverPlugin": "plugins.records",
     "hookimpl": "plugins.specs",

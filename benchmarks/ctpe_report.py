@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.testing.lookup_tables import Table
 

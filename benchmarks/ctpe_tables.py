@@ -29,9 +29,10 @@ import numpy as np
 from ctpe_report import AUGMENTED, COUNTS, LIMITED, QUANTILES, Report, Setting, draw, print_tables
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
 from automl_admm.core.space import Array, Candidate, Choice
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.search.joint.conditional import ConditionalSpace

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 import psutil
 
-from automl_admm.core.problem import (
-    Limit,
+from automl_admm.core.limits import Limit
+from automl_admm.core.space import Array, SearchSpace, Selection
+from automl_admm.core.subproblems import (
     Observation,
     Quadratic,
     SelectionSubproblem,
     ThetaSubproblem,
 )
-from automl_admm.core.space import Array, SearchSpace, Selection
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.objectives import BOWL, TABLE_A2, space_of

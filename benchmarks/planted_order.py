@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Array, Choice, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.grammar import compile_text
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from automl_admm.core.problem import Evaluation, Observation, SelectionSubproblem, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Choice, Condition, Parameter, SearchSpace
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import ComponentPlugin

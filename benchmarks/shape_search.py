@@ -25,7 +25,7 @@ from shape_tasks import DataTask, data_tasks
 from sklearn.metrics import r2_score
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import RunInfo
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines

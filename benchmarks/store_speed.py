@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.store.files import Manifest, StoreFiles, write_manifest
 from automl_admm.store.rescue.backup import back_up

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import spread
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.search.admm.lagrangian import constraint_cost, constraint_residuals

@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm import minimize
 from automl_admm.builtin.z.exhaustive import all_selections
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.objectives import ArtificialObjective

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.plugins.loading import load_plugins
 
 TOY = SearchSpace(

@@ -9,7 +9,7 @@ from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint, ConstraintFunction, ConstraintPlugin
 from automl_admm.plugins.registry import Registry
 

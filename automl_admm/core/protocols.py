@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from automl_admm.core.problem import (
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.space import Array, Selection
+from automl_admm.core.subproblems import (
     AtFidelity,
-    Evaluation,
     Observation,
     SelectionSubproblem,
-    Status,
     ThetaSubproblem,
 )
-from automl_admm.core.space import Array, Selection
 
 
 class ThetaSolver(Protocol):

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from automl_admm.core.problem import Evaluation, Limit, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.limits import Limit
 
 # Two values in each quarter: with fewer a quartile is an accident.
 ENOUGH_TO_MEASURE = 8

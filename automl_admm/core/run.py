@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import SearchSpace
 
 

@@ -224,12 +224,9 @@ class Parameter:
         return above if is_above else below
 
     def value(self, unit: float) -> Value:
-        """Return the value handed to a component or an objective.
-
-        A real number has six significant digits, so that the printed value is the evaluated one.
-        """
+        """Return the value handed to a component or an objective."""
         if not self.is_integer:
-            # Six digits may round beyond the range.
+            # Six digits, so that the printed value is the evaluated one; they may round too far.
             return min(max(float(f"{self.to_number(unit):.6g}"), self.low), self.high)
         whole = int(self._nearest(min(max(float(unit), 0.0), 1.0)))
         return self.values[whole - int(self.low)] if self.values else whole
@@ -258,14 +255,11 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A selection and the places on [0, 1] of its active parameters, integers still relaxed.
-
-    `fidelity` is its share of a whole evaluation (of the rows, for a pipeline).
-    """
+    """A selection and the places on [0, 1] of its active parameters, integers still relaxed."""
 
     selection: Selection
     theta: tuple[float, ...]
-    fidelity: float = 1.0
+    fidelity: float = 1.0  # share of a whole evaluation (of the rows, for a pipeline)
 
 
 @dataclass(frozen=True)
@@ -391,13 +385,10 @@ def _kept(decision: Decision, pick: Pick | None) -> Pick:
 
 
 def draw(decision: Decision, rng: np.random.Generator) -> Pick:
-    """Draw a uniform pick for one decision.
-
-    With a precedence it is nearly uniform: a permutation that breaks it is drawn again, and
-    rearranged only after many failures.
-    """
+    """Draw a uniform pick for one decision; nearly uniform with a precedence."""
     if isinstance(decision, Choice):
         return decision.alternatives[int(rng.integers(len(decision.alternatives)))]
+    # Draw again if the precedence is broken; rearrange only after many failures.
     for _ in range(DRAWS):
         drawn = tuple(decision.items[int(i)] for i in rng.permutation(len(decision.items)))
         if decision.keeps(drawn):

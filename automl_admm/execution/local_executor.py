@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, EvaluatorLostError, Remedy
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.child.last_output import last_output
 from automl_admm.execution.child.process_tree import share_of_memory

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 16_000

@@ -19,9 +19,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import InvalidOutcome, PluginError
+from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
+from automl_admm.core.limits import Limit
 from automl_admm.core.pipeline_space import PipelineSpace, Step, all_modules
-from automl_admm.core.problem import ONE_CLASS, Limit
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings

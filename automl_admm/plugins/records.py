@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from automl_admm.core.errors import PluginError
 from automl_admm.core.evidence import Evidence
+from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.pipeline_space import Item
-from automl_admm.core.problem import Limit
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.core.space import Choice, Condition, Parameter, Value
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from automl_admm.core.problem import AdmmState, Evaluation
+    from automl_admm.core.admm_state import AdmmState
+    from automl_admm.core.evaluations import Evaluation
     from automl_admm.core.run import RunInfo, RunResult
     from automl_admm.plugins.records import (
         CommandPlugin,

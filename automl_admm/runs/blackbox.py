@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, InvalidOutcome, UnknownNameError
+from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.pipeline_space import content_hash, keyed
-from automl_admm.core.problem import Limit
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.problem import Evaluation, Limit, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.limits import Limit
 
 
 def tabulate(

@@ -9,7 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import BlackBox, Cheap, run_black_box

@@ -8,7 +8,7 @@ from functools import partial
 
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.core.errors import NoSuccessError
-from automl_admm.core.problem import Evaluation, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.execution.evidence_files import FILES, read_told

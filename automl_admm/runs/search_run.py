@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Evaluation, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.run import RunInfo, RunResult
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers

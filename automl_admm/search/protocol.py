@@ -21,16 +21,12 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from automl_admm.core.problem import (
-    AdmmState,
-    AtFidelity,
-    Evaluation,
-    Limit,
-    Observation,
-    Status,
-)
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import best_of, price_of_failure
 from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.subproblems import AtFidelity, Observation
 from automl_admm.search.cheap_limits import Cheap, Screen, value_or_nan
 
 PointT = TypeVar("PointT")

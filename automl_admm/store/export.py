@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 
 # A spreadsheet takes a cell that begins with one of these for a formula, and computes it.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")

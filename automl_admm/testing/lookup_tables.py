@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Choice, Parameter, SearchSpace, Value
 
 # The nine quantiles of the paper, in per cent.

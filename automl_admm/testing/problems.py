@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.problem import (
-    AtFidelity,
-    Limit,
-    Observation,
-    Quadratic,
-    SelectionSubproblem,
-    ThetaSubproblem,
-)
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import (
     Array,
     Choice,
@@ -25,6 +18,13 @@ from automl_admm.core.space import (
     Parameter,
     SearchSpace,
     Selection,
+)
+from automl_admm.core.subproblems import (
+    AtFidelity,
+    Observation,
+    Quadratic,
+    SelectionSubproblem,
+    ThetaSubproblem,
 )
 from automl_admm.search.protocol import PointT, unwrap
 

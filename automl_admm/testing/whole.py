@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.space import SearchSpace
 from automl_admm.search.joint.joint_search import joint

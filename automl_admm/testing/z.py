@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Choice, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.search.protocol import unwrap
 from automl_admm.testing.fresh_process import in_another_process
 from automl_admm.testing.problems import (

@@ -14,7 +14,7 @@ from automl_admm.certify.claims import explain, verify
 from automl_admm.certify.walk.verdicts import judge
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evidence import Estimate, Fact, Ranking, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 RNG = np.random.default_rng(0)
 FPR = judge(Rate(20, 1000, "negatives"), Limit("fpr", 0.05, extreme=0.0), 0.025)

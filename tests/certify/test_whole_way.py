@@ -17,7 +17,7 @@ from automl_admm.certify.walk.looks import question_of, risk_of_look, take_look
 from automl_admm.certify.walk.sequence import Contender, order, walk
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.core.evidence import Evidence, Gap, Rate
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 LIMITS = (Limit("fpr", 0.1, extreme=0.0), Limit("fpr_gap[group]", 0.15, extreme=0.0))
 RATES = {"cautious": 0.03, "balanced": 0.06, "bold": 0.2}  # a bolder model scores better

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.runs.finish.fallback_model import CONSTANT_NUMBER
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.store.sqlite.log import SqliteStore
 from automl_admm.store.sqlite.rows import digest

@@ -6,7 +6,7 @@ from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, ConstraintPlugin
 

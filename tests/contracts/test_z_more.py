@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import Observation
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Selection
+from automl_admm.core.subproblems import Observation
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.testing.contracts import TABLE, ZSolverContract, table_problem

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.evaluations import Status
 from automl_admm.core.evidence import (
     Estimate,
     Fact,
@@ -17,7 +18,6 @@ from automl_admm.core.evidence import (
     Ratio,
     Timing,
 )
-from automl_admm.core.problem import Status
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.evidence_files import (
     FILES,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from automl_admm.builtin import executors as builtin
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.child.watch import cut_runaway, trim_output
 from automl_admm.execution.task_report import (

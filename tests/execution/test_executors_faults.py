@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from automl_admm.builtin.executors import build_local
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.plugins.records import ExecutorSetting, NoOptions

@@ -16,7 +16,7 @@ import pytest
 
 from automl_admm.builtin.executors import build_local
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.plugins.records import ExecutorSetting, NoOptions
 

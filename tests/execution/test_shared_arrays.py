@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.local_executor import LocalExecutor
 from automl_admm.execution.shared_arrays import ARRAYS, read_mapped, write_mapped

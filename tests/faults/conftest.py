@@ -18,7 +18,7 @@ import pytest
 import unruly
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.runs.finish.final_fit import FIRST_NUMBER
 from automl_admm.store.sqlite.log import SqliteStore
 

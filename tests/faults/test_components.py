@@ -14,7 +14,7 @@ import psutil
 import pytest
 from unruly import DEEDS
 
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 
 # Much has to be done in little time on a machine that may be busy with other tests.
 pytestmark = pytest.mark.timeout(400)

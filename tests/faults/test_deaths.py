@@ -9,7 +9,7 @@ import time
 import pytest
 
 from automl_admm import Choice, SearchSpace, minimize
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.execution import local_executor as local
 
 pytestmark = pytest.mark.timeout(300)

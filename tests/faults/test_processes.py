@@ -13,7 +13,7 @@ import pytest
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import FallbackWarning
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 
 # A run takes seconds, and much longer on a machine that is busy with other tests.
 pytestmark = pytest.mark.timeout(400)

@@ -8,7 +8,7 @@ from faulty import Faulty
 
 from automl_admm import Choice, Constraint, Limit, SearchSpace, minimize
 from automl_admm.builtin.executors import build_local
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.plugins.records import ExecutorSetting, NoOptions
 from automl_admm.runs.config import RunConfig

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 
 # A process of its own that begins, appends and then does what it is told.

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from automl_admm import ComponentPlugin, hookimpl
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare

@@ -29,8 +29,8 @@ from automl_admm import (
     hookimpl,
 )
 from automl_admm.cli.main import program
-from automl_admm.core.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.core.space import Selection
+from automl_admm.core.subproblems import SelectionSubproblem, ThetaSubproblem
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig, count_workers

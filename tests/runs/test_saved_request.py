@@ -21,7 +21,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.commands.resume import command as resume
 from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, StoreError
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig

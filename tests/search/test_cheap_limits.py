@@ -20,8 +20,8 @@ from automl_admm import (
     minimize,
 )
 from automl_admm.core.errors import ConfigurationError, NoSuccessError, UnknownNameError
-from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.runs.blackbox import run_black_box

@@ -10,8 +10,8 @@ import pytest
 
 from automl_admm import AutoMLClassifier, Parameter, SearchSpace, hookimpl, minimize
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.core.space import Array, Candidate
+from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.runs.blackbox import run_black_box
 from automl_admm.runs.config import RunConfig

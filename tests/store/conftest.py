@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from stored import an_evaluation, write_in_a_process
 
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.sqlite.log import SqliteStore
 
 Make = Callable[..., Path]

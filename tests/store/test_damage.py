@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.rescue.repair import Repaired, repair
 from automl_admm.store.sqlite.log import SqliteStore

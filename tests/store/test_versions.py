@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Limit, Status
+from automl_admm.core.evaluations import Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
 from automl_admm.store.rescue.checking import check
 from automl_admm.store.sqlite.log import SqliteStore

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.testing.lookup_tables import Table, packaged_table, read_table, thresholds_of
 
 AXES = {"op": ["none", "pool", "conv"], "units": [16, 32, 64, 128], "rate": [0.1, 0.2]}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 
 
 class RandomTheta:

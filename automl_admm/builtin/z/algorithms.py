@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from automl_admm.builtin.z.learner import Record, first_new, neighbour
-from automl_admm.core.problem import Observation
 from automl_admm.core.space import Choice, Condition, SearchSpace, Selection, draw
+from automl_admm.core.subproblems import Observation
 
 TRIES = 16
 # Share of pulls that change a known selection; the others are draws.

@@ -12,8 +12,8 @@ from automl_admm.builtin.theta.gaussian.acquisition import ExpectedImprovement
 from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.gaussian.training_set import Sample
 from automl_admm.builtin.z.learner import Learner, neighbour
-from automl_admm.core.problem import Observation, Quadratic, SelectionSubproblem
 from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, Quadratic, SelectionSubproblem
 from automl_admm.search.joint.one_hot import RelaxedSpace
 
 # Successes before the model is asked, and the largest number of observations it learns.

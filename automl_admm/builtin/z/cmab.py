@@ -12,8 +12,9 @@ import numpy as np
 
 from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.core.problem import Limit, Observation, SelectionSubproblem
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 
 class CombinatorialBandit(Learner):

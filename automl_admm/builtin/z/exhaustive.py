@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, Remedy
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 # Lists of this length still fit in memory and in the time of a `begin`.
 LARGEST = 100_000

@@ -10,9 +10,9 @@ import numpy as np
 
 from automl_admm.builtin.z.learner import Record, first_new, neighbour
 from automl_admm.builtin.z.sequential import SequentialHalving
-from automl_admm.core.problem import AtFidelity, Observation, SelectionSubproblem
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import SearchSpace, Selection
+from automl_admm.core.subproblems import AtFidelity, Observation, SelectionSubproblem
 
 # η of the papers: one third of a rung climbs, to three times the fidelity.
 ETA = 3

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import SearchSpace, Selection, draw
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 # Tries to find a new selection, near the best and anywhere.
 NEIGHBOURS = 16

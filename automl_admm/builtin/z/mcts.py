@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from automl_admm.builtin.z.arms import Arm, Scale, arms_of
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Decision, Pick, Selection, is_active
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 Path = tuple[str, ...]
 TRIES = 24

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 
 class UniformSelections:

@@ -11,8 +11,8 @@ import numpy as np
 
 from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of, turn
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 
 @dataclass(frozen=True, slots=True)

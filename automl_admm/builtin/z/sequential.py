@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 from automl_admm.builtin.z.algorithms import Puller, choice_of_arms, members_of, turn
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 # Evaluations to plan with if the sub-problem has a time limit only.
 UNKNOWN_BUDGET = 64

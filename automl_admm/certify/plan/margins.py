@@ -9,7 +9,7 @@ from automl_admm.certify.bounds.rates import lower_rate, upper_rate
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width
 from automl_admm.core.evidence import Evidence, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 MARGIN = 2  # half-widths: one for the test, one for what choosing the best took advantage of
 STEPS = 50

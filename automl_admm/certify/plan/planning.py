@@ -10,7 +10,7 @@ from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
 from automl_admm.certify.walk.verdicts import why_not_estimable
 from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 LARGEST_FRACTION = 0.4
 IMPOSSIBLE = "nothing can certify"

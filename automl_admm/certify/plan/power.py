@@ -14,7 +14,7 @@ from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds
 from automl_admm.certify.bounds.intervals import interval, quick_bounds
 from automl_admm.certify.bounds.row_counts import cells, smallest, stretch
 from automl_admm.core.evidence import Evidence, Rate
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 POWER = 0.8
 MOST_ROWS = 1_000_000  # above it nobody is told a number

@@ -11,7 +11,7 @@ from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_
 from automl_admm.certify.bounds.row_counts import counts, smallest
 from automl_admm.certify.plan.power import rows_needed
 from automl_admm.core.evidence import Evidence, Gap, Mean, Ranking, Rate, Ratio, why_unknown
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 _CONTRADICTIONS: dict[type, str] = {
     Mean: "its values lie outside of the range that it states",

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.cli.shared.screen import PlainConsole, cells, grid
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.runs.session.run_log import Log, read_log

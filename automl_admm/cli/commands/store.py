@@ -9,7 +9,7 @@ import click
 
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.runs.session.run_log import read_evaluations, read_log
 from automl_admm.store.export import to_csv, to_jsonl
 from automl_admm.store.rescue.checking import check, counted

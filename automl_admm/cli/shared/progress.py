@@ -13,7 +13,8 @@ from rich.text import Text
 
 from automl_admm.cli.shared.param_types import in_words
 from automl_admm.cli.shared.screen import PlainConsole, in_a_line, visible
-from automl_admm.core.problem import AdmmState, Evaluation, is_feasible
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.ranking import best_of
 from automl_admm.core.run import RunInfo
 

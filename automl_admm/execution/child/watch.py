@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.execution.child.memory_files import SharedMemory, mapped_bytes
 from automl_admm.execution.child.process_tree import (
     descendants_of,

@@ -26,7 +26,7 @@ from typing import Any
 
 import psutil
 
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.execution.child.process_tree import (
     MARK,
     adopt_orphans,

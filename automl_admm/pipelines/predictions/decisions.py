@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.problem import ONE_CLASS
+from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.pipelines.predictions.checks import check_predictions, number_labels
 from automl_admm.pipelines.predictions.measured import Seen, Table
 from automl_admm.pipelines.thresholds.single import DEFAULTS

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from automl_admm.core.evidence import as_evidence
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.plugins.records import Constraint, ConstraintFunction, EvaluatedPipeline

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 
 # What an evaluation may take of the time left as long as none has succeeded; the last seconds are
 # not divided: in what would be left of them nothing else could succeed.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Array, Candidate, Pick, SearchSpace
 from automl_admm.runs.driving.budget import Budget
 

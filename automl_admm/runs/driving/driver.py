@@ -14,8 +14,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import EvaluatorLostError
-from automl_admm.core.problem import AdmmState, Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Store, Task
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate

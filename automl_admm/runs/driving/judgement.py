@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from automl_admm.core.problem import Limit, Status
+from automl_admm.core.evaluations import Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.results import EvaluationResult
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Store
 from automl_admm.core.ranking import best_of
 

@@ -16,8 +16,8 @@ from automl_admm.certify.walk.looks import Look, question_of, risk_of_look, take
 from automl_admm.certify.walk.sequence import Contender, Step, order, walk
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
 from automl_admm.core.evidence import Evidence
-from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import decode_evidence, read_told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifiedError, Remedy
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.no_success import explain

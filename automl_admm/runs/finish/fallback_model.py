@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
-from automl_admm.core.problem import ONE_CLASS, Evaluation, Status
+from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import FILES, read_told

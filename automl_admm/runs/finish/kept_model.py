@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.session.session import Session

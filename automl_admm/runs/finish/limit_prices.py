@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from automl_admm.core.problem import Evaluation, Limit, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import spread
 
 STEP = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from automl_admm.core.errors import NoSuccessError, Remedy
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, StopReason
 
 SHOWN_CAUSES = 3

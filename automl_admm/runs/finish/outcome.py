@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind, RunResult
 from automl_admm.runs.finish.final_fit import (
     Refit,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, encode_certificate
+from automl_admm.core.evaluations import ONE_CLASS, Evaluation
 from automl_admm.core.pipeline_space import all_steps
-from automl_admm.core.problem import ONE_CLASS, Evaluation
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind
 from automl_admm.execution.skops_import import import_skops

@@ -17,8 +17,8 @@ from threadpoolctl import ThreadpoolController
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
-from automl_admm.core.problem import Limit
 from automl_admm.core.protocols import Executor
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins

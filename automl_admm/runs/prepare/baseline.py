@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from automl_admm.core.errors import NoSuccessError, Remedy
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.results import EvaluationResult
 from automl_admm.plugins.records import Constraint

@@ -19,7 +19,7 @@ from automl_admm.certify.plan.planning import (
 )
 from automl_admm.certify.walk.looks import expect_look, risk_of_look
 from automl_admm.core.evidence import Evidence
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint
 
 LEAST_FRACTION = 0.2

@@ -17,8 +17,8 @@ from automl_admm.certify.walk.looks import find_look, risk_of_look
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import DataError, Remedy, StoreError
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence, Timing
-from automl_admm.core.problem import Evaluation
 from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint

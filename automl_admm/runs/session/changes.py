@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.pipeline_space import PipelineSpace
-from automl_admm.core.problem import Evaluation, Limit
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.grammar.text.matcher import parse

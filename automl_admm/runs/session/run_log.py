@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore

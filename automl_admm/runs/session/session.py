@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import Store
 from automl_admm.core.run import RunResult
 from automl_admm.execution.task_folders import remove_tree, temporary_folder

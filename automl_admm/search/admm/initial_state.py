@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from automl_admm.core.problem import AdmmState
+from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Array, Candidate
 from automl_admm.search.admm import projection

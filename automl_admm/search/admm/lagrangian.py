@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from automl_admm.core.problem import Quadratic
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Quadratic
 
 
 def slack(excess: Array, room: Array, constraint_duals: Array, rho: float) -> Array:

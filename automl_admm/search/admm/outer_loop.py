@@ -15,17 +15,17 @@ from functools import cache
 
 import numpy as np
 
-from automl_admm.core.problem import (
-    AdmmState,
-    Evaluation,
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.protocols import ThetaSolver, ZSolver
+from automl_admm.core.ranking import best_of
+from automl_admm.core.space import Array, Candidate, Selection
+from automl_admm.core.subproblems import (
     Observation,
     Quadratic,
     SelectionSubproblem,
     ThetaSubproblem,
 )
-from automl_admm.core.protocols import ThetaSolver, ZSolver
-from automl_admm.core.ranking import best_of
-from automl_admm.core.space import Array, Candidate, Selection
 from automl_admm.search.admm import lagrangian, projection
 from automl_admm.search.admm.excursions import Excursion, Tunings
 from automl_admm.search.admm.initial_state import initial_state
@@ -201,7 +201,7 @@ def _iterate(
     parameters, integer_rho = work.problem.space.parameters, state.integer_rho
     # δ-min, equation (19), with λ of the iteration before.
     delta = projection.nearest_integers(parameters, theta, state.dual, integer_rho)
-    # The dual residual of ADMM: ρ_t ‖δ(t+1) − δ(t)‖.
+
     state = replace(state, theta=theta, dual_residual=_gap(delta, state.delta) * integer_rho)
     subspace = yield from _minimise_selection(work, state, z_solver)
     return _Choice.of(work, state, delta, subspace)
@@ -295,10 +295,7 @@ def _best_theta(
 def _minimise_selection(
     work: _Iteration, state: AdmmState, solver: ZSolver
 ) -> Generator[Event, Sequence[Evaluation], SelectionSubspace]:
-    """Run z-min with all parameters fixed; return the space it searched.
-
-    It has n_t evaluations, fewer if they are in vain.
-    """
+    """Run z-min with all parameters fixed, on n_t evaluations or fewer; return its space."""
     problem, precision = work.problem, work.settings.precision
     subspace = _selections(work, state)
     allowance = precision.allowance(problem, state.iteration)

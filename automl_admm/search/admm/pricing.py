@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from automl_admm.core.problem import AdmmState, Evaluation, Limit, Quadratic
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import ENOUGH_TO_MEASURE, spread
 from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
+from automl_admm.core.subproblems import Quadratic
 from automl_admm.search.admm import lagrangian
 
 # A clear breach: this share of a constraint's limit, or of its spread.

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.problem import Evaluation, Limit, Observation, is_feasible
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
+from automl_admm.core.subproblems import Observation
 
 # In the unit of losses, the spread of those seen.
 GAIN_THAT_MATTERS = 0.01

@@ -24,9 +24,9 @@ from typing import Any, Generic, TypeVar
 
 from automl_admm.core.errors import SHELL_HINT, AutomlAdmmError, ConfigurationError
 from automl_admm.core.messages import say_value
-from automl_admm.core.problem import AtFidelity, Observation
 from automl_admm.core.protocols import ThetaSolver, ZSolver
 from automl_admm.core.space import Array, Selection
+from automl_admm.core.subproblems import AtFidelity, Observation
 from automl_admm.search.guard.proposal_checks import (
     BoxGround,
     Fault,

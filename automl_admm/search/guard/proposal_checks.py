@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.messages import say_value
-from automl_admm.core.problem import SelectionSubproblem, ThetaSubproblem
 from automl_admm.core.space import Array, Choice, Decision, Pick, SearchSpace, Selection
+from automl_admm.core.subproblems import SelectionSubproblem, ThetaSubproblem
 
 PointT = TypeVar("PointT")
 

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from automl_admm.core.problem import Quadratic, ThetaSubproblem
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.ranking import best_of
 from automl_admm.core.space import Candidate
+from automl_admm.core.subproblems import Quadratic, ThetaSubproblem
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.one_hot import RelaxedSpace
 from automl_admm.search.joint.penalty import Review

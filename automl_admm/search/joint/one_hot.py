@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
 from automl_admm.core.space import (
     Array,

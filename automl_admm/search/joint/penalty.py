@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from automl_admm.core.problem import Evaluation, Limit
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import best_of, spread, violation
 from automl_admm.search.protocol import Book
 

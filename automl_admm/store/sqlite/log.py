@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.files import Manifest, StoreFiles, damaged, free_name, write_manifest
 from automl_admm.store.rescue.backup import copy_pages
 from automl_admm.store.sqlite.connection import explaining, not_waiting, transaction

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 
 COLUMNS = (

@@ -12,7 +12,7 @@ from automl_admm_dask import DaskOptions, build_dask
 from automl_admm_dask.letters import pack, unpack
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.local_executor import LocalExecutor
 from automl_admm.plugins.loading import load_plugins

@@ -18,7 +18,7 @@ from automl_admm_dask import DaskOptions, build_dask, crew
 from automl_admm import Parameter, SearchSpace, minimize
 from automl_admm.cli.main import main
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.plugins.records import ExecutorSetting
 

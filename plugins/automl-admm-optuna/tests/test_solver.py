@@ -25,9 +25,9 @@ from automl_admm import (
     SearchSpace,
     minimize,
 )
-from automl_admm.core.problem import Quadratic
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Quadratic
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.problems import points_of
 

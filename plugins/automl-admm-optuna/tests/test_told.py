@@ -18,8 +18,8 @@ from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from automl_admm import Limit, Observation, Parameter
-from automl_admm.core.problem import ThetaSubproblem
 from automl_admm.core.protocols import ThetaSolver
+from automl_admm.core.subproblems import ThetaSubproblem
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.problems import points_of
 

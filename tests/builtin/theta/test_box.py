@@ -9,8 +9,8 @@ from automl_admm.builtin.theta import build_random
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.sites import Sites
 from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.space import Condition, Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 from automl_admm.plugins.records import NoOptions
 
 NUMBER = Parameter("rate", 1e-4, 10.0, log=True)

@@ -22,8 +22,9 @@ from automl_admm.builtin.theta.gaussian.acquisition import (
 from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, prior_mean
 from automl_admm.builtin.theta.gaussian.training_set import Sample, measured
 from automl_admm.builtin.theta.gaussian.warping import taming
-from automl_admm.core.problem import Limit, Observation, Quadratic, ThetaSubproblem
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((14, 2))

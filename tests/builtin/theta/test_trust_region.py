@@ -8,8 +8,8 @@ import pytest
 from automl_admm.builtin.theta import TrustRegionOptions, build_trust_region
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.trust_region import Answers
-from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.space import Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 
 PARAMETERS = (Parameter("a", 0, 1), Parameter("b", 0, 1), Parameter("c", 0, 1))
 GRID = (Parameter("n", 1, 5, kind="int"), Parameter("m", 1, 4, kind="int"))

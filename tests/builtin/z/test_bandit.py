@@ -8,8 +8,8 @@ import pytest
 
 from automl_admm.builtin.z.arms import ArmTable, Scale, best_pick
 from automl_admm.builtin.z.bandit import Index, IndexBandit, boltzmann, upper_confidence
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 RNG = np.random.default_rng(0)
 SPACE = SearchSpace((Choice("model", ("tree", "line", "net")), Order("steps", ("a", "b", "c"))))

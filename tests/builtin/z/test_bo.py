@@ -5,8 +5,8 @@ import pytest
 
 from automl_admm.builtin.z import bo
 from automl_admm.builtin.z.bo import RelaxedOptimization
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 SPACE = SearchSpace(
     (

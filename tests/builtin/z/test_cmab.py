@@ -9,8 +9,8 @@ import pytest
 from automl_admm.builtin.z import CmabOptions
 from automl_admm.builtin.z.arms import Tallies, arms_of
 from automl_admm.builtin.z.cmab import CombinatorialBandit
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 SPACE = SearchSpace(
     (

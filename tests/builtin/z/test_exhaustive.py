@@ -4,8 +4,8 @@ import pytest
 
 from automl_admm.builtin.z.exhaustive import ExhaustiveSelections, all_selections
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 SPACE = SearchSpace(
     (

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from automl_admm.builtin.z.genetic import GeneticAlgorithm, crossover, order_crossover
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 LABELS = tuple("abcdefgh")
 PLAIN = SearchSpace(tuple(Choice(name, LABELS) for name in ("one", "two", "three", "four")))

@@ -8,8 +8,8 @@ import pytest
 
 from automl_admm import Parameter, minimize
 from automl_admm.builtin.z.halving import ETA, Rung, SuccessiveHalving, rungs_between
-from automl_admm.core.problem import AtFidelity, Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import AtFidelity, Observation, SelectionSubproblem
 from automl_admm.search.protocol import unwrap
 
 SPACE = SearchSpace(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 

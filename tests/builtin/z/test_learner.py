@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from automl_admm.builtin.z.learner import Learner, Record, neighbour
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 SPACE = SearchSpace(
     (

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from automl_admm.builtin.z.mcts import Tally, Tree, TreeSearch, paths_of
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 SPACE = SearchSpace(
     (

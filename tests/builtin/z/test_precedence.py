@@ -13,8 +13,8 @@ from automl_admm.builtin.z.exhaustive import all_selections
 from automl_admm.builtin.z.genetic import crossover
 from automl_admm.builtin.z.learner import neighbour
 from automl_admm.builtin.z.mcts import TreeSearch
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.space import Candidate, Order, SearchSpace
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.search.joint.conditional import ConditionalSpace
 from automl_admm.search.joint.one_hot import RelaxedSpace
 from automl_admm.search.protocol import unwrap

@@ -9,7 +9,8 @@ import pytest
 from automl_admm.builtin.theta.random_points import RandomTheta
 from automl_admm.builtin.z.algorithms import choice_of_arms
 from automl_admm.builtin.z.rising import Budget, Curve, RisingBandits
-from automl_admm.core.problem import Evaluation, Limit, Observation, SelectionSubproblem, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import (
     Candidate,
     Choice,
@@ -19,6 +20,7 @@ from automl_admm.core.space import (
     SearchSpace,
     Selection,
 )
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from automl_admm.builtin.z.genetic import crossover
-from automl_admm.core.problem import Observation, SelectionSubproblem
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Choice, Condition, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation, SelectionSubproblem
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
 

@@ -11,7 +11,7 @@ from automl_admm.certify.bounds.rates import upper_rate
 from automl_admm.certify.plan.margins import slack_of, tighten
 from automl_admm.certify.plan.power import chance_for_rate
 from automl_admm.core.evidence import Estimate, Fact, Gap, Ranking, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
 FLOOR = math.log(2) / math.log(20)

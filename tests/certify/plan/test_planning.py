@@ -7,7 +7,7 @@ import pytest
 
 from automl_admm.certify.plan.planning import Demand, plan
 from automl_admm.core.evidence import Estimate, Fact, Gap, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
 

@@ -17,7 +17,7 @@ from automl_admm.certify.plan.power import (
     rows_needed,
 )
 from automl_admm.core.evidence import Estimate, Gap, Ranking, Rate
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 GAP_LIMIT = Limit("gap", 0.1, extreme=0.0)
 

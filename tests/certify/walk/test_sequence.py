@@ -13,7 +13,7 @@ from automl_admm.certify.plan.margins import slack_of
 from automl_admm.certify.walk.sequence import Contender, order, walk
 from automl_admm.certify.walk.verdicts import Finding, Verdict
 from automl_admm.core.evidence import Rate
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
 

@@ -10,7 +10,7 @@ import pytest
 from automl_admm.certify.plan.power import most_events
 from automl_admm.certify.walk.verdicts import Verdict, all_certified, judge
 from automl_admm.core.evidence import Estimate, Evidence, Fact, Gap, Mean, Ranking, Rate, Timing
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
 RECALL = Limit("recall", 0.8, at_least=True, extreme=1.0)

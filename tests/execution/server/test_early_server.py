@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Task
 from automl_admm.execution.local_executor import LocalExecutor
 from automl_admm.execution.server.client import ServerProcess

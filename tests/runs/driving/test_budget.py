@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.driving.budget import Budget, Ledger, attribute_work
 

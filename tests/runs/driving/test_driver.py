@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.evidence import Evidence, Fact, Rate
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files

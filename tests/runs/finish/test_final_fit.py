@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from automl_admm.core.errors import NoSuccessError
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.space import Candidate, SearchSpace, Selection
 from automl_admm.pipelines.predictions.measured import Table

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 

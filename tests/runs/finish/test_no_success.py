@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from automl_admm.core.errors import NoSuccessError
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.finish.no_success import best_or_raise

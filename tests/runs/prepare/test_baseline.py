@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, NoSuccessError
-from automl_admm.core.problem import Limit
+from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.outcome import PipelineResult

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Choice, Condition, Parameter, SearchSpace, Selection
 from automl_admm.search.admm.excursions import Excursion, Tunings
 from automl_admm.search.protocol import SearchProblem

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from automl_admm import minimize
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Choice, Condition, Parameter, SearchSpace, Selection
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate, Choice, SearchSpace
 from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.joint.joint_search import joint

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate, Parameter, Selection
 from automl_admm.search.admm import lagrangian, projection
 from automl_admm.search.admm.pricing import Prices, Scales

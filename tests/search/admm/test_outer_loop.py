@@ -7,15 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import (
-    AdmmState,
-    Evaluation,
-    Limit,
-    Observation,
-    Status,
-    ThetaSubproblem,
-)
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import best_of
 from automl_admm.core.space import (
     Candidate,
@@ -26,6 +21,7 @@ from automl_admm.core.space import (
     SearchSpace,
     Selection,
 )
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.protocol import Proposal, SearchProblem, Wait, default_start

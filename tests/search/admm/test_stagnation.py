@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import AdmmState, Evaluation, Limit, Observation, Status
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace, Selection
+from automl_admm.core.subproblems import Observation
 from automl_admm.search.admm.outer_loop import AdmmSettings, admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.admm.stagnation import Drought, IterationGains

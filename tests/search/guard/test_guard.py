@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.core.problem import AtFidelity, Observation
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
+from automl_admm.core.subproblems import AtFidelity, Observation
 from automl_admm.plugins.loading import discover, load_plugins
 from automl_admm.plugins.records import ThetaSolverPlugin, ZSolverPlugin
 from automl_admm.plugins.specs import hookimpl

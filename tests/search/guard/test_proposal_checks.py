@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import SelectionSubproblem
 from automl_admm.core.space import Choice, Order, SearchSpace, Selection
+from automl_admm.core.subproblems import SelectionSubproblem
 from automl_admm.search.guard.proposal_checks import BoxGround, Fault, TableGround
 
 SPACE = SearchSpace(

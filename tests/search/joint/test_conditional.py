@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 from automl_admm.search.joint.conditional import ConditionalSpace
 

@@ -7,15 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from automl_admm.core.problem import (
-    AtFidelity,
-    Evaluation,
-    Limit,
-    Observation,
-    Status,
-    ThetaSubproblem,
-)
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Candidate, Choice, Parameter, SearchSpace
+from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Proposal, SearchProblem, default_start
 

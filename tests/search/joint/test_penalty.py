@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from automl_admm import Parameter, SearchSpace, minimize
-from automl_admm.core.problem import Evaluation, Limit, Status
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import best_of, violation
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.search.joint.penalty import FIRST_WEIGHT, STEEPEST, Penalty, Review

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from automl_admm.core.errors import DiskFullError, StoreError
-from automl_admm.core.problem import Evaluation
+from automl_admm.core.evaluations import Evaluation
 from automl_admm.store.files import Manifest, StoreFiles, read_manifest
 from automl_admm.store.rescue import backup
 from automl_admm.store.rescue.backup import back_up, verify

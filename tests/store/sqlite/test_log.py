@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.core.errors import ConfigurationError, DiskFullError, StoreError
-from automl_admm.core.problem import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Store
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.store.memory import MemoryStore

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from automl_admm.builtin.theta.gaussian.regression import Posterior
-from automl_admm.core.problem import Quadratic
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Quadratic
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 HALF_LOG_HALF_PI = 0.5 * math.log(0.5 * math.pi)

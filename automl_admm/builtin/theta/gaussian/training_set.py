@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.gaussian.warping import FAILURE, Bend, taming, told_two_ways
-from automl_admm.core.problem import Limit, Observation, Quadratic
+from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, Quadratic
 
 NEGLIGIBLE = 1e-12
 LARGEST = 1e100  # the square of a larger value, perhaps a user's penalty, would overflow

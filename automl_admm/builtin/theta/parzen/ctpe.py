@@ -13,8 +13,8 @@ from automl_admm.builtin.theta.parzen.kernels import Points
 from automl_admm.builtin.theta.parzen.mixture import Split
 from automl_admm.builtin.theta.parzen.tpe import Groups, Told, first_ranked, group_size
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.problem import ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import ThetaSubproblem
 from automl_admm.search.protocol import derive_seed
 
 # N_p of algorithm 2.

@@ -16,8 +16,8 @@ from automl_admm.builtin.theta.parzen.axes import Cells
 from automl_admm.builtin.theta.parzen.kernels import Kernels, Points
 from automl_admm.builtin.theta.parzen.mixture import Split
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

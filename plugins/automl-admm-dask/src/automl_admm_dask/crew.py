@@ -17,7 +17,7 @@ from distributed import Client, Future
 from distributed.versions import get_versions
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished
 from automl_admm_dask.letters import Answer, Brief, Job
 from automl_admm_dask.remote import (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.local_executor import pickle_work
 from automl_admm.execution.os_errors import naming_obstacles

@@ -22,7 +22,7 @@ from typing import Any
 from distributed.diagnostics.plugin import WorkerPlugin
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.problem import Status
+from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.local_executor import LocalExecutor, PickledWork
 from automl_admm.execution.task_folders import remove_tree

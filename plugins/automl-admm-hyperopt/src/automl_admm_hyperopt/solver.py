@@ -11,8 +11,8 @@ import numpy as np
 from hyperopt import Trials, anneal, tpe  # type: ignore[import-untyped]
 
 from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm_hyperopt.trials import Document, Documents
 
 FEWEST_INITIAL = 5

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.problem import Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm_optuna.prices import Price, price_of
 from automl_admm_optuna.samplers import Kind
 from automl_admm_optuna.trials import Result, Trials

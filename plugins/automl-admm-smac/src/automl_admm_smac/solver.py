@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from automl_admm.core.problem import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
 from automl_admm_smac.terrain import Terrain
 from automl_admm_smac.trials import Model, Plan, Trials
 

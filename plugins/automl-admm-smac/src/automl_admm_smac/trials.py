@@ -16,8 +16,8 @@ from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.model.random_forest.random_forest import RandomForest
 from smac.runhistory import StatusType, TrialInfo, TrialValue
 
-from automl_admm.core.problem import Observation
 from automl_admm.core.space import Array
+from automl_admm.core.subproblems import Observation
 from automl_admm_smac.maximizer import SettledSearch
 from automl_admm_smac.prices import LogEncoder, PlainEncoder, told_cost
 from automl_admm_smac.quiet import quiet

@@ -26,8 +26,8 @@ from automl_admm.builtin.theta.gaussian.regression import (
 )
 from automl_admm.builtin.theta.gaussian.training_set import choose
 from automl_admm.builtin.theta.gaussian.warping import taming
-from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.space import Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((14, 3))

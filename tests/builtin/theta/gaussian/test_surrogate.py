@@ -24,8 +24,8 @@ from automl_admm.builtin.theta.gaussian.regression import (
 from automl_admm.builtin.theta.gaussian.surrogate import Surrogate
 from automl_admm.builtin.theta.gaussian.training_set import Sample
 from automl_admm.builtin.theta.gaussian.warping import Bend, taming, told_two_ways
-from automl_admm.core.problem import Observation, Quadratic, ThetaSubproblem
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.random((20, 3))

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.problem import Evaluation, Limit, Quadratic, Status, is_feasible
-from automl_admm.core.space import Candidate, Selection
+from automl_admm.core.limits import Limit
 
 
 def test_limits_hold_in_their_direction_and_never_for_nan() -> None:
@@ -33,15 +31,3 @@ def test_slack_has_room_up_to_the_extreme_or_without_end() -> None:
 def test_limits_that_can_never_hold_are_refused(limit: dict, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         Limit("g", **limit)
-
-
-def test_a_failed_evaluation_is_never_feasible() -> None:
-    candidate = Candidate(Selection(()), (0.0,))
-    failed = Evaluation(1, "k", candidate, Status.TIMEOUT, constraints=(0.0,))
-    assert not is_feasible(failed, (Limit("latency", 1.0),))
-
-
-def test_the_known_part_of_a_loss_is_a_weighted_square() -> None:
-    known = Quadratic(np.array([0.5, 0.5]), np.array([2.0, 0.0]))
-    assert known(np.array([[0.5, 0.1], [1.0, 0.9]])) == pytest.approx([0.0, 0.25])
-    assert known(np.array([0.0, 0.0])) == pytest.approx([0.25])

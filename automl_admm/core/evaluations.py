@@ -1,0 +1,74 @@
+"""Evaluations: the lines of a run's log, and the test that one is within all limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from automl_admm.core.limits import Limit
+from automl_admm.core.space import Candidate
+
+# The key, in the details of an evaluation, of the class given to all rows, if there is only one.
+ONE_CLASS = "one_class"
+
+
+class Status(StrEnum):
+    """The end of an evaluation. Being outside the limits is a result, not a failure."""
+
+    # Run folders store these texts: never rename one.
+    SUCCESS = "success"
+    TIMEOUT = "timeout"
+    MEMOUT = "memout"
+    CRASHED = "crashed"
+    ERROR = "error"
+    INVALID = "invalid"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One line of the log: the candidate, its status, and all measurements."""
+
+    number: int
+    key: str
+    candidate: Candidate
+    status: Status
+    loss: float = math.nan
+    constraints: tuple[float, ...] = ()
+    seconds: float = 0.0
+    text: str = ""
+    message: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """True if there is a loss to learn from."""
+        return self.status is Status.SUCCESS
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it used all the rows: only whole evaluations are compared with each other."""
+        return self.candidate.fidelity == 1.0
+
+    @property
+    def one_class(self) -> str | None:
+        """Class given to all rows; None if there are several, or no classes."""
+        found = self.details.get(ONE_CLASS)
+        return None if found is None else str(found)
+
+
+def is_feasible(evaluation: Evaluation, limits: Sequence[Limit]) -> bool:
+    """Return True if an evaluation succeeded and is within every limit.
+
+    Predicting one class for all rows is never feasible: it would keep limits on decisions by
+    deciding nothing.
+    """
+    if not evaluation.ok or evaluation.one_class is not None:
+        return False
+    pairs = zip(limits, evaluation.constraints, strict=True)
+    return all(limit.holds(value) for limit, value in pairs)

@@ -1,0 +1,49 @@
+"""A limit on the value of a constraint."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from automl_admm.core.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A constraint g ≤ bound, or g ≥ bound if `at_least`.
+
+    `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
+    It bounds the slack u.
+    """
+
+    name: str
+    bound: float
+    at_least: bool = False
+    extreme: float | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.bound):
+            raise ConfigurationError(f"the limit '{self}' needs a finite number.")
+        # The bound lies beyond anything possible.
+        if self.room < 0:
+            side = "above" if self.at_least else "below"
+            reason = f"'{self.name}' is never {side} {self.extreme:g}."
+            raise ConfigurationError(f"the limit '{self}' can never hold:", hint=reason)
+
+    @property
+    def room(self) -> float:
+        """Largest possible slack, from the bound to the extreme."""
+        if self.extreme is None:
+            return math.inf
+        return self.turned(self.bound) - self.turned(self.extreme)
+
+    def turned(self, value: float) -> float:
+        """Return the value turned so that smaller is better."""
+        return -value if self.at_least else value
+
+    def holds(self, value: float) -> bool:
+        """Return True if the value is within the limit; NaN never is."""
+        return self.turned(value) <= self.turned(self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
