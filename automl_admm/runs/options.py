@@ -94,7 +94,8 @@ class SearchOptions:
         metadata=Option(
             Kind.SECONDS,
             "--budget",
-            "Time for everything, such as 30s, 10m or 1h. [default: 60s]",
+            "Time for everything, such as 30s, 10m or 1h. "
+            "[default: 60s; none with --max-evaluations]",
             words="the budget",
             resume_help="Time from now on, such as 10m; +10m adds to the time that was left. "
             "[default: the time that was left]",

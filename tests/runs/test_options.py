@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 from dataclasses import fields
@@ -37,6 +38,7 @@ from automl_admm.runs.options import (
 from automl_admm.runs.session.changes import DEFAULTS
 from automl_admm.runs.validation import CHECKS
 
+DOCS = Path(__file__).parents[2] / "docs"
 ESTIMATORS = (AutoMLClassifier, AutoMLRegressor)
 FLAGGED = tuple(option for option in OPTIONS if option.flag is not None)
 # Parameters of the estimators and arguments of `minimize` that are no options of a run.
@@ -171,6 +173,18 @@ def test_a_text_is_no_flag() -> None:
 def test_the_options_that_are_compared_have_their_key_in_the_settings() -> None:
     compared = {option.compared_as for option in OPTIONS if option.compared_as is not None}
     assert compared == {*DEFAULTS, "limits", "grammar_text"}
+
+
+def test_the_page_of_the_options_is_written_from_the_record() -> None:
+    page = runpy.run_path(str(DOCS / "write_options.py"))["page"]()
+    told = "options.md is not what the record says: run 'python docs/write_options.py'"
+    assert (DOCS / "options.md").read_text(encoding="utf-8") == page, told
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    both = {(row[0].strip("|` *"), row[1].strip("`")) for row in rows}
+    assert {("--budget", "time_budget"), ("--eval-timeout", "eval_time_limit")} <= both
+    assert {("--memory", "memory_limit"), ("--metric", "scoring"), ("--out", "work_dir")} <= both
+    assert {("--workers", "n_jobs"), ("--seed", "random_state")} <= both
+    assert ("--constraint", "constraints") in both
 
 
 # --- a new option is one line --------------------------------------------------------------------
