@@ -1,4 +1,5 @@
-"""Read tables as they were trained on, split them, and know them again.
+"""Read tables as in training, split them, and recognise them later.
 
-Begin with `tables`. Nothing is known here of pipelines or searches.
+`table_schema` records the types of the training table, and every later reading follows it. Nothing
+here may import pipelines, runs or searches. Begin with `tables`, then `timed_reading`.
 """

@@ -1,4 +1,4 @@
-"""What the columns of a table hold, and what is to be predicted."""
+"""The kinds of columns of a table, and its target."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def _is_number_column(values: Any) -> bool:
 
 
 def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Part the columns of a table into those of numbers and those of categories.
+    """Divide the columns of a table into numbers and categories.
 
-    Both are column names, or positions for an array and where the names are no text. Numbers of
-    any width are numeric; text, booleans and categories are categorical. A column that a
-    pipeline could not take raises a DataError that names the column and the cure.
+    Both are column names, or positions for an array and for names other than text. Numbers of any
+    width are numeric; text, booleans and categories are categorical. A column unfit for a pipeline
+    raises a DataError with its name and the cure.
     """
     frame = _frame(X)
     check_labels(frame)
@@ -235,7 +235,7 @@ def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
 
 
 def plain_column(column: Any) -> Any:
-    """Return a column of numpy's types, with NaN for what is missing."""
+    """Return a column of numpy's types, with NaN for missing values."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.ArrowDtype):
@@ -248,7 +248,7 @@ def plain_column(column: Any) -> Any:
 
 
 def _with_plain_categories(column: Any) -> Any:
-    """Give categories a type of numpy's: what is missing beside others of them is `pandas.NA`."""
+    """Give categories a type of numpy's; a missing one among others is `pandas.NA`."""
     categories = column.cat.categories
     if not _may_hold_na(categories.dtype) or categories.dtype == object:
         return column
@@ -256,7 +256,7 @@ def _with_plain_categories(column: Any) -> Any:
 
 
 def _of_arrow(column: Any) -> Any:
-    """Return what a column of Arrow's holds; dates and the like stay, to be refused by name."""
+    """Return the values of an Arrow column; dates and the like stay, to be refused by name."""
     from pandas.api import types
 
     dtype = column.dtype
@@ -286,10 +286,10 @@ def _with_nan(column: Any) -> Any:
 
 
 def check_columns(frame: Any, expected: Sequence[str]) -> Any:
-    """Bring a table to predict into the shape of the one that was learned from.
+    """Bring a table to predict into the shape of the training table.
 
-    The order is restored, columns that were not there are left out, and what is missing becomes
-    NaN; a column that is missing raises.
+    The order is restored, unknown columns are left out, and missing values become NaN; a missing
+    column raises.
     """
     names, wanted = set(frame.columns), set(expected)
     missing = [name for name in expected if name not in names]

@@ -1,4 +1,4 @@
-"""Bringing a table that is read later to the types of the one that was trained on."""
+"""Bring a later table to the types of the training table."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ LONGEST_SHOWN = 40
 
 
 def row_of(number: int) -> str:
-    """Say where a row of a table in memory is."""
+    """Name the place of a row in a table in memory."""
     return f"row {number} (from 0)"
 
 
 def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
-    """Return a frame whose columns hold what they held in training, as pandas kept it there.
+    """Return a frame with the values and types of training in its columns.
 
-    Columns are known by their names; those that the schema does not know stay as they are. A value
-    that cannot be what it was in training raises a DataError that names it.
+    Columns are known by their names; others than those of the schema stay as they are. A value
+    impossible in training raises a DataError with its name and place.
     """
     known = schema.by_name()
     pairs = [(column, known.get(str(label))) for label, column in frame.items()]
@@ -45,7 +45,7 @@ def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
 
 
 def conform_column(column: Any, expected: Column, place: Place) -> Any:
-    """Return a column with the values and the type that it had in training."""
+    """Return a column with the values and the type of training."""
     if expected.holds == "other":
         return column
     plain = plain_column(column)
@@ -67,7 +67,7 @@ def _of_values(column: Any) -> Any:
 
 
 def _categorical(column: Any, expected: Column, place: Place) -> Any:
-    """Return it with the categories of training; new ones come last, and stay what they are."""
+    """Return it with the categories of training; new ones come last, unchanged."""
     import pandas as pd
 
     assert expected.categories is not None  # noqa: S101 - who calls has asked
@@ -137,7 +137,7 @@ HINTS = {
 
 
 def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> None:
-    """Raise on the first value that was there and could not be turned."""
+    """Raise on the first present value without a conversion."""
     bad = np.flatnonzero((lost & column.notna()).to_numpy())
     if not len(bad):
         return
@@ -153,7 +153,7 @@ def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> Non
 
 
 def _as_kept(column: Any, expected: Column) -> Any:
-    """Return it with the type of training, unless values would be lost by that."""
+    """Return it with the type of training, unless this loses values."""
     if str(column.dtype) == expected.dtype:
         return column
     if expected.dtype == "object":
@@ -172,7 +172,7 @@ def _as_kept(column: Any, expected: Column) -> Any:
 
 
 def _as_default_text(column: Any) -> Any:
-    """Return text as this pandas keeps it; before its version 3, that is as objects."""
+    """Return text in the default type of this pandas; before version 3, objects."""
     import pandas as pd
 
     texts = column.astype(object).where(column.notna(), np.nan)

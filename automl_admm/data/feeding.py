@@ -1,7 +1,7 @@
-"""Handing a CSV file to a parser piece by piece, each checked, until the time is up.
+"""Feed a CSV file to a parser piece by piece, each checked, until the deadline.
 
-The parser sees one table: what a column holds is decided by all pieces together, as it is where a
-file is read whole. The clock is looked at between pieces.
+The parser sees one table: all pieces together decide the type of a column, as for a whole file. The
+deadline is checked between pieces.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ BEFORE_CODES[list(b', "\t\n\r\v\f')] = True
 
 
 class IrregularError(Exception):
-    """Raised on a piece that does not fit the header, or may have been cut in a text."""
+    """Raised on a piece against the header, or possibly cut within a text."""
 
 
 class Feed(io.RawIOBase):
     """A stream of a file's header and its pieces.
 
-    `taken` are the pieces that were handed out, and `rows` how many rows each has. The columns in
-    `codes` have a number with a needless zero, such as 007.
+    `taken` are the pieces handed out so far, `rows` their numbers of rows. The columns in `codes`
+    have a number with a leading zero, such as 007.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Feed(io.RawIOBase):
         self.codes: set[str] = set()
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: a feed is readable."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -100,7 +100,7 @@ class Feed(io.RawIOBase):
 
 
 def _count_plain(found: Any, columns: int) -> int | None:
-    """Count the rows of text without quotes; None where its lines need a closer look."""
+    """Count the rows of text without quotes; None if its lines need a closer look."""
     ends = np.flatnonzero(found == NEWLINE)
     commas = np.flatnonzero(found == COMMA)
     if columns < 2 or not len(ends) or ends[-1] + 1 < len(found) or (found == RETURN).any():
@@ -118,7 +118,7 @@ def _may_hold_codes(found: Any) -> bool:
 
 
 def _fields(content: bytes) -> list[list[str]]:
-    """Return the fields of rows that are not blank."""
+    """Return the fields of rows, blank ones left out."""
     if QUOTE in content and not REGULAR.fullmatch(content):
         raise IrregularError
     with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as text:

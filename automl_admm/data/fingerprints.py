@@ -1,7 +1,7 @@
-"""Rows by their hashes: the same data are known again, whatever order or names they come in.
+"""Fingerprints of rows: the same data are recognised in any order and under any names.
 
-A hash of a table in its own order changes with every shuffle. Looks at the same data have to be
-counted however these are parted, and rows that a run has had have to be known in another file.
+A hash of a table in its own order changes with every shuffle. Looks at the same data must be
+counted for every split of them, and rows of a run must be recognised in another file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ EXACT_BITS = 40
 
 
 def hash_rows(columns: Iterable[Any], rows: int) -> Hashes:
-    """Return a number for each row: the same for the same cells, in whatever order they stand.
+    """Return a hash for each row, equal for equal cells in any order.
 
-    Numbers are equal whether they are kept whole or with a point, and text is text. A missing cell
+    The number 1 equals 1.0, and text is text. A missing cell
     adds nothing.
     """
     total = np.zeros(rows, dtype=np.uint64)
@@ -31,7 +31,7 @@ def hash_rows(columns: Iterable[Any], rows: int) -> Hashes:
 
 
 def fingerprint_rows(hashes: Hashes) -> str:
-    """Return the hash of a set of rows, in whatever order they stand."""
+    """Return the hash of a set of rows, in any order."""
     return hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()
 
 
@@ -50,7 +50,7 @@ def _hash_cells(column: Any) -> Hashes:
 
 
 def _hash_words(values: Any) -> Hashes:
-    """Hash every word that there is once."""
+    """Hash every distinct word once."""
     import pandas as pd
 
     places, distinct = pd.factorize(values)

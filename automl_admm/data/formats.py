@@ -1,4 +1,4 @@
-"""Telling what kind of file a table comes in, and saying of others what they are."""
+"""Detect the file format of a table, and name unsupported ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LOOKED_AT = 4096
 
 
 def format_of(source: Path) -> str:
-    """Return `.csv` or `.parquet`, by what a file holds; raise if it is no file of these two."""
+    """Return `.csv` or `.parquet`, by the content of a file; raise for other formats."""
     _check_file(source)
     try:
         with source.open("rb") as file:
@@ -70,7 +70,7 @@ def format_of(source: Path) -> str:
 
 
 def _is_binary(start: bytes) -> bool:
-    """Tell a file that begins with letters by chance, such as a header `ORCHARD,…`."""
+    """Return True for a binary file; a header such as `ORCHARD,…` begins like one by chance."""
     return b"\x00" in start
 
 

@@ -24,11 +24,11 @@ def _open(source: Path) -> Any:
 
 
 def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, list[Piece]]:
-    """Read batches from all row groups until it is late.
+    """Read batches from all row groups until the deadline.
 
-    Return a frame, how many rows the file has, and which of them the frame holds. Within a row
-    group nothing can be read but its beginning. Where there are few groups, that may be one class
-    of a sorted file: all of them are seen then, and what is kept is a part of every batch.
+    Return a frame, the number of rows of the file, and the places of the frame's rows. A row group
+    can only be read from its beginning. In a sorted file of few groups this may be one class only:
+    then all batches are read, and a part of each is kept.
     """
     with _open(source) as file:
         found, was_late = [], False
@@ -45,7 +45,7 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
 
 
 def _must_be_seen(metadata: Any) -> bool:
-    """Tell files of few row groups; those that take seconds to see are too large for it."""
+    """Return True for few row groups, unless a full pass would take seconds."""
     cells = metadata.num_rows * metadata.num_columns
     return bool(metadata.num_row_groups < FEWEST and cells <= MOST_CELLS)
 
@@ -84,7 +84,7 @@ def _groups(file: Any) -> tuple[Piece, ...]:
 
 
 def _batches(file: Any, groups: Sequence[Piece]) -> Iterator[tuple[Piece, Any]]:
-    """Read groups in turns, a batch of each, with the rows that it has."""
+    """Read groups in turns, a batch of each, with its rows."""
     numbers = {piece: number for number, piece in enumerate(_groups(file))}
     together = len(groups) if len(groups) <= MOST_TOGETHER else 1
     for first in range(0, len(groups), together):

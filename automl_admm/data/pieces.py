@@ -1,6 +1,6 @@
-"""A CSV file cut where rows end, and the order in which its pieces are read.
+"""Pieces of a CSV file, cut at ends of rows, and their order of reading.
 
-A newline ends a row where the quotes before it are even in number: else it stands in a text.
+A newline ends a row if the number of quotes before it is even; otherwise it is within a text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ GOLDEN = (5**0.5 - 1) / 2
 def cut(source: Path, is_late: Callable[[], bool]) -> tuple[Piece, ...]:
     """Return the header of a file, and the rest of it in pieces of at least `LEAST_BYTES`.
 
-    All bytes before a place have to be seen to know if it is within quotes. Where that takes too
-    long the pieces end early.
+    A place is within quotes or not by all bytes before it. If this scan takes too long, the pieces
+    end early.
     """
     size = source.stat().st_size
     block = max(LEAST_BYTES, size // MOST_PIECES)
@@ -47,17 +47,16 @@ def cut(source: Path, is_late: Callable[[], bool]) -> tuple[Piece, ...]:
 
 
 def evenly(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Return pieces in an order of which every beginning is from all over the file.
+    """Return pieces in an order with every beginning spread over the whole file.
 
-    Multiples of the golden ratio part a circle as evenly as numbers can, and follow no period that
-    the rows of a file may have.
+    Multiples of the golden ratio divide a circle most evenly, and follow no period of the rows.
     """
     places = sorted(range(len(pieces)), key=lambda place: place * GOLDEN % 1.0)
     return tuple(pieces[place] for place in places)
 
 
 def next_row(content: bytes, at: int, quotes: int) -> int:
-    """Return the place of the first row that begins after another place; 0 if none does."""
+    """Return the place of the first row after another place; 0 if there is none."""
     seen, counted = quotes, 0
     while (newline := content.find(NEWLINE, at)) >= 0:
         seen += content.count(QUOTE, counted, newline)
@@ -68,7 +67,7 @@ def next_row(content: bytes, at: int, quotes: int) -> int:
 
 
 def _header_end(file: BinaryIO, block: int) -> int:
-    """Return the place after the first row that is not blank; the end where there is no more."""
+    """Return the place after the first row with content, or the end of the text."""
     content = b""
     while more := file.read(block):
         content += more

@@ -1,4 +1,4 @@
-"""Rows and targets that are given in Python: brought to what they were when it was fitted."""
+"""Rows and targets from Python, brought to the types of training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from automl_admm.data.table_schema import Schema, content_of, schema_of
 
 
 def plain_rows(X: Any) -> Any:
-    """Return a frame of numpy's types, or what numpy can make of X without turning numbers to text.
+    """Return a frame of numpy's types, or an array of X with its numbers kept.
 
     numpy makes text of all cells of a list if some are text: `[[1.5, "a"]]` becomes `"1.5"`.
     """
@@ -37,7 +37,7 @@ def _of_objects(X: Sequence[Any]) -> Any:
 
 
 def schema_of_rows(X: Any) -> Schema:
-    """Return the schema of rows to fit on, having refused what cannot be learned from."""
+    """Return the schema of training rows; refuse rows unfit for training."""
     import pandas as pd
 
     if hasattr(X, "iloc"):
@@ -49,7 +49,7 @@ def schema_of_rows(X: Any) -> Schema:
 
 
 def _refuse_numbers_as_text(X: Any) -> None:
-    """Raise on numbers that became text because an array has one type for all its cells."""
+    """Raise on numbers turned into text by an array with one type for all cells."""
     for place in range(X.shape[1]):
         try:
             X[:, place].astype(float)
@@ -63,11 +63,11 @@ def _refuse_numbers_as_text(X: Any) -> None:
 
 
 def put_in_order(X: Any, schema: Schema) -> Any:
-    """Return a frame whose columns stand as they did, where they are named by numbers.
+    """Return a frame with its number-named columns in the order of training.
 
-    scikit-learn holds names to their order if they are texts. It looks at no others: columns in
-    another order would be taken for each other. An array was fitted by places, and a frame that
-    numbers the same places is put in their order.
+    scikit-learn checks the order of text names only: other columns in another order would be taken
+    for each other. After training on an array, a frame with the same places as names is put in
+    their order.
     """
     names = [column.name for column in schema.columns]
     if not hasattr(X, "iloc") or X.shape[1] != len(names) or list(X.columns) == names:
@@ -108,7 +108,7 @@ def follow(X: Any, schema: Schema) -> Any:
 
 
 def plain_target(y: Any) -> Any:
-    """Return a target of one numpy type; raise where some of it is missing, or of another kind."""
+    """Return a target of one numpy type; raise for missing values and mixed kinds."""
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)

@@ -1,7 +1,7 @@
-"""A portion of a table's rows, for a search whose time is too short to prepare all of them.
+"""A portion of a table's rows, for a search too short to prepare all of them.
 
-The portion is drawn again from its size and the target, so that whoever has the same table later
-has the same rows.
+The portion is drawn from its size and the target alone, so a later reader of the same table gets
+the same rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST_OF_A_CLASS = 10
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """So many rows `taken` of a table that has so many `rows`."""
+    """A number of rows `taken` of a table with a number of `rows`."""
 
     taken: int
     rows: int
@@ -48,9 +48,9 @@ class Portion:
         return f"{said}: the budget is too short to prepare and search all of them"
 
     def places(self, target: Any) -> NDArray[np.intp]:
-        """Return the places of its rows, in order; classes have the shares that they have in all.
+        """Return the places of its rows, in order; classes keep their shares.
 
-        A class that would have few rows has more; so the portion may be a few rows larger.
+        A class with very few rows gets more, so the portion may be a few rows larger.
         """
         import pandas as pd
 
@@ -72,7 +72,7 @@ def _turns(groups: Any) -> Any:
 
 
 def read_portion(text: str | None) -> Portion | None:
-    """Read what `str` made of a portion."""
+    """Read a portion from its `str`."""
     if text is None:
         return None
     said = re.fullmatch(r"(\d+)/(\d+)", text)
@@ -82,7 +82,7 @@ def read_portion(text: str | None) -> Portion | None:
 
 
 def portion_within(X: Any, budget: float | None, begun: float) -> Portion | None:
-    """Return the portion of a table that a run of so long a budget has the time for."""
+    """Return the portion of a table suitable for a budget."""
     if budget is None:
         return None
     left = max(begun + budget - time.monotonic(), 0.0)
@@ -90,9 +90,9 @@ def portion_within(X: Any, budget: float | None, begun: float) -> Portion | None
 
 
 def portion_in_time(X: Any, seconds: float) -> Portion | None:
-    """Return the portion of a frame or an array that can be prepared in a time; None for all.
+    """Return the portion of a frame or an array to prepare within a time; None for all.
 
-    What is done with all rows is tried on a few from all over the table.
+    The work on all rows is timed on a few from all over the table.
     """
     shape = X.shape
     if shape[0] * shape[1] <= FEW_CELLS or shape[0] <= 2 * FEWEST_ROWS:

@@ -1,4 +1,4 @@
-"""The table that ships with the package, to try things on without data of one's own.
+"""The shipped table, for trials without own data.
 
 `german_credit.csv` is the Statlog German credit data set: 1 000 people who asked a bank for
 credit, and whether they turned out a good or a bad risk. Source: Hofmann, H. (1994), Statlog
@@ -22,5 +22,5 @@ TARGET = "class"
 
 
 def shipped_table() -> tuple[pd.DataFrame, str]:
-    """Read the shipped table; say which of its columns is to be predicted."""
+    """Read the shipped table; return it with the name of its target."""
     return read_table(Path(__file__).with_name("german_credit.csv")), TARGET

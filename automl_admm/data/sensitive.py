@@ -1,4 +1,4 @@
-"""Columns that limits compare groups by, and no pipeline is given."""
+"""Sensitive columns: limits compare groups by them, and pipelines never see them."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _of_array(values: Any) -> Any:
 
 
 def known_columns(sensitive: Any, X: Any, wanted: Iterable[str]) -> Any:
-    """What limits may look at: the sensitive columns, and those of X that they name.
+    """Return the columns for limits: the sensitive ones, and the named ones of X.
 
-    Raises if there is no such column at all.
+    Raise if there is no such column at all.
     """
     import pandas as pd
 

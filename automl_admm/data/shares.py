@@ -1,8 +1,7 @@
-"""A share of a file: rows from all over it, where to read all of them would take too long.
+"""A share of a file: rows from all over it, if reading all of them would take too long.
 
-The share is pieces of the file: bytes of a CSV file, cut where a row ends, or rows of a Parquet
-file, which says how many it has. They are written down, so that whoever reads the same file later
-has the same rows.
+The share is made of pieces of the file: bytes of a CSV file, cut at ends of rows, or rows of a
+Parquet file. The pieces are recorded, so a later reader of the same file gets the same rows.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from automl_admm.data.pieces import Piece
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Pieces of a file that has so many bytes, the first one its header; or of so many `rows`."""
+    """Pieces of a file with its number of bytes, the first one the header; or of `rows`."""
 
     size: int
     pieces: tuple[Piece, ...]
@@ -27,12 +26,12 @@ class Share:
 
     @property
     def part(self) -> float:
-        """Which part of the file it is."""
+        """The part of the file, from 0 to 1."""
         return sum(end - begin for begin, end in self.pieces) / self._whole
 
     @property
     def reach(self) -> float:
-        """How far into the file its last piece is."""
+        """The place of its last piece in the file."""
         return self.pieces[-1][1] / self._whole
 
     @property
@@ -45,7 +44,7 @@ class Share:
 
 
 def share_of_pieces(size: int, pieces: Iterable[Piece], rows: int | None = None) -> Share | None:
-    """Return the share that is these pieces, those that touch as one; None if it is the file."""
+    """Return the share of these pieces, adjacent ones merged; None for the whole file."""
     joined: list[Piece] = []
     for begin, end in sorted(pieces):
         # The header stays a piece of its own.
@@ -58,7 +57,7 @@ def share_of_pieces(size: int, pieces: Iterable[Piece], rows: int | None = None)
 
 
 def read_share(text: str) -> Share:
-    """Read what `str` made of a share."""
+    """Read a share from its `str`."""
     try:
         of, _, pieces = text.partition(":")
         size, _, rows = of.partition("/")
@@ -70,7 +69,7 @@ def read_share(text: str) -> Share:
 
 
 def share_of(text: str | None, source: Path | None) -> Share | None:
-    """The share that was read of a file earlier; None of another file, which has another size."""
+    """Return the recorded share of a file; None for a file of another size."""
     if text is None or source is None or not source.is_file():
         return None
     share = read_share(text)
@@ -79,7 +78,7 @@ def share_of(text: str | None, source: Path | None) -> Share | None:
 
 @contextmanager
 def written_out(source: Path, share: Share) -> Iterator[Path]:
-    """A temporary file that has only the share; what is wrong in it is told of the source."""
+    """Write the share to a temporary file; mistakes in it are reported for the source."""
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         path = Path(folder, source.name)
         with source.open("rb") as whole, path.open("wb") as part:

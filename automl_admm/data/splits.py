@@ -1,4 +1,4 @@
-"""Which rows to learn from and which to measure on.
+"""Splits of rows into training and validation parts.
 
 Written here because scikit-learn's stratified splitters refuse, or warn about, classes with
 fewer rows than folds; here such a class stays in every training part.
@@ -71,7 +71,7 @@ def _classes(y: Any, task: LearningTask) -> Rows:
 
 
 def _strata(classes: Rows, groups: Sequence[Any]) -> Rows:
-    """Number what a row is: its class and, within it, its group by each way to part the rows."""
+    """Number the strata of rows: their class and, within it, their groups."""
     import pandas as pd
 
     strata = classes

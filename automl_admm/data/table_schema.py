@@ -1,9 +1,8 @@
-"""The schema of the table that was trained on: what every later reading of a table follows.
+"""The schema of the training table, followed by every later reading of a table.
 
-A file that is read anew does not say what its cells are: `True` is text in one column and a truth
-value in another, `007` a number or a code, `NA` a gap or a country. Guessing again from other rows
-gives other types, and a model that meets other types answers wrongly without a word. So the schema
-is written beside the model.
+A file does not define its types: `True` is text in one column and a boolean in another, `007` a
+number or a code, `NA` a gap or a country. A new guess from other rows gives other types, and a
+model with other types answers wrongly without an error. So the schema is saved beside the model.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ MISSING_TEXTS = frozenset(
 class Column:
     """A column as it was in training.
 
-    `holds` says what its cells are, and `dtype` how pandas kept them. A column of the type
-    `category` has its `categories`. `texts` are those of its values that would be read as missing
-    elsewhere, and `has_gaps` says if some were.
+    `holds` is the kind of its cells, and `dtype` their type in pandas. A column of the type
+    `category` has its `categories`. `texts` are its values with the look of a missing value, and
+    `has_gaps` is True if some values were missing.
     """
 
     name: Any
@@ -47,7 +46,7 @@ class Column:
     has_gaps: bool = False
 
     def describe(self) -> dict[str, Any]:
-        """Return it as JSON can hold it; what is as usual is left out."""
+        """Return it as plain JSON data, defaults left out."""
         described: dict[str, Any] = {
             "name": _plain_name(self.name),
             "holds": self.holds,
@@ -114,7 +113,7 @@ def _plain_category(category: Any) -> Any:
 
 
 def content_of(column: Any) -> Content:
-    """Tell what the cells of a column are, the missing ones aside."""
+    """Return the kind of the cells of a column, missing ones aside."""
     from pandas import CategoricalDtype
     from pandas.api import types
 
@@ -146,7 +145,7 @@ def _marker_texts(column: Any) -> tuple[str, ...]:
 
 
 def read_schema(manifest: Mapping[str, Any]) -> Schema | None:
-    """Return the schema that a manifest holds; None if it is of a version that wrote none."""
+    """Return the schema of a manifest; None for older versions without one."""
     described = manifest.get("schema")
     if described is None:
         return None

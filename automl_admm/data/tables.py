@@ -1,7 +1,6 @@
-"""Reading a table from a file, and parting it into features and target.
+"""Read a table from a file, and divide it into features and target.
 
-Every mistake that a file can hold is found here, with the line where it stands, before anything
-is trained on it.
+Mistakes in a file are found here, with their line, before anything is trained on it.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a CSV file with a header line, or a Parquet file.
 
-    With a `schema` its columns hold what they held in training, or the cell that cannot is named.
-    The columns named in `text` are read as they are written, even if all of it looks like
-    numbers. Missing are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless
-    they were values in training. An infinite number counts as missing too, for hardly any model
-    can take one. Of a Parquet file only these `rows` are read.
+    With a `schema` its columns get the types of training, or an error names the misfitting cell.
+    The columns named in `text` are read as text, even if all of it looks like numbers. Missing
+    values are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless they were
+    values in training. An infinite number counts as missing, too: hardly any model accepts one. Of
+    a Parquet file only these `rows` are read.
     """
     source = Path(path)
     if format_of(source) == PARQUET:
@@ -102,7 +101,7 @@ def _read_parquet(
 
 
 def with_text_names(frame: Any) -> Any:
-    """Return the frame of a Parquet file with plain columns, whose names are text."""
+    """Return the frame of a Parquet file with plain columns and text names."""
     return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
 
 
@@ -136,10 +135,10 @@ def _read_csv(source: Path, text: Sequence[str], schema: Schema | None) -> Any:
 
 
 def parse(source: Any, text: Sequence[str], markers: Any = None, only: Any = None) -> Any:
-    """Parse a CSV file whose lines were checked; the columns named in `text` stay as written.
+    """Parse a CSV file with checked lines; the columns named in `text` stay as written.
 
-    `markers` say what means a missing value, all together or by column, and `only` which columns
-    to take.
+    `markers` are the texts of missing values, for all columns or by column; `only` are the columns
+    to read.
     """
     import pandas as pd
 
@@ -157,7 +156,7 @@ def parse(source: Any, text: Sequence[str], markers: Any = None, only: Any = Non
 
 
 def _codes(source: Path, frame: Any) -> list[str]:
-    """Name the columns that were read as numbers, and have a cell with a needless zero."""
+    """Name the number columns with a leading zero in a cell."""
     import pandas as pd
 
     figures = list(frame.select_dtypes("number").columns)
@@ -176,7 +175,7 @@ def _codes(source: Path, frame: Any) -> list[str]:
 
 
 def _check_empty(column: Any, source: Path) -> None:
-    """Raise on an empty field where training had both empty texts and gaps."""
+    """Raise on an empty field if training had both empty texts and gaps."""
     empty = np.flatnonzero((column == "").to_numpy(dtype=bool, na_value=False))
     if len(empty):
         raise DataError(
@@ -191,7 +190,7 @@ def _is_read_as_written(column: Column) -> bool:
 
 
 def _markers(header: Sequence[str], columns: Sequence[Column]) -> Any:
-    """Say what means a missing value: in all columns the same, or by name where it differs."""
+    """Return the texts of missing values: one set for all columns, or by name."""
     values = {str(column.name): column.texts for column in columns if column.texts}
     if not values:
         return sorted(MISSING_TEXTS)
@@ -203,16 +202,16 @@ def _row_of_parquet(source: Path, number: int) -> str:
 
 
 def _line_of(source: Path, number: int) -> str:
-    """Say in which line a row ends; blank lines are no rows, and a quoted field may have several.
+    """Return the last line of a row; blank lines are no rows, and a quoted field may have several.
 
-    Only who is told of a mistake waits for this: it reads the file again.
+    It reads the file again, but only to report a mistake.
     """
     lines = (line for line, _ in _lines(source))
     return f"{source}, line {next(islice(lines, number + 1, None))}"
 
 
 def _check_lines(source: Path) -> list[str]:
-    """Return the header; raise on a line that does not fit it, which pandas would shift or fill."""
+    """Return the header; raise on a line of another length (pandas would shift or fill it)."""
     header: list[str] = []
     for line, fields in _lines(source):
         if not header:
@@ -243,7 +242,7 @@ def _lines(source: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _first_foreign_line(source: Path) -> int:
-    """Find the line that is no UTF-8: text is decoded in chunks, so the reader is elsewhere."""
+    """Find the first line outside UTF-8: text is decoded in chunks, so the reader is elsewhere."""
     with source.open("rb") as file:
         return next((number for number, line in enumerate(file, 1) if _is_foreign(line)), 1)
 
@@ -257,7 +256,7 @@ def _is_foreign(line: bytes) -> bool:
 
 
 def check_header(source: Path, header: Sequence[str]) -> None:
-    """Raise on two columns of one name, and on columns that no commas part."""
+    """Raise on two columns of one name, and on columns without commas between them."""
     counts = Counter(header)  # `header.count` for each name is quadratic: minutes for wide tables
     if len(counts) < len(header):
         twice = next(name for name in header if counts[name] > 1)

@@ -1,4 +1,4 @@
-"""Reading a table in a time that is given (all of it, or rows from all over it), and again."""
+"""Read a table within a time (all of it, or rows from all over it), and the same rows later."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ SHORT_BYTES = 1 << 20
 
 
 def read_in_time(source: Path, seconds: float) -> tuple[Any, Share | None]:
-    """Read a table, and say which share of its file was read; None if all of it was.
+    """Read a table, and return the share read of its file; None for all of it.
 
-    A file that `read_table` refuses is refused in the same words. One whose rows may have quotes
-    anywhere is read whole: only a reader that begins at its start knows where its rows end.
+    A file refused by `read_table` is refused in the same words. A file with possible quotes
+    anywhere is read whole: only a reader from its start knows the ends of its rows.
     """
     begun = time.monotonic()
     form, size = format_of(source), source.stat().st_size
@@ -56,7 +56,7 @@ def read_in_time(source: Path, seconds: float) -> tuple[Any, Share | None]:
 
 
 def read_again(source: Path, schema: Schema | None, share: Share | None) -> Any:
-    """Read the rows of a file that were read before: all, or those of the share."""
+    """Read the same rows of a file as before: all, or those of the share."""
     if share is None:
         return read_table(source, schema=schema)
     if share.rows is not None:
@@ -95,7 +95,7 @@ def read_pieces(
 
 
 def _in_order_of_file(feed: Feed) -> Any:
-    """Return the places of rows that were read piece by piece, as their file has them."""
+    """Return the order of rows in their file, from that of the pieces read."""
     ends = np.cumsum(feed.rows)
     places = np.argsort([begin for begin, _ in feed.taken])
     return np.concatenate([np.arange(ends[p] - feed.rows[p], ends[p]) for p in places])

@@ -1,1 +1,1 @@
-"""What several commands need: progress, summaries, parameter types, the screen."""
+"""Shared parts of commands: progress, summaries, parameter types, the screen."""

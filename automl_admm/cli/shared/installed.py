@@ -1,4 +1,4 @@
-"""What is installed, with stdout kept for results: a program may read them."""
+"""The installed plugins, loaded with stdout kept for results: a program may read them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def unprinted() -> Iterator[None]:
-    """A block in which what plugins print goes to the log instead.
+    """Send prints of plugins to the log within a block.
 
-    The stream belongs to the whole process, and this is the program's own.
+    The stream belongs to the whole process, so only the program itself may do this.
     """
     said = io.StringIO()
     try:
@@ -28,6 +28,6 @@ def unprinted() -> Iterator[None]:
 
 
 def installed(*, quietly: bool = False) -> Plugins:
-    """Everything that the installed plugins provide, as `load_plugins` finds it."""
+    """Return everything provided by installed plugins, by `load_plugins`."""
     with unprinted():
         return load_plugins(quietly=quietly)

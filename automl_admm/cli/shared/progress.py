@@ -1,4 +1,4 @@
-"""What is shown while a run goes on: time left, the best so far, and what is running."""
+"""The display of a run in progress: time left, the incumbent, and running evaluations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ProgressDisplay:
             self._console.print(Text(visible(line)), soft_wrap=True)
 
     def run_started(self, info: RunInfo) -> None:
-        """Remember what runs, and what was known before."""
+        """Remember the run and its earlier evaluations."""
         self._info = info
         self._counts = dict(Counter(evaluation.status.value for evaluation in info.known))
         self._best = best_of(info.known, info.limits)

@@ -1,4 +1,4 @@
-"""What `fit` and `resume` share: reading the data, running, and saying how it ended."""
+"""The shared parts of `fit` and `resume`: read the data, run, and report the end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NEARLY_ALL = 0.8
 
 @dataclass(frozen=True)
 class Loaded:
-    """A table as a run takes it: features, target, sensitive columns, what to call it."""
+    """The input of a run: features, target, sensitive columns, and a name for messages."""
 
     X: Any
     y: Any
@@ -58,7 +58,7 @@ class Loaded:
     portion: Portion | None = None
 
     def with_portion(self, portion: Portion | None) -> Loaded:
-        """Return the portion of its rows; all, where it is one of another number of rows."""
+        """Return the portion of its rows; all rows for another number of rows."""
         if portion is None or portion.rows != len(self.X):
             return self
         places = portion.places(self.y)
@@ -71,7 +71,7 @@ Read = Callable[[Path], tuple[Any, Share | None]]
 
 
 def load(data: Path | None, target: str | None, sensitive: tuple[str, ...], read: Read) -> Loaded:
-    """Read DATA, or the data set that ships with the package; part it into what a run takes."""
+    """Read DATA, or the shipped data set, and divide it into the input of a run."""
     share = None
     if data is None:
         frame, shipped_target = shipped_table()
@@ -89,7 +89,7 @@ def load(data: Path | None, target: str | None, sensitive: tuple[str, ...], read
 
 
 def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Share | None]:
-    """Read DATA for the first time, or rows from all over it where the budget is too short."""
+    """Read DATA for the first time, or rows from all over it if the budget is short."""
     if budget is None:
         return read_table(data, keep_codes=True), None
     left = max(begun + budget - time.monotonic(), 0.0)
@@ -97,7 +97,7 @@ def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Sh
 
 
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
-    """Check all that was given; what a solver prints when it is made is not the result's."""
+    """Check all settings; prints of a new solver go to the log, not to the result."""
     with redirect_stdout(sys.stderr):
         return prepare(config, loaded.X, loaded.y, loaded.sensitive)
 
@@ -110,9 +110,9 @@ def conduct(
     as_json: bool,
     demands: bool,
 ) -> int:
-    """Run, print what came of it, and return the exit code; `demands` says if limits must hold.
+    """Run, print the result, and return the exit code; `demands` is True if limits must hold.
 
-    The result is all that stands on stdout: what solvers and observers print is no part of it.
+    Only the result goes to stdout, no prints of solvers and observers.
     """
     with redirect_stdout(sys.stderr), progress:
         for line in _facts(prepared, loaded):
@@ -166,7 +166,7 @@ def _tell_share(share: Share) -> str:
 
 
 def _run(prepared: Preparation) -> PipelineResult:
-    """Run; one that is broken off says how to go on with it."""
+    """Run; after an interrupt, say how to continue."""
     try:
         return run_pipelines(prepared)
     except KeyboardInterrupt:
@@ -177,7 +177,7 @@ def _run(prepared: Preparation) -> PipelineResult:
 
 
 def _demand(outcome: PipelineResult) -> None:
-    """Raise what the exit code says: nothing within the limits, or nothing that is proven to be."""
+    """Raise the error behind the exit code: no model within the limits, or no proof of it."""
     try:
         demand_certified(outcome)
         demand_feasible(outcome)

@@ -89,14 +89,14 @@ def _type_of(option: Option) -> Any:
 
 
 def choices_of(option: Option) -> tuple[str, ...]:
-    """Return the texts that a choice takes: `auto` stands for the default None."""
+    """Return the texts of a choice; `auto` stands for the default None."""
     return option.choices if option.default is not None else (AUTO, *option.choices)
 
 
 def run_option(option: Option, *, at_resume: bool = False, **attributes: Any) -> click.Option:
     """Return the click option of an option of a run; `attributes` replace its own.
 
-    At resume an option that is not given keeps the value of the run, so it has no default.
+    At resume a missing option keeps the value of the run, so it has no default.
     """
     assert option.flag is not None  # noqa: S101 - the callers choose options that have a flag
     is_list = option.kind in (Kind.LIMITS, Kind.STARTS)
@@ -148,5 +148,5 @@ def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _setting(option: Option, value: Any) -> Any:
-    """Return None for `auto`, which is a valid text for an option that is no choice."""
+    """Return None for `auto`, unless it is a valid text of the option."""
     return None if option.kind is Kind.CHOICE and value == AUTO else value

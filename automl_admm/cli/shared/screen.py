@@ -1,8 +1,8 @@
-r"""Everything that is printed: nothing that data, files or plugins say reaches the terminal raw.
+r"""All printing: no text of data, files or plugins reaches the terminal raw.
 
-Names of columns, labels, texts of pipelines and of exceptions may hold escape sequences, which move
-the cursor, recolour, retitle or type into a terminal, and signs that turn the order of letters
-around. They are shown as `\x1b` and the like, in tables, progress, errors and warnings alike.
+Names of columns, labels, texts of pipelines and of exceptions may hold escape sequences (to move
+the cursor, recolour, retitle or type into a terminal) and signs to reverse the order of letters.
+They are shown as `\x1b` and the like, in tables, progress, errors and warnings alike.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class OutputError(Exception):
 
 
 def visible(text: str) -> str:
-    """Return a text whose hidden signs are written out; line breaks and tabs stay."""
+    """Return a text with its hidden signs written out; line breaks and tabs stay."""
     if text.isprintable():
         return text
     return "".join(_shown(sign) if _is_hidden(sign) else sign for sign in text)
@@ -90,7 +90,7 @@ def grid(*headings: str, **more: Any) -> Table:
 
 
 class PlainConsole(Console):
-    """A console that takes no text for markup, and shows what is hidden."""
+    """A console without markup in texts, and with hidden signs shown."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(
@@ -103,13 +103,13 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render; what moves the cursor is the console's own, and never part of a text."""
+        """Render; only the console's own sequences may move the cursor, never those of a text."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 class Screen:
-    """A stream of this process on which nothing is raw."""
+    """A stream of this process, with all hidden signs shown."""
 
     def __init__(self, stream: TextIO, *, is_result: bool, is_closed: bool = False) -> None:
         self.stream = stream
@@ -124,7 +124,7 @@ class Screen:
     def put(self, text: str) -> int:
         """Write a text as it is.
 
-        Where a result cannot be written the program ends; progress is not worth that.
+        A failure to write a result ends the program, a failure to write progress does not.
         """
         if self._is_closed and self._is_result:
             raise OutputError(OSError(errno.EBADF, "it is closed"))
@@ -134,7 +134,7 @@ class Screen:
         return len(text)
 
     def flush(self) -> None:
-        """Bring all to where it goes."""
+        """Flush the stream."""
         with self._told():
             self.stream.flush()
 
@@ -152,7 +152,7 @@ class Screen:
 
 
 class OfConsole:
-    """A screen as a console has it, whose own sequences move the cursor."""
+    """A screen for a console with its own sequences to move the cursor."""
 
     def __init__(self, screen: Screen) -> None:
         self.write, self._screen = screen.put, screen
@@ -163,7 +163,7 @@ class OfConsole:
 
 @contextmanager
 def on_screen() -> Iterator[None]:
-    """Write to a screen whatever this process writes to its two streams."""
+    """Redirect both streams of this process to a screen."""
     before = sys.stdout, sys.stderr
     # The shell may have closed them; then no other file may take their numbers.
     out, err = (
@@ -179,13 +179,13 @@ def on_screen() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Bring to their place what was printed; raise where a result cannot be."""
+    """Flush both streams; raise if a result cannot be written."""
     sys.stdout.flush()
     sys.stderr.flush()
 
 
 def give_up_output() -> None:
-    """Let what is still in the buffers go nowhere: the interpreter would complain of it at exit."""
+    """Drop the buffered output: the interpreter would complain of it at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)

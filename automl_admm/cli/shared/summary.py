@@ -1,4 +1,4 @@
-"""The end of `fit`: the winner, its scores, its limits, and where it is."""
+"""The end of `fit`: the winner, its scores, its limits, and its folder."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def summarise(outcome: PipelineResult) -> Summary:
 
 
 def _share_read(share: str | None) -> float:
-    """The part of the data that was read: all scores are of rows from it."""
+    """Return the part of the data read, if not all: all scores are of rows from it."""
     return 1.0 if share is None else read_share(share).part
 
 
 def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
-    """The positive class, the threshold and the rates of what ships, as JSON has them."""
+    """Return the positive class, the threshold and the rates of the shipped model for JSON."""
     found = decisions_of_outcome(outcome)
     if found is None:
         return None
@@ -78,7 +78,7 @@ def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
 
 
 def _time(outcome: PipelineResult) -> dict[str, float]:
-    """Every second since the start of the budget; what came after the last entry is `saving`."""
+    """Return the seconds of each phase since the start of the budget; the last one is `saving`."""
     spent = dict(outcome.result.ledger)
     total = time.monotonic() - outcome.preparation.config.begun
     spent["saving"] = spent.get("saving", 0.0) + total - sum(spent.values())
@@ -86,7 +86,7 @@ def _time(outcome: PipelineResult) -> dict[str, float]:
 
 
 def announce(prepared: Preparation) -> Iterator[str]:
-    """What there is to know before a search that is to be certified: rows, aims, and shortfalls."""
+    """Say the facts before a certified search: rows, aims, and shortfalls."""
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return
@@ -107,7 +107,7 @@ def _percent(share: float) -> str:
 
 
 def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
-    """A row for each limit: the number on validation rows and on others, and what follows."""
+    """Return a row for each limit: its value on validation and held-out rows, and the verdict."""
     prepared, certificate = outcome.preparation, outcome.certificate
     limits = [constraint.limit for constraint in prepared.constraints]
     nothing: tuple[None, ...] = (None,) * len(limits)
@@ -140,7 +140,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _price(outcome: PipelineResult) -> str | None:
-    """Which limit costs most, and what a step more room would have bought, in a sentence."""
+    """Say in a sentence the most expensive limit, and the gain by one step more room."""
     prepared, result = outcome.preparation, outcome.result
     limits = [constraint.limit for constraint in prepared.constraints]
     price = binding(price_limits(result.evaluations, limits))
@@ -207,7 +207,7 @@ def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
 
 
 def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
-    """How the model decides: of which class, from which score on, how often."""
+    """Say the decisions of the model: positive class, threshold, rates."""
     if summary["one_class"] is not None:
         yield "WARNING", f"it calls every row '{summary['one_class']}'"
     if summary["decisions"] is not None:
@@ -217,7 +217,7 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
 
 
 def _time_line(spent: Mapping[str, float]) -> str:
-    """The seconds of a run in the order in which they passed, those of the search in brackets."""
+    """Return the seconds of the phases of a run, those of the search in brackets."""
     inner = [f"{word} {spent.get(name, 0.0):.1f}" for name, word in SEARCHING.items()]
     search = sum(spent.get(name, 0.0) for name in SEARCHING)
     after = [f"{name} {spent[name]:.1f}" for name in AFTERWARDS if name in spent]
@@ -226,13 +226,13 @@ def _time_line(spent: Mapping[str, float]) -> str:
 
 
 def _work_line(spent: Mapping[str, float]) -> str:
-    """The shares of the time that the workers had while it searched."""
+    """Return the shares of the workers' time during the search."""
     whole = sum(spent.values()) or 1.0
     return ", ".join(f"{account} {100 * part / whole:.0f} %" for account, part in spent.items())
 
 
 def resume_command(folder: str) -> str:
-    """The command that goes on with the run in a folder."""
+    """Return the command to continue the run in a folder."""
     return f"automl-admm resume {shlex.quote(folder)}"
 
 
