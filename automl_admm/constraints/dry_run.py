@@ -12,8 +12,9 @@ import numpy as np
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_groups
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, reason_of
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError
 from automl_admm.core.evidence import as_evidence, explain_unknown
+from automl_admm.core.messages import reason_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.records import Constraint, EvaluatedPipeline
 

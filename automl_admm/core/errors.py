@@ -9,13 +9,15 @@ from __future__ import annotations
 import difflib
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 # A setting in a remedy, perhaps with its value: {certify} or {certify=0.95}.
 SETTING = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<value>[^{}]*))?\}")
 # The disk is full, the quota is used up, or the file has reached this process's size limit.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+SHELL_LIMITS = frozenset({errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 SHELL_HINT = "See 'ulimit -a': more processes, open files or memory are needed."
 
 
@@ -156,12 +158,6 @@ class InvalidOutcome(Exception):  # noqa: N818 - an outcome, not a mistake of th
     """Raised by a work that ran to its end without a usable result: the status is `invalid`."""
 
 
-def reason_of(problem: BaseException) -> str:
-    """Return an exception's first line with a full stop; its class name if it has no text."""
-    said = str(problem).strip().splitlines()
-    return f"{said[0].rstrip('.')}." if said else f"{type(problem).__name__}."
-
-
 def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
     """Suggest the closest known names, or list them."""
     names = sorted(set(map(str, known)))
@@ -178,3 +174,15 @@ def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
         return "None is known."
     listed = ", ".join(names[:shown])
     return f"Known: {listed}, …" if len(names) > shown else f"Known: {listed}."
+
+
+@contextmanager
+def naming_os_errors(what: str) -> Iterator[None]:
+    """Raise what the system refuses in this block as an error that says what could not be done."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise DiskFullError(f"no room left on the disk: {what}.", hint="Free some.") from error
+        hint = SHELL_HINT if error.errno in SHELL_LIMITS else None
+        raise AutomlAdmmError(f"{what}: {error.strerror or error}.", hint=hint) from error

@@ -1,13 +1,15 @@
-"""Values in messages: one line of plain Python, never a long one."""
+"""Values, exceptions and exit codes in the words of a message: the one place for them."""
 
 from __future__ import annotations
 
 import reprlib
+import signal
 from typing import Any
 
 import numpy as np
 
 LONGEST = 160
+LONGEST_ERROR = 500
 
 
 class _Words(reprlib.Repr):
@@ -39,3 +41,42 @@ def say_value(value: object) -> str:
     """Return a value on one line as a user would write it: 1 and 'a', not np.int64(1)."""
     line = " ".join(_words.repr(value).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+
+
+def say_error(error: BaseException, limit: int = LONGEST_ERROR) -> str:
+    """Return the kind and the text of an exception on one line, without a full stop."""
+    kind, text = type(error).__name__, " ".join(text_of(error).split()).rstrip(".")
+    return shorten(f"{kind}: {text}" if text else kind, limit)
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the first line of an exception's text with a full stop; without text, its kind."""
+    said = text_of(error).strip().splitlines()
+    return f"{said[0].rstrip('.')}." if said else f"{type(error).__name__}."
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an exception; any code may stand behind that, and it may raise."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a failing __str__ must not hide the exception itself
+        return "(its text cannot be had)"
+
+
+def say_exit(code: int) -> str:
+    """Return the end of a process in words; a negative code is a signal, as in Popen."""
+    if code >= 0:
+        return f"exit {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Keep the head and the tail of a text of more than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    mark = " … "
+    head = 2 * limit // 3
+    return text[:head] + mark + text[len(text) - (limit - head - len(mark)) :]

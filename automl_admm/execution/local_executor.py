@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, EvaluatorLostError, Remedy
+from automl_admm.core.errors import (
+    AutomlAdmmError,
+    ConfigurationError,
+    EvaluatorLostError,
+    Remedy,
+    naming_os_errors,
+)
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.child.last_output import last_output
 from automl_admm.execution.child.process_tree import share_of_memory
 from automl_admm.execution.child.task_child import TASK
 from automl_admm.execution.child.watch import OUTPUT, trim_output
-from automl_admm.execution.os_errors import naming_obstacles
 from automl_admm.execution.server.channel import Message
 from automl_admm.execution.server.client import Assignment, ServerProcess
 from automl_admm.execution.server.early_server import EarlyServer
@@ -96,9 +102,9 @@ class LocalExecutor:
 
     def submit(self, task: Task) -> None:
         """Hand a task to the server; its time runs from the fork, not from here."""
-        with naming_obstacles("the folder of an evaluation cannot be made"):
+        with naming_os_errors("the folder of an evaluation cannot be made"):
             folder = self._folders.make(task)
-        with naming_obstacles(f"'{folder / TASK}' cannot be written"):
+        with naming_os_errors(f"'{folder / TASK}' cannot be written"):
             (folder / TASK).write_bytes(_pickled((task.method, dict(task.arguments))))
         order = {
             "order": "run",
@@ -244,7 +250,7 @@ def pickle_work(work: Any) -> PickledWork:
 def _store_work(work: Any, path: Path) -> None:
     arrays: list[pickle.PickleBuffer] = []
     content = work.content if isinstance(work, PickledWork) else _pickled(work, arrays.append)
-    with naming_obstacles(f"'{path}' cannot be written"):
+    with naming_os_errors(f"'{path}' cannot be written"):
         write_mapped(content, arrays, path)
 
 
@@ -256,7 +262,7 @@ def _pickled(item: Any, take_array: Callable[[pickle.PickleBuffer], object] | No
         content: bytes = cloudpickle.dumps(item, buffer_callback=take_array)
     except Exception as error:
         raise ConfigurationError(
-            f"the work cannot be sent to a child process: {type(error).__name__}: {error}.",
+            f"the work cannot be sent to a child process: {say_error(error)}.",
             hint="Leave out locks, open files and connections, or make them in prepare().",
         ) from error
     return content

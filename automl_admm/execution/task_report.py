@@ -6,7 +6,6 @@ Both executors use it, so a task ends with the same status and message wherever 
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import traceback
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import say_error, say_exit, shorten, text_of
 
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 16_000
@@ -47,13 +47,13 @@ def report_error(error: BaseException) -> TaskReport:
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         # The frames hold the arrays that filled the memory; the report needs a little of it.
         traceback.clear_frames(error.__traceback__)
-        return TaskReport(Status.MEMOUT, shorten(_describe(error), MESSAGE_LIMIT))
+        return TaskReport(Status.MEMOUT, say_error(error, MESSAGE_LIMIT))
     if isinstance(error, InvalidOutcome):
-        return TaskReport(Status.INVALID, shorten(_text(error), MESSAGE_LIMIT))
+        return TaskReport(Status.INVALID, shorten(text_of(error), MESSAGE_LIMIT))
     lines = "".join(traceback.format_exception(error))
     return TaskReport(
         Status.ERROR,
-        shorten(_describe(error), MESSAGE_LIMIT),
+        say_error(error, MESSAGE_LIMIT),
         {"traceback": shorten(lines, TRACEBACK_LIMIT)},
     )
 
@@ -65,7 +65,7 @@ def encode_report(report: TaskReport) -> bytes:
             {"status": report.status, "message": report.message, "result": report.result}
         ).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        reason = f"the result cannot be written as JSON: {_text(error)}"
+        reason = f"the result cannot be written as JSON: {text_of(error)}"
         return encode_report(TaskReport(Status.INVALID, shorten(reason, MESSAGE_LIMIT)))
     if len(encoded) > RESULT_LIMIT:
         reason = f"the result is too large: {len(encoded):,} bytes of at most {RESULT_LIMIT:,}"
@@ -81,15 +81,6 @@ def decode_report(encoded: bytes) -> TaskReport:
     return TaskReport(Status(found["status"]), found["message"], found["result"])
 
 
-def shorten(text: str, limit: int) -> str:
-    """Keep the head and the tail of a text longer than `limit` characters."""
-    if len(text) <= limit:
-        return text
-    mark = " … "
-    head = 2 * limit // 3
-    return text[:head] + mark + text[len(text) - (limit - head - len(mark)) :]
-
-
 def exit_code(leave: SystemExit) -> int:
     """Return Python's exit code for a SystemExit: a text is printed and means 1."""
     if leave.code is None or isinstance(leave.code, int):
@@ -102,21 +93,4 @@ def describe_exit(code: int) -> str:
     """Name the end of a process without a report; a negative code is a signal, as in Popen."""
     if code == 0:
         return "exit 0 without a result"
-    if code > 0:
-        return f"exit {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"
-
-
-def _describe(error: BaseException) -> str:
-    name, text = type(error).__name__, _text(error)
-    return f"{name}: {text}" if text else name
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - __str__ is the work's code as well
-        return "(its text cannot be had)"
+    return say_exit(code)

@@ -22,6 +22,7 @@ from automl_admm.core.errors import InvalidOutcome, PluginError
 from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import say_error
 from automl_admm.core.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
@@ -233,7 +234,7 @@ class PipelineWork:
             pairs = zip(self.constraints, seen, strict=True)
             values = [_value(constraint, evidence, "") for constraint, evidence in pairs]
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
-            return found | {"held_out_problem": f"{type(problem).__name__}: {problem}"}
+            return found | {"held_out_problem": say_error(problem)}
         return found | {"held_out_constraints": values}
 
     def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
@@ -316,7 +317,7 @@ def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Ev
     except MemoryError:
         raise
     except Exception as problem:
-        reason = f"{type(problem).__name__}: {problem}"
+        reason = say_error(problem)
         message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
         raise InvalidOutcome(message) from problem
 

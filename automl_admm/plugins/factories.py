@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, PluginError
-from automl_admm.core.messages import say_value
-
-LONGEST = 500
+from automl_admm.core.messages import say_error, say_value
 
 
 def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
@@ -21,7 +19,7 @@ def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
     except AutomlAdmmError:
         raise
     except (Exception, SystemExit) as problem:
-        raise PluginError(f"{title} cannot be made: {described(problem)}.") from problem
+        raise PluginError(f"{title} cannot be made: {say_error(problem)}.") from problem
 
 
 def expect(title: str, wanted: str, made: object, *, is_one: bool) -> None:
@@ -29,15 +27,3 @@ def expect(title: str, wanted: str, made: object, *, is_one: bool) -> None:
     if not is_one:
         reason = f"its factory returned {say_value(made)}, no {wanted}"
         raise PluginError(f"{title} cannot be made: {reason}.")
-
-
-def described(problem: BaseException) -> str:
-    """One line of what was raised: its kind, and its text if that can be had."""
-    kind = type(problem).__name__
-    try:
-        text = " ".join(str(problem).split()).rstrip(".")
-    except Exception:  # noqa: BLE001 - its text is anybody's code as well
-        return kind
-    if len(text) > LONGEST:
-        text = text[:LONGEST] + "…"
-    return f"{kind}: {text}" if text else kind

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from automl_admm.core.messages import say_exit
+
 # An import on a busy machine may take long, but it uses the processor all the while.
 IDLE_SECONDS = 10.0
 MOST_PROCESSOR_SECONDS = 20.0
@@ -92,7 +94,7 @@ def _import_apart(names: Sequence[str]) -> str:
             _kill_group(child)
     if code is None:
         return f"its import hangs: it did nothing for {IDLE_SECONDS:g} s, or too much"
-    return FINE if code == DONE else f"its import ended the process: {_describe(code)}"
+    return FINE if code == DONE else f"its import ended the process: {say_exit(code)}"
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int | None:
@@ -121,13 +123,6 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     """Kill what was started, and whatever that has started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-
-
-def _describe(code: int) -> str:
-    try:
-        return f"exit {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"
 
 
 def _fingerprint(

@@ -18,9 +18,8 @@ from typing import Any
 import pluggy
 
 from automl_admm.core.errors import PluginError, suggest
-from automl_admm.core.messages import say_value
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
-from automl_admm.plugins.factories import described
 from automl_admm.plugins.import_probe import Origin, find_faults
 from automl_admm.plugins.options import check_options
 from automl_admm.plugins.records import (
@@ -211,7 +210,7 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
     except (Exception, SystemExit) as problem:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
-        return PluginInfo(source.name, source.provider, f"{FAILED}{described(problem)}")
+        return PluginInfo(source.name, source.provider, f"{FAILED}{say_error(problem)}")
     provides = {
         hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
     }

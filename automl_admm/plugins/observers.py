@@ -15,7 +15,7 @@ from typing import Any
 
 import pluggy
 
-from automl_admm.plugins.factories import described
+from automl_admm.core.messages import say_error
 from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
 
 logger = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class Observers:
         if not isinstance(problem, Exception | SystemExit):
             raise problem
         told = "observer '%s' failed in %s and is dropped for this run: %s"
-        logger.warning(told, observer.name, hook, described(problem))
+        logger.warning(told, observer.name, hook, say_error(problem))
         logger.debug("what observer '%s' raised", observer.name, exc_info=problem)
         del observer.hooks[hook]
         return []

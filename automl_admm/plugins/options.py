@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, PluginError, suggest
-from automl_admm.plugins.factories import described
+from automl_admm.core.messages import say_error
 
 TRUE = frozenset({"true", "yes", "on", "1"})
 FALSE = frozenset({"false", "no", "off", "0"})
@@ -50,7 +50,7 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     except (TypeError, ValueError) as problem:
         raise ConfigurationError(f"options of '{owner}': {problem}.") from problem
     except (Exception, SystemExit) as problem:
-        raise PluginError(f"options of '{owner}': {described(problem)}.") from problem
+        raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
 
 
 def check_options(owner: str, kind: type[Any]) -> None:
@@ -82,7 +82,7 @@ def _types(owner: str, kind: type[Any]) -> dict[str, Any]:
     try:
         hints = typing.get_type_hints(kind)
     except Exception as problem:
-        raise PluginError(f"options of '{owner}': {described(problem)}.") from problem
+        raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
     return {field.name: hints[field.name] for field in fields(kind) if field.init}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
@@ -13,6 +11,7 @@ import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.execution.server.early_server import EarlyServer
+from automl_admm.execution.threads import count_cores
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.options import OPTIONS, RunOptions
@@ -169,5 +168,4 @@ def count_workers(n_jobs: int | None) -> int:
     check_whole("n_jobs", n_jobs, least=None)
     if n_jobs == 0:
         raise ConfigurationError("n_jobs must not be 0.", hint="Use 1, or -1 for all cores.")
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(cores + 1 + n_jobs, 1)
+    return n_jobs if n_jobs > 0 else max(count_cores() + 1 + n_jobs, 1)

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError, StoreError, reason_of
+from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.core.messages import reason_of
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.options import OPTIONS, Kind, Option
 from automl_admm.store.json_content import (

@@ -10,6 +10,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.messages import say_error
 from automl_admm.core.run import RunInfo, RunResult
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers
@@ -78,9 +79,8 @@ def check_cheap(problem: SearchProblem) -> None:
         try:
             function(default_start(problem.space))
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
             raise ConfigurationError(
-                f"the cheap function of the limit on '{name}' failed: {reason}.",
+                f"the cheap function of the limit on '{name}' failed: {say_error(error)}.",
                 hint="It is given what is searched at its defaults.",
             ) from error
 

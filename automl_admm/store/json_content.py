@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.core.errors import StoreError
+from automl_admm.core.messages import reason_of
 
 Schema = Callable[[Any, str], None]
 
@@ -42,7 +43,7 @@ def read_content(path: Path, schema: Schema, hint: str = RESTORE) -> dict[str, A
     except MismatchError as problem:
         raise StoreError(f"'{path}' is damaged: {problem}.", hint=hint) from problem
     except (ValueError, RecursionError) as problem:
-        reason = _in_a_line(problem)
+        reason = _reason(problem)
         raise StoreError(f"'{path}' cannot be read: {reason}.", hint=hint) from problem
     return dict(content)
 
@@ -79,12 +80,12 @@ def read_file(path: Path) -> bytes:
         raise StoreError(f"'{path}' cannot be read: {problem.strerror}.") from problem
 
 
-def _in_a_line(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
         return "it is nested too deeply"
     if isinstance(problem, UnicodeDecodeError):
         return "it is no text in UTF-8"
-    return str(problem).splitlines()[0].rstrip(".")
+    return reason_of(problem).rstrip(".")
 
 
 def anything(value: Any, where: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from automl_admm import AutoMLClassifier
 from automl_admm.cli.commands.fit import command as fit_command
-from automl_admm.core import errors
+from automl_admm.core import errors, messages
 from automl_admm.runs.options import FLAGS
 
 
@@ -35,9 +35,9 @@ def test_exit_codes_are_the_documented_ones() -> None:
 
 
 def test_a_reason_is_one_line_with_a_full_stop() -> None:
-    assert errors.reason_of(ValueError("boom\nand more")) == "boom."
-    assert errors.reason_of(ValueError("boom.")) == "boom."
-    assert errors.reason_of(ValueError()) == "ValueError."
+    assert messages.reason_of(ValueError("boom\nand more")) == "boom."
+    assert messages.reason_of(ValueError("boom.")) == "boom."
+    assert messages.reason_of(ValueError()) == "ValueError."
 
 
 def test_an_unknown_name_reads_as_one_line() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 import pytest
 
+from automl_admm.core import messages
 from automl_admm.core.messages import LONGEST, say_value
 
 
@@ -34,3 +37,32 @@ def test_a_long_value_stays_a_short_line(value):
     said = say_value(value)
     assert "\n" not in said
     assert len(said) <= LONGEST + 1
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> NoReturn:
+        raise RuntimeError("not even this")
+
+
+def test_an_error_is_said_on_one_line_with_its_kind() -> None:
+    assert messages.say_error(ValueError("boom\n  and more.")) == "ValueError: boom and more"
+    assert messages.say_error(KeyError()) == "KeyError"
+    told = messages.say_error(UnspeakableError())
+    assert told == "UnspeakableError: (its text cannot be had)"
+
+
+def test_a_long_error_keeps_its_head_and_its_tail() -> None:
+    told = messages.say_error(ValueError("first" + "x" * 10_000 + "last"))
+    assert len(told) == messages.LONGEST_ERROR
+    assert told.startswith("ValueError: first")
+    assert told.endswith("last")
+
+
+def test_a_reason_is_one_line_whatever_the_error_does() -> None:
+    assert messages.reason_of(UnspeakableError()) == "(its text cannot be had)."
+
+
+def test_an_exit_is_said_as_a_code_or_a_signal() -> None:
+    assert messages.say_exit(3) == "exit 3"
+    assert messages.say_exit(-9) == "signal SIGKILL"
+    assert messages.say_exit(-1000) == "signal 1000"

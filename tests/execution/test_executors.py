@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from automl_admm.builtin import executors as builtin
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import shorten
 from automl_admm.core.protocols import Task
 from automl_admm.execution.child.watch import cut_runaway, trim_output
 from automl_admm.execution.task_report import (
@@ -21,7 +22,6 @@ from automl_admm.execution.task_report import (
     decode_report,
     describe_exit,
     encode_report,
-    shorten,
 )
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import ExecutorSetting, NoOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from automl_admm.core.messages import shorten
 from automl_admm.execution.task_folders import open_regular
-from automl_admm.execution.task_report import shorten
 
 SHOWN_OUTPUT = 4_000
 SHOWN_LINE = 120

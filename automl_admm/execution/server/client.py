@@ -14,23 +14,18 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from automl_admm.core.errors import naming_os_errors
 from automl_admm.execution.child.last_output import last_line
 from automl_admm.execution.child.process_tree import MARK, kill_marked
-from automl_admm.execution.os_errors import naming_obstacles
 from automl_admm.execution.server.channel import Channel
 from automl_admm.execution.server.fork_server import Instructions
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.execution.task_report import describe_exit
+from automl_admm.execution.threads import thread_environment, threads_each
 
 STOP_SECONDS = 3.0
 TEMPORARY = "automl-admm-tmp-"
 LOG = "server.log"
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 # Threads that wait for each other by spinning make a fit fifty times slower on a busy machine.
 PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 # The parent's path comes first of all, so that the same package is imported, installed or not.
@@ -62,7 +57,7 @@ class ServerProcess:
 
     def __init__(self, workers: int, modules: Sequence[str] = ()) -> None:
         self._mark = secrets.token_hex(8)
-        with naming_obstacles("the process that evaluates cannot be started"):
+        with naming_os_errors("the process that evaluates cannot be started"):
             self._temporary = tempfile.mkdtemp(prefix=TEMPORARY)
             try:
                 self._begin(workers, modules)
@@ -138,10 +133,5 @@ class ServerProcess:
 
 
 def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:
-    threads = str(max(1, _cores() // workers))
     own = {MARK: mark, "TMPDIR": temporary}
-    return PATIENT | os.environ | dict.fromkeys(THREAD_VARIABLES, threads) | own
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return PATIENT | os.environ | thread_environment(threads_each(workers)) | own

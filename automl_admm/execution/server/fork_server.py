@@ -27,6 +27,7 @@ from typing import Any
 import psutil
 
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import shorten
 from automl_admm.execution.child.process_tree import (
     MARK,
     adopt_orphans,
@@ -43,7 +44,7 @@ from automl_admm.execution.server.orphan_watcher import leave_watcher
 from automl_admm.execution.shared_arrays import read_mapped
 from automl_admm.execution.skops_import import SKOPS, import_skops
 from automl_admm.execution.task_folders import remove_tree
-from automl_admm.execution.task_report import MESSAGE_LIMIT, report_error, shorten
+from automl_admm.execution.task_report import MESSAGE_LIMIT, report_error
 
 MEMORY_POLL_SECONDS = 0.05
 IDLE_SECONDS = 1.0

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError, reason_of
+from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
+from automl_admm.core.messages import reason_of, say_error
 from automl_admm.data.columns import check_columns
 from automl_admm.data.shares import Share
 from automl_admm.data.table_schema import read_schema
@@ -160,5 +161,5 @@ def load_fitted(content: bytes, seconds: float = LOAD_SECONDS) -> Any:
         return found[0]
     reason = f"it takes longer than {seconds:g} s"
     if problems:
-        reason = f"{type(problems[0]).__name__}: {problems[0]}".rstrip(".")
+        reason = say_error(problems[0])
     raise AutomlAdmmError(f"the fitted pipeline cannot be loaded: {reason}.", hint=HINT)

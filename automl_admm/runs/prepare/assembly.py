@@ -12,14 +12,13 @@ from pathlib import Path
 from queue import Empty
 from typing import Any, Literal
 
-from threadpoolctl import ThreadpoolController
-
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor
+from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.options import build_options, split_request
@@ -77,20 +76,6 @@ class Chosen:
 
         clock, deadline = problem.clock, problem.deadline
         return Post(self.title, self.stand_in, report, openmp_limiter(), deadline, clock)
-
-
-def openmp_limiter() -> Callable[[], None]:
-    """A function that holds the calling thread to one OpenMP thread.
-
-    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew.
-    """
-    loaded = ThreadpoolController().select(user_api="openmp").lib_controllers
-
-    def limit() -> None:
-        for library in loaded:
-            library.set_num_threads(1)
-
-    return limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from automl_admm.certify.walk.looks import check_ledger, risk_of_look
 from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.constraints.feature_groups import decide_by_groups
-from automl_admm.core.errors import ConfigurationError, DataError, Remedy, reason_of
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.limits import Limit
+from automl_admm.core.messages import reason_of
 from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.space import Candidate
 from automl_admm.data.columns import check_target, column_kinds, infer_task

@@ -12,8 +12,8 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
+from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.config import count_workers
 from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
@@ -53,7 +53,7 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
         raise DataError("DATA has no rows.")
     known = _count_known(run, table)
     constraints = run.constraints(table)
-    with threadpool_limits(max(count_workers(-1) // int(run.settings["workers"]), 1)):
+    with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(table, constraints)
     findings = tuple(
         judge(evidence, constraint.limit, run.risk)

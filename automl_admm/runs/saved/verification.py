@@ -20,9 +20,9 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence, Timing
 from automl_admm.data.fingerprints import fingerprint_rows
+from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.config import count_workers
 from automl_admm.runs.finish.certification import ask, contend, whole_text
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.prepare.set_aside import default_ledger, plan_aside
@@ -84,7 +84,7 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
     again = _read_again(read_certified(folder), certificate, frame)
     run, constraints = again.run, again.constraints
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
-    with threadpool_limits(max(count_workers(-1) // int(run.settings["workers"]), 1)):
+    with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints)
     risk = risk_of_look(certificate.look, run.risk)
     order, look = _order(again), _look(again)

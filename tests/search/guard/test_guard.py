@@ -18,6 +18,7 @@ from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
 from automl_admm.core.subproblems import AtFidelity, Observation
+from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.loading import discover, load_plugins
 from automl_admm.plugins.records import ThetaSolverPlugin, ZSolverPlugin
 from automl_admm.plugins.specs import hookimpl
@@ -657,7 +658,7 @@ def test_openmp_is_held_to_one_thread_where_the_solver_runs() -> None:
 
     controller = ThreadpoolController().select(user_api="openmp")
     assert controller.lib_controllers, "nothing here uses OpenMP"
-    helper = Helper(assembly.openmp_limiter())
+    helper = Helper(openmp_limiter())
     counts, problem = helper.call(
         lambda: [library.num_threads for library in controller.lib_controllers], timeout=10.0
     )

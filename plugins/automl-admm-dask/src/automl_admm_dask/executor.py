@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, naming_os_errors
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.local_executor import pickle_work
-from automl_admm.execution.os_errors import naming_obstacles
 from automl_admm.execution.task_folders import TaskFolders
 from automl_admm.plugins.records import ExecutorSetting
 from automl_admm_dask import DaskOptions
@@ -78,7 +77,7 @@ class DaskExecutor:
     def submit(self, task: Task) -> None:
         """Hand a task to a worker that is free, or to the next that will be."""
         self._check()
-        with naming_obstacles("the folder of an evaluation cannot be made"):
+        with naming_os_errors("the folder of an evaluation cannot be made"):
             folder = self._folders.make(task)
         arguments = pickle_work(dict(task.arguments)).content
         name = secrets.token_hex(8)
@@ -215,7 +214,7 @@ class DaskExecutor:
         number = running.task.number
         finished = replace(answer.finished, number=number, seconds=seconds, folder=None)
         if answer.files is not None:
-            with naming_obstacles(f"'{running.folder}' cannot be written"):
+            with naming_os_errors(f"'{running.folder}' cannot be written"):
                 unpack(answer.files, running.folder)
         return self._folders.hand_out(finished, running.folder, keep=running.task.keep)
 

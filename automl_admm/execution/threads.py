@@ -1,0 +1,58 @@
+"""Cores of this machine, and the threads that each of several workers may use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+# Read by the libraries of linear algebra and OpenMP when they are loaded, and not later.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def count_cores() -> int:
+    """Return the number of cores that this process may use: a container may have fewer.
+
+    >>> count_cores() >= 1
+    True
+    """
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def threads_each(workers: int) -> int:
+    """Return the threads of each of several workers, so that together they fill the cores.
+
+    >>> threads_each(1) == count_cores(), threads_each(10_000)
+    (True, 1)
+    """
+    return max(count_cores() // workers, 1)
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Return the environment variables that hold a new process to so many threads.
+
+    >>> thread_environment(2)["OMP_NUM_THREADS"]
+    '2'
+    """
+    return dict.fromkeys(THREAD_VARIABLES, str(threads))
+
+
+def openmp_limiter() -> Callable[[], None]:
+    """Return a function that holds the calling thread to one OpenMP thread.
+
+    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    loaded = ThreadpoolController().select(user_api="openmp").lib_controllers
+
+    def limit() -> None:
+        for library in loaded:
+            library.set_num_threads(1)
+
+    return limit
