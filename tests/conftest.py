@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
-from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
 from hypothesis import settings
@@ -44,30 +40,3 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the data sets beside the checkout are not here")
     return SHARED_DATA
-
-
-@pytest.fixture(scope="session")
-def tasks_below() -> Callable[[int], dict[int, psutil.Process]]:
-    """The function below, for tests."""
-    return find_tasks
-
-
-def find_tasks(run: int) -> dict[int, psutil.Process]:
-    """Find the processes that do the tasks of a run, by the numbers of the tasks.
-
-    Evaluations are numbered from 1. A model to fall back on and a final fit have huge numbers.
-    """
-    found = {}
-    with contextlib.suppress(psutil.NoSuchProcess):
-        for server in psutil.Process(run).children():
-            for child in server.children():
-                with contextlib.suppress(psutil.Error):
-                    if number := _number_of(child):
-                        found[number] = child
-    return found
-
-
-def _number_of(child: psutil.Process) -> int | None:
-    """Return the number of the task that a child does; its output goes to the task's folder."""
-    folders = (Path(file.path).parent.name for file in child.open_files())
-    return next((int(name[5:]) for name in folders if re.fullmatch(r"task-[1-9]\d*", name)), None)

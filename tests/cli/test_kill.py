@@ -18,10 +18,11 @@ from typing import Any
 
 import psutil
 import pytest
+from running_tasks import find_tasks
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.runs.finish.fallback_model import CONSTANT_NUMBER
+from automl_admm.core.space import Candidate
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
@@ -30,15 +31,14 @@ from automl_admm.store.sqlite.log import SqliteStore
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 PATIENCE = 300.0
 Seen = Callable[[str], None]
-Tasks = Callable[[int], dict[int, psutil.Process]]
 
 
-def kill_an_evaluation(run: subprocess.Popen[str], tasks_below: Tasks) -> int:
-    """Kill the process of an evaluation, which has not ended by then; return its number."""
+def kill_an_evaluation(run: subprocess.Popen[str]) -> Candidate | None:
+    """Kill the process of an evaluation, which has not ended by then; return what it was about."""
     while run.poll() is None:
-        for number, child in tasks_below(run.pid).items():
-            if number < CONSTANT_NUMBER and kill_alive(child):
-                return number
+        for task in find_tasks(run.pid):
+            if task.evaluates() and kill_alive(task.process):
+                return task.candidate
         time.sleep(0.005)
     raise AssertionError(f"nothing was evaluated: {run.communicate()}")
 
@@ -55,17 +55,17 @@ def kill_alive(child: psutil.Process) -> bool:
 
 
 def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
-    table: Path, tmp_path: Path, tasks_below: Tasks
+    table: Path, tmp_path: Path
 ) -> None:
     few = ("--max-evaluations", "8", "--eval-timeout", "60s")
     with start(table, tmp_path, *few) as run:
-        killed = kill_an_evaluation(run, tasks_below)
+        killed = kill_an_evaluation(run)
         out, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, err
     assert "best pipeline" in out
     rows = read_rows(tmp_path / "out" / "store.sqlite")
     crashed = [row for row in rows if row.status is Status.CRASHED]
-    assert [(row.number, row.message) for row in crashed] == [(killed, "signal SIGKILL")]
+    assert [(row.candidate, row.message) for row in crashed] == [(killed, "signal SIGKILL")]
     assert any(row.ok for row in rows)
 
 

@@ -16,10 +16,11 @@ import pandas as pd
 import psutil
 import pytest
 import unruly
+from running_tasks import RunningTask, find_tasks
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.runs.finish.final_fit import FIRST_NUMBER
+from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.store.sqlite.log import SqliteStore
 
 HEALTHY = ("decision_tree", "gaussian_nb")
@@ -45,27 +46,26 @@ class Running:
     process: subprocess.Popen[str]
     out: Path
     begun: float
-    tasks_below: Callable[[int], dict[int, psutil.Process]]
     below: set[psutil.Process] = field(default_factory=set)
 
-    def server(self, number: int) -> psutil.Process:
-        """The fork server, when it does the evaluation of this number."""
-        return self.evaluating(number).parent()
+    def server(self, name: str) -> psutil.Process:
+        """The fork server, when it evaluates the component of this name."""
+        return self.evaluating(name).parent()
 
-    def evaluating(self, number: int) -> psutil.Process:
-        """The process of the evaluation of this number, as soon as there is one."""
-        return self._doing(lambda task: task == number)
+    def evaluating(self, name: str = "") -> psutil.Process:
+        """The process that evaluates a component, as soon as there is one."""
+        return self._doing(lambda task: task.evaluates(name))
 
     def fitting_the_last(self) -> psutil.Process:
         """The process of a final fit, as soon as there is one."""
-        return self._doing(lambda task: task >= FIRST_NUMBER)
+        return self._doing(lambda task: task.kind is TaskKind.REFIT)
 
-    def _doing(self, is_meant: Callable[[int], bool]) -> psutil.Process:
+    def _doing(self, is_meant: Callable[[RunningTask], bool]) -> psutil.Process:
         deadline = time.monotonic() + 200
         while time.monotonic() < deadline and self.process.poll() is None:
-            for number, child in self.tasks_below(self.process.pid).items():
-                if is_meant(number):
-                    return child
+            for task in find_tasks(self.process.pid):
+                if is_meant(task):
+                    return task.process
             time.sleep(0.005)
         raise AssertionError(f"there is no such task: {self.process.communicate()}")
 
@@ -145,7 +145,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def begin(site: Path, table: Path, tasks_below: Any) -> Iterator[Begin]:
+def begin(site: Path, table: Path) -> Iterator[Begin]:
     """Start `automl-admm fit` on a grammar of these components; they are tried in this order."""
     started: list[subprocess.Popen[str]] = []
 
@@ -169,7 +169,7 @@ def begin(site: Path, table: Path, tasks_below: Any) -> Iterator[Begin]:
         begun = time.monotonic()
         run = start(arguments, folder, environment_of(site, folder, environment or {}), **more)
         started.append(run)
-        return Running(run, folder / out, begun, tasks_below)
+        return Running(run, folder / out, begun)
 
     yield call
     for run in started:

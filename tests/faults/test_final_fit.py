@@ -83,7 +83,7 @@ def test_an_interrupt_before_any_success_leaves_a_marked_model(
     begin, pace, tmp_path, seen, number, code
 ):
     run = begin(tmp_path, ("sleeps",), "--budget", "300s")
-    run.evaluating(1)  # the fallback is fitted before the first evaluation begins
+    run.evaluating()  # the fallback is fitted before the first evaluation begins
     begun = time.monotonic()
     run.process.send_signal(number)
     ended = run.end()
@@ -101,7 +101,7 @@ def test_an_interrupt_before_any_success_leaves_a_marked_model(
 def test_an_interrupt_before_any_success_is_all_there_is_to_tell(begin, tmp_path):
     """Without a budget there is nothing to fall back on."""
     run = begin(tmp_path, ("sleeps",))
-    run.evaluating(1)
+    run.evaluating()
     run.process.send_signal(signal.SIGINT)
     ended = run.end()
     assert ended.code == 130
@@ -117,7 +117,7 @@ def test_a_second_interrupt_ends_it_at_once(begin, tmp_path, seen):
     """The first one ends the search, and the second one the final fit."""
     run = begin(tmp_path, ("final_fit_hangs", "sleeps"))
     run.wait_for_rows(1)
-    run.evaluating(2)
+    run.evaluating("sleeps")
     run.process.send_signal(signal.SIGINT)
     run.fitting_the_last()
     run.process.send_signal(signal.SIGINT)

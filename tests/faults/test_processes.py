@@ -54,7 +54,7 @@ def test_all_fail(fit, pace, tmp_path, seen):
 )
 def test_a_child_is_killed(begin, tmp_path, seen):
     run = begin(tmp_path, ("sleeps", *HEALTHY))
-    run.evaluating(1).kill()
+    run.evaluating("sleeps").kill()
     ended = run.end()
     assert ended.code == 0, ended.err
     row = ended.rows["sleeps"]
@@ -71,10 +71,10 @@ def test_a_child_is_killed(begin, tmp_path, seen):
 )
 def test_the_fork_server_is_killed(begin, tmp_path, seen):
     run = begin(tmp_path, ("naps_0", *HEALTHY))
-    server = run.server(1)
+    server = run.server("naps_0")
     server.kill()
     server.wait(60)
-    assert run.server(1).pid != server.pid
+    assert run.server("naps_0").pid != server.pid
     ended = run.end()
     assert ended.code == 0, ended.err
     assert all(row.ok for row in ended.rows.values())
@@ -90,7 +90,7 @@ def test_the_fork_server_is_killed(begin, tmp_path, seen):
 )
 def test_the_parent_is_stopped_for_a_while(begin, tmp_path, seen):
     run = begin(tmp_path, ("naps_0", "naps_1", *HEALTHY), "--budget", "300s", "--workers", "1")
-    run.evaluating(1)
+    run.evaluating("naps_0")
     run.process.send_signal(signal.SIGSTOP)
     time.sleep(3.0)
     run.process.send_signal(signal.SIGCONT)
@@ -109,7 +109,7 @@ def test_the_parent_is_stopped_for_a_while(begin, tmp_path, seen):
 def test_the_fork_server_is_stopped(begin, pace, tmp_path, seen):
     budget = max(20.0, 4 * pace)
     run = begin(tmp_path, (*HEALTHY, "naps_0"), "--budget", f"{budget}s", "--workers", "1")
-    server = run.server(3)
+    server = run.server("naps_0")
     server.suspend()
     ended = run.end()
     assert ended.code == 0, ended.err
