@@ -113,6 +113,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
         given = plain_rows(X)
         if hasattr(given, "iloc"):
+            # It raises for columns that no pipeline can take, before scikit-learn does so vaguely.
             column_kinds(given)
         checked, target = validate_data(
             self,
@@ -126,7 +127,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         return _kept(given, checked), target
 
     def _validated_rows(self, X: Any) -> Any:
-        """Check as scikit-learn does, and bring rows to what they were in `fit`."""
+        """Check as scikit-learn does, and bring the rows to the columns and types of `fit`."""
         check_is_fitted(self)
         given = put_in_order(plain_rows(X), self._schema)
         checked = validate_data(self, given, dtype=None, ensure_all_finite="allow-nan", reset=False)
@@ -179,14 +180,15 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
+        # A search by the clock depends on the speed of the machine.
         tags.non_deterministic = self.max_evaluations is None
         return tags
 
 
 def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:
-    """Say which rows a run takes: those of its earlier sessions, else as many as there is time for.
+    """Return the rows to take: those of earlier sessions, else as many as there is time for.
 
-    A table that is no such thing is told by whoever checks it.
+    None stands for all rows; the later check of the data reports a malformed table.
     """
     is_table = isinstance(X, np.ndarray) or hasattr(X, "iloc")
     if not is_table or len(X.shape) != 2 or np.shape(target) != X.shape[:1]:
@@ -199,7 +201,7 @@ def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:
 
 
 def _kept(given: Any, checked: Any) -> Any:
-    """A frame as it was given; anything else as scikit-learn made it."""
+    """Return a frame as the user gave it, anything else as scikit-learn made it."""
     return given if hasattr(given, "iloc") else checked
 
 
@@ -213,36 +215,47 @@ def _best_has(method: str) -> Callable[[_AutoML], bool]:
 
 
 class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
-    """Finds the best classification pipeline within limits.
+    """Find the best classification pipeline within limits.
 
-    Parameters are scikit-learn's where it has them. `grammar` is the name or path of a grammar,
-    `time_budget` is in seconds (a minute, if `max_evaluations` is not given either),
-    `scoring` may be a scorer of your own, which sees the labels of y (all of them as `classes`),
-    `positive` is the label of the class that rates, thresholds and metrics of two classes call
-    positive (the last of the sorted labels, if it is not given),
+    `grammar` is the name or path of a grammar. `starts` are pipelines to begin at, as texts, or
+    paths of files with one pipeline a line. `time_budget` is in seconds, a minute by default
+    unless `max_evaluations` is given.
+
     `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
-    `Constraint(limit, function)`,
-    `starts` are pipelines to begin at, as text, or paths of files with one a line,
-    `certify` is the confidence, such as 0.95, at which the limits are to be proven on rows that are
-    set aside from X, `group_thresholds` whether limits that compare the decisions on groups may be
-    met by a threshold for each group (deciding by who somebody is may be unlawful, in lending or
-    hiring for example, so it has to be asked for), `on_infeasible` whether to `raise` where limits
-    do not hold or are not proven, or to give the `closest`, `min_fidelity` is the least share of
-    the rows that solvers such as `halving` may train on,
-    solvers and executor are `name:key=value,…`, `eval_time_limit` is in seconds and
-    `memory_limit` in bytes. `work_dir` keeps the run; with `warm_start` a run that it holds goes on
-    instead of a new one being refused. `callbacks` have methods named like the observer hooks.
+    `Constraint(limit, function)`. `on_infeasible` is `"raise"`, or `"closest"` to get the closest
+    pipeline although limits do not hold or are not proven. `certify` is the confidence of the
+    proof, such as 0.95; the rows for it are set aside from X. With `group_thresholds` each group
+    may have a decision threshold of its own, to meet limits on differences between groups. It is
+    off by default: to decide by who somebody is may be unlawful, in lending or hiring for example.
 
-    After `fit`: `best_pipeline_` is a plain scikit-learn Pipeline, and where there are two classes
-    and limits on decisions, such as `fpr`, it is one in a `FixedThresholdClassifier` that decides
-    at the threshold which keeps them (by group: a `GroupThresholdClassifier` of this package);
-    `best_score_` is its validation score, `best_text_` what it is, `feasible_` whether it is within
-    the limits, `certificate_` the proof or why there is none, `cv_results_` everything that was
-    tried. `decisions_` has the positive class of two, the threshold, recall and selection rate;
-    `one_class_` is the label that all rows are called, where it is one alone, else None.
-    `fallback_` is None, or says what had to do where nothing could be evaluated in time, and
-    a `FallbackWarning` was given: a pipeline fitted on "few rows", or a "constant" prediction (that
-    with `on_infeasible="closest"`; else an `InfeasibleError` is raised that has it as `closest`).
+    `scoring` is a scikit-learn scorer or your own; yours sees the labels of y, all of them as
+    `classes`. `positive` is the label that rates, thresholds and metrics of two classes call
+    positive, by default the last of the sorted labels. `cv` is a number of folds, the share of a
+    holdout, or a splitter of scikit-learn. `min_fidelity` is the least share of the rows on which
+    solvers such as `halving` may train.
+
+    `theta_solver`, `z_solver`, `strategy` and `executor` are texts, `name:key=value,…`. `n_jobs`
+    is the number of evaluations at a time, -1 for one a core; `eval_time_limit` bounds one of them
+    in seconds and `memory_limit` in bytes. `work_dir` keeps the run; with `warm_start`, `fit` goes
+    on with a kept run instead of refusing the folder. `callbacks` are objects with methods named
+    like the observer hooks. docs/options.md has every parameter with its name on the command line.
+
+    After `fit`:
+
+    - `best_pipeline_`: a plain scikit-learn Pipeline. With two classes and limits on decisions,
+      such as `fpr`, it stands in a `FixedThresholdClassifier` with the threshold for these limits,
+      by group in a `GroupThresholdClassifier` of this package.
+    - `best_score_`, `best_text_`: its validation score, and its text.
+    - `feasible_`: True if it is within the limits.
+    - `certificate_`: the proof, or the reason for none.
+    - `cv_results_`, `n_evaluations_`: all evaluations as columns, and their number.
+    - `decisions_`: the positive class, the threshold, recall and selection rate, for two classes.
+    - `one_class_`: the label if the pipeline predicts one label for all rows, else None.
+    - `stopped_by_`: the reason for the end of the search.
+    - `fallback_`: None, or the makeshift model if there was no time for one evaluation:
+      "few rows" for a pipeline fitted on few rows, "constant" for a constant prediction. `fit`
+      then gives a `FallbackWarning`. A "constant" comes only with `on_infeasible="closest"`;
+      otherwise `fit` raises an `InfeasibleError` with it as `closest`.
     """
 
     _task: LearningTask = "classification"
@@ -250,8 +263,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLClassifier:
         """Search for the best pipeline within the limits, and fit it on all of X and y.
 
-        Limits on groups may name the columns of `sensitive_features` (a frame, a series, a dict
-        of columns or an array), which no pipeline is given, and those of X.
+        Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
+        dict of columns or an array. No pipeline is given the sensitive features.
         """
         check_classification_targets(plain_target(y))
         super().fit(X, y, sensitive_features)
@@ -259,30 +272,30 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     @property
     def classes_(self) -> Any:
-        """The class labels, sorted."""
+        """Class labels, sorted."""
         return self.best_pipeline_.classes_
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities by class."""
+        """Return the probability of each class, a row each."""
         return self.best_pipeline_.predict_proba(self._validated_rows(X))
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Scores of the best pipeline."""
+        """Return the decision scores of the best pipeline."""
         return self.best_pipeline_.decision_function(self._validated_rows(X))
 
 
 class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
-    """Finds the best regression pipeline within limits; arguments as in `AutoMLClassifier`."""
+    """Find the best regression pipeline within limits; parameters as in `AutoMLClassifier`."""
 
     _task: LearningTask = "regression"
 
     def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLRegressor:
         """Search for the best pipeline within the limits, and fit it on all of X and y.
 
-        Limits on groups may name the columns of `sensitive_features` (a frame, a series, a dict
-        of columns or an array), which no pipeline is given, and those of X.
+        Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
+        dict of columns or an array. No pipeline is given the sensitive features.
         """
         super().fit(X, y, sensitive_features)
         return self

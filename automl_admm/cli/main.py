@@ -1,4 +1,4 @@
-"""The program `automl-admm`: finds the command, and turns errors into one line and an exit code."""
+"""The program `automl-admm`: find the command; turn errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -33,30 +33,31 @@ from automl_admm.runs.options import FLAGS
 
 
 class PluginGroup(click.Group):
-    """A group whose commands are those that plugins provide."""
+    """The group of all commands; plugins provide them."""
 
     @cached_property
     def plugins(self) -> Plugins:
-        """What is installed; commands that use plugins tell which of them were skipped."""
+        """Installed plugins; the commands themselves report the skipped ones."""
         return installed(quietly=True)
 
     @property
     def registry(self) -> Registry[CommandPlugin]:
-        """The commands by name."""
+        """Records of the commands, by name."""
         return self.plugins.commands
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands; some may be missed."""
+        """Write the list of commands."""
+        # A skipped plugin may be the one with the command that the user looks for.
         tell_skipped(self.plugins)
         super().format_commands(ctx, formatter)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name them all."""
+        """Return the names of all commands."""
         del ctx
         return [record.name for record in self.registry]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """Build the one that is asked for."""
+        """Build the command with this name; a broken command comes as a `BrokenCommand`."""
         del ctx
         if cmd_name not in self.registry:
             tell_skipped(self.plugins)
@@ -75,14 +76,14 @@ class PluginGroup(click.Group):
 
 
 class BrokenCommand(click.Command):
-    """Stands where a command could not be made: it is listed, and says why when it is called."""
+    """A command that could not be made: it is listed, and a call raises the reason."""
 
     def __init__(self, name: str, problem: AutomlAdmmError) -> None:
         super().__init__(name, short_help=f"broken: {in_a_line(problem)}")
         self.problem = problem
 
     def make_context(self, *arguments: Any, **more: Any) -> NoReturn:
-        """Nothing can be called, and no help be shown."""
+        """Raise the reason, also for `--help`."""
         del arguments, more
         raise self.problem
 
@@ -99,8 +100,8 @@ def program() -> None:
 def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> NoReturn:
     """Run the command line and exit with its documented code.
 
-    `begun` is when the program was started, on the monotonic clock; commands find it as their
-    context's object.
+    `begun` is the start of the program on the monotonic clock; commands find it as the object of
+    their context.
     """
     interrupts = Interrupts()
     with on_screen():
@@ -113,16 +114,17 @@ def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> 
         except OutputError as problem:
             code = _say(f"the result cannot be printed: {problem.reason}.", problem.exit_code)
             give_up_output()
+    # SIGTERM and SIGHUP came as a KeyboardInterrupt too, but have codes of their own.
     sys.exit(interrupts.exit_code if code == INTERRUPTED else code)
 
 
 def _run(arguments: Sequence[str] | None, begun: float) -> int:
-    """The exit code of a command."""
+    """Run a command and return its exit code."""
     try:
         code = program.main(
             list(arguments) if arguments is not None else None,
             prog_name="automl-admm",
-            standalone_mode=False,
+            standalone_mode=False,  # errors are raised, to be told below in one line
             obj=begun,
         )
     except click.ClickException as problem:
@@ -135,13 +137,13 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    """One line on stderr (a grammar's list of mistakes is as long as it is)."""
+    """Print an error to stderr, one line except for a grammar's list of mistakes."""
     say(f"error: {message}", err=True)
     return code
 
 
 def _say_of_system(problem: OSError) -> int:
-    """What the system refuses is no mistake of this program: a folder that is gone, a full disk."""
+    """Print an error of the system in one line, such as a missing folder or a full disk."""
     if problem.errno == errno.ENOENT and problem.filename is None and not _has_folder():
         reason = "the working folder was removed. Change into another one."
         return _say(reason, StoreError.exit_code)

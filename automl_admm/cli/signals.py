@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a terminal that hangs up end a run well; the exit code says which it was."""
+"""Signals: Ctrl-C, SIGTERM and SIGHUP end a run well, each with an exit code of its own."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+# A shell reports a program ended by signal n as 128 + n; SIGINT is 2.
 INTERRUPTED = 130
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 class Interrupts:
-    """While it is entered, SIGTERM and SIGHUP are a KeyboardInterrupt too.
+    """A context in which SIGTERM and SIGHUP raise KeyboardInterrupt too.
 
-    One that is ignored stays so: whoever starts a program with nohup wants it to go on.
+    An ignored signal stays ignored: with nohup the program is to go on.
     """
 
     def __init__(self) -> None:

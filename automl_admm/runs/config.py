@@ -152,7 +152,7 @@ class RunConfig(RunOptions):
     def limit_of_one(self) -> float:
         """Time limit of one evaluation, by default an eighth of the budget.
 
-        It is five minutes for a run that has only a number of evaluations.
+        Without a time budget it is five minutes.
         """
         if self.eval_time_limit is not None:
             return self.eval_time_limit

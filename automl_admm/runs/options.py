@@ -51,13 +51,13 @@ class Option:
     """One option of a run.
 
     `flag` is its name on the command line, None if the command line does not offer it; `words`
-    name it in messages. `command_default` is the default of the command line if that differs from
-    the `default` in Python. `resume_help` is the help of the command `resume`, None if that
-    command does not offer the option.
-    `compared_as` is the key in the settings of `run.json` that must not change at resume unless
-    the user allows it; None if the option may change freely. `is_saved` is False for options that
-    the request in `run.json` leaves out, and `formerly` is the key that older versions wrote.
-    `name`, the name in Python, in `RunConfig` and in `run.json`, and `default` are its field's.
+    name it in messages. `command_default` is the default of the command line if it differs from
+    the `default` in Python. `resume_help` is the help of the command `resume`, None if `resume`
+    does not offer the option. `compared_as` is the key in the settings of `run.json` that must not
+    change at resume unless the user allows it; None if the option may change freely. `is_saved` is
+    False for options outside the request in `run.json`, and `formerly` is the key of older
+    versions. `name`, the name in Python, in `RunConfig` and in `run.json`, and `default` are those
+    of the field.
     """
 
     kind: Kind
@@ -77,7 +77,7 @@ class Option:
 
     @property
     def metadata(self) -> Mapping[str, Option]:
-        """The metadata of the dataclass field that holds the value of this option."""
+        """Metadata of the dataclass field for this option."""
         return {OPTION: self}
 
     def of(self, one: Field[Any]) -> Option:
@@ -349,7 +349,7 @@ class RunOptions(PipelineOptions):
 
 
 def options_of(record: type[SearchOptions]) -> tuple[Option, ...]:
-    """Return the options whose lines a record of options has, in their order."""
+    """Return the options of a record in the order of its lines."""
     lines = (one for one in fields(record) if OPTION in one.metadata)
     return tuple(one.metadata[OPTION].of(one) for one in lines)
 

@@ -72,7 +72,7 @@ PLAIN = tuple(
 
 
 def describe_request(config: RunConfig) -> dict[str, Any]:
-    """Return the request as plain data; `only_python` names the values that are Python objects."""
+    """Return the request as plain data; `only_python` names Python objects."""
     said: dict[str, Any] = {name: getattr(config, name) for name in PLAIN}
     objects = {name: getattr(config, name) for name in OBJECTS}
     said |= {name: value for name, value in objects.items() if _is_plain(value)}

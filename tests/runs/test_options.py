@@ -22,7 +22,7 @@ import automl_admm
 from automl_admm import AutoMLClassifier, AutoMLRegressor, minimize
 from automl_admm.cli.commands.fit import command as fit
 from automl_admm.cli.commands.resume import command as resume
-from automl_admm.cli.shared.run_options import settings_given
+from automl_admm.cli.shared.run_options import is_given, settings_given
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs import minimize as minimising
@@ -96,6 +96,11 @@ def test_the_command_resume_offers_the_options_that_have_a_help_for_it() -> None
         assert helps.get(option.name) == option.resume_help
     given = parsed(resume, "run")
     assert {given[name] or None for name in expected} == {None}, "as before, unless it is given"
+
+
+def test_a_zero_is_given_at_resume_and_a_missing_option_is_not() -> None:
+    assert [is_given(value) for value in (0, "", "inline", True)] == [True] * 4
+    assert [is_given(value) for value in (None, (), False)] == [False] * 3
 
 
 def test_a_label_may_be_called_auto() -> None:

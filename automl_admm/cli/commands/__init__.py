@@ -1,4 +1,8 @@
-"""The built-in commands as a plugin; what a command needs is imported when it is built."""
+"""The built-in commands as a plugin: one file a command, imported when the command is built.
+
+Begin with `fit`. Commands parse words and print; the work itself belongs in `runs/`. Code that two
+commands share lives in `cli/shared/`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,14 @@ if TYPE_CHECKING:
     import click
 
 SUMMARIES = {
-    "components": "list what grammars can be made of",
-    "constraints": "list what limits can be set on",
+    "components": "list the components for grammars",
+    "constraints": "list the quantities that you can limit",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
-    "leaderboard": "show what a run has tried",
-    "plugins": "list what is installed",
+    "leaderboard": "show the evaluations of a run, best first",
+    "plugins": "list, show and check the installed plugins",
     "predict": "predict with the pipeline of a run",
-    "resume": "go on with a run that was interrupted, or is to have more time",
+    "resume": "go on with an interrupted run, or give a run more time",
     "store": "check, repair and export the evaluations of a run",
     "verify": "compute the certificate of a run again, or test it on fresh rows",
 }
@@ -28,7 +32,7 @@ SUMMARIES = {
 
 @hookimpl
 def commands() -> Iterable[CommandPlugin]:
-    """Every file of this folder that is named after a command."""
+    """Return a record for every command of this folder."""
     for name, summary in SUMMARIES.items():
         yield CommandPlugin(name=name, summary=summary, factory=_factory(name))
 

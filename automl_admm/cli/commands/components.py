@@ -1,4 +1,4 @@
-"""`automl-admm components`: what grammars can be made of."""
+"""`automl-admm components`: list the components for grammars."""
 
 from __future__ import annotations
 

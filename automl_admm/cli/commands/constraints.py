@@ -1,4 +1,4 @@
-"""`automl-admm constraints`: what limits can be set on."""
+"""`automl-admm constraints`: list the quantities for limits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from automl_admm.cli.shared.screen import PlainConsole, cells, grid, say
 from automl_admm.plugins.records import ConstraintPlugin
 
 MORE = """\
-A limit reads "NAME <= number" or "NAME >= number". A number may be a percentage, or so many times
-what the pipeline has that the search begins with, as in "latency_us <= 0.5 * baseline".
+A limit reads "NAME <= number" or "NAME >= number". The number may be a percentage, or a multiple of
+the value of the pipeline that the search begins with, as in "latency_us <= 0.5 * baseline".
 NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_loss.
-Each that is statistical has a gap and a ratio, as in "fpr_gap[sex] <= 0.05": groups are compared.
-[sex] are the values of a column, [sex,race] those of two, [age:30,40,50] where numbers are cut."""
+Each statistical one has a gap and a ratio, as in "fpr_gap[sex] <= 0.05", to compare groups.
+[sex] are the values of a column, [sex,race] those of two, [age:30,40,50] cuts numbers at these."""
 
 
 @click.command("constraints")
 def command() -> None:
-    """List what limits can be set on."""
+    """List the quantities that you can limit."""
     table = grid("constraint", "kind", "needs", "what it is")
     table.columns[0].no_wrap = True
     for record in installed().constraints:

@@ -1,4 +1,4 @@
-"""`automl-admm grammar`: look at a grammar, before anything runs."""
+"""`automl-admm grammar`: look at a grammar before anything runs."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ FILE = click.argument("source", metavar="FILE")
 TASK = click.option(
     "--task",
     type=click.Choice(TASKS),
-    help="Whose components it is made of. [default: the first task that it can serve]",
+    help="Task of the components. [default: the first task that the grammar serves]",
 )
 DEPTHS = click.option(
     "--max-depth",
     type=int,
     default=DEPTH,
     metavar="N",
-    help="How often a rule may stand inside of itself.",
+    help="Number of times that a rule may stand inside itself.",
     show_default=True,
 )
 
 
 @dataclass(frozen=True)
 class Served:
-    """A grammar as one task has it."""
+    """A grammar with the components of one task."""
 
     task: LearningTask
     grammar: CompiledGrammar
 
     @property
     def pipelines(self) -> PipelineSpace:
-        """The pipelines that it stands for."""
+        """Pipelines of the grammar."""
         return self.grammar.pipelines
 
 
@@ -65,9 +65,9 @@ def command() -> None:
 @TASK
 @DEPTHS
 def check_command(source: str, task: LearningTask | None, max_depth: int) -> None:
-    """List all mistakes of FILE (exit code 2), or say that it is in order, and how large.
+    """List all mistakes of FILE (exit code 2), or report that it is in order, and its size.
 
-    The number of shapes is that of all choices and orders which stand in the grammar.
+    The number of shapes counts all choices and orders of the grammar.
     """
     for served in _load(source, task, max_depth):
         count = count_shapes(served.pipelines.shape)
@@ -106,8 +106,8 @@ def show_command(source: str, task: LearningTask | None, max_depth: int, svg: Pa
 def count_command(source: str, task: LearningTask | None, max_depth: int) -> None:
     """Count the pipelines of FILE, exactly and without listing them.
 
-    Shapes are what its choices and orders make; selections also settle components' own unordered
-    parameters. A pipeline that two ways lead to counts twice.
+    Shapes are the results of its choices and orders; selections also settle components' own
+    unordered parameters. A pipeline counts twice if two ways lead to it.
     """
     _print_rows(_facts(measure(_load(source, task, max_depth)[0].pipelines)))
 
@@ -122,7 +122,7 @@ def count_command(source: str, task: LearningTask | None, max_depth: int) -> Non
     type=click.IntRange(1),
     default=5,
     metavar="N",
-    help="How many.",
+    help="Number of pipelines.",
     show_default=True,
 )
 @click.option(
@@ -136,7 +136,7 @@ def count_command(source: str, task: LearningTask | None, max_depth: int) -> Non
 def sample_command(
     source: str, task: LearningTask | None, max_depth: int, count: int, seed: int
 ) -> None:
-    """Print pipelines of FILE drawn at random, one a line: what `fit --start` reads."""
+    """Print pipelines of FILE drawn at random, one a line; `fit --start` reads them."""
     pipelines = _load(source, task, max_depth)[0].pipelines
     space, rng = pipelines.space, np.random.default_rng(seed)
     for _ in range(count):
@@ -150,7 +150,7 @@ def sample_command(
 @TASK
 @DEPTHS
 def parse_command(source: str, text: str, task: LearningTask | None, max_depth: int) -> None:
-    """Say whether the pipeline TEXT is one of FILE (exit code 2 if not), and what it chooses."""
+    """Check that FILE has the pipeline TEXT (exit code 2 if not), and show its choices."""
     pipelines = _load(source, task, max_depth)[0].pipelines
     candidate = parse(text, pipelines, "TEXT")
     rows = [("pipeline", pipelines.text(candidate))]
@@ -160,7 +160,7 @@ def parse_command(source: str, text: str, task: LearningTask | None, max_depth: 
 
 
 def _load(source: str, task: LearningTask | None, max_depth: int) -> list[Served]:
-    """The grammar as every task has it that it can serve; raises if there is none."""
+    """Return the grammar for every task that it serves; raise if it serves none."""
     plugins = installed()
     served: list[Served] = []
     problems: list[GrammarError] = []
@@ -170,7 +170,7 @@ def _load(source: str, task: LearningTask | None, max_depth: int) -> list[Served
         except GrammarError as problem:
             problems.append(problem)
     if not served:
-        # That nothing is left for another task says less than any other mistake.
+        # "Nothing is left for this task" tells the user less than any other mistake.
         raise min(problems, key=lambda problem: Code.NOTHING_LEFT in problem.message)
     return served
 

@@ -1,4 +1,4 @@
-"""`automl-admm leaderboard`: what a run has tried, best first."""
+"""`automl-admm leaderboard`: list the evaluations of a run, best first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from automl_admm.store.run_folder import RunFolder
     type=click.IntRange(1),
     default=20,
     metavar="N",
-    help="How many lines.",
+    help="Number of lines.",
     show_default=True,
 )
 def command(run: Path, count: int) -> None:
@@ -47,7 +47,7 @@ def command(run: Path, count: int) -> None:
 
 
 def _print_certificate(console: Console, certificate: Certificate) -> None:
-    """The limits of the pipeline that shipped, on the rows that were set aside."""
+    """Print the limits of the shipped pipeline on the rows set aside."""
     title = "what shipped, on rows set aside"
     table = grid("limit", "value", "bound", "verdict", title=title, title_justify="left")
     for column in table.columns[1:3]:
@@ -68,6 +68,7 @@ def _table(ranked: Sequence[Evaluation], log: Log) -> Table:
     for column in table.columns[:-1]:
         column.justify, column.overflow = "right", "fold"
     table.columns[-1].overflow = "fold"
+    # Losses are minimised: the score of a metric is its best value less the loss.
     best = float(log.settings["metric_best"])
     for evaluation in ranked:
         values = [

@@ -1,4 +1,4 @@
-"""`automl-admm plugins`: what is installed, where it is from, and what is wrong with it."""
+"""`automl-admm plugins`: list, show and check the installed plugins."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by na
 @command.command("show")
 @click.argument("name")
 def show_command(name: str) -> None:
-    """Show what NAME is, who provides it, and its options with their defaults."""
+    """Show the kind of NAME, its provider, and its options with their defaults."""
     bare, colon, _ = name.partition(":")
     if colon:
         message = f"'plugins show' takes a name without options, not '{name}'."
@@ -70,7 +70,9 @@ def show_command(name: str) -> None:
 
 @command.command("check")
 @click.argument("request", metavar="NAME[:k=v,…]")
-@click.option("--no-progress", is_flag=True, help="It is not meant to learn from what it is told.")
+@click.option(
+    "--no-progress", is_flag=True, help="The solver is not meant to learn from its observations."
+)
 def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as above
     """Hold the solver NAME to its contract: all that a run relies on.
 
@@ -81,6 +83,7 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
         raise ConfigurationError(
             "'plugins check' needs pytest.", hint="Install it: pip install pytest"
         )
+    # In a process of its own: a solver that hangs or crashes breaks only the check.
     flags = ["--no-progress"] if no_progress else []
     with tempfile.TemporaryDirectory(prefix="automl-admm-check-") as folder:
         module = "automl_admm.testing.check"
@@ -122,7 +125,7 @@ def _registries(plugins: Plugins) -> list[Registry[Any]]:
 
 
 def _find(plugins: Plugins, name: str) -> Iterator[tuple[Registry[Any], Any]]:
-    """The records of a name, one of each kind."""
+    """Yield the records with this name, one of each kind."""
     seen: set[int] = set()
     for registry in _registries(plugins):
         if name in registry and id(registry.get(name)) not in seen:
@@ -131,7 +134,7 @@ def _find(plugins: Plugins, name: str) -> Iterator[tuple[Registry[Any], Any]]:
 
 
 def _kinds_of_solver(plugins: Plugins, request: str) -> list[str]:
-    """Which of the two kinds of solver a request means; raises if none, or by a wrong option."""
+    """Return the kinds of solver with this name; raise for an unknown name or a wrong option."""
     name, given = split_request(request)
     solvers: dict[str, Registry[Any]] = {
         "theta": plugins.theta_solvers,

@@ -1,4 +1,4 @@
-"""`automl-admm predict`: predictions for new rows with the pipeline of a run."""
+"""`automl-admm predict`: predict new rows with the pipeline of a run."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from automl_admm.store.run_folder import RunFolder, write_output
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where to write. [default: the screen]",
+    help="File for the predictions. [default: the screen]",
 )
 def command(run: Path, data: Path, output: Path | None) -> None:
     """Predict DATA (a CSV or Parquet file) with the pipeline of the run folder RUN.
 
-    One line a row: the prediction, and for classifiers that know them the probabilities. FILE is
-    Parquet if its name ends in .parquet, and CSV otherwise.
+    Each row has a line with the prediction, and the probabilities of classes if the pipeline has
+    them. FILE is Parquet if its name ends in .parquet, and CSV otherwise.
     """
     if output is not None:
         _check_output(output)
     folder = RunFolder(run)
+    # stdout is for the predictions: what a model prints while it is loaded does not belong there.
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
@@ -50,7 +51,7 @@ def command(run: Path, data: Path, output: Path | None) -> None:
 
 
 def _written(predictions: Any, output: Path) -> bytes:
-    """The content of a file of the kind that its name says."""
+    """Return the content of the file; its name decides the format."""
     if output.suffix.lower() in PARQUET_SUFFIXES:
         file = BytesIO()
         predictions.to_parquet(file, index=False)
@@ -58,6 +59,7 @@ def _written(predictions: Any, output: Path) -> bytes:
     return bytes(predictions.to_csv(index=False).encode())
 
 
+# Asked before the model is loaded: that takes seconds, and the predictions may take longer.
 def _check_output(output: Path) -> None:
     suffix = output.suffix.lower()
     if suffix in OTHER_SUFFIXES:

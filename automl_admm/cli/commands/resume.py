@@ -14,7 +14,7 @@ import click
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
-from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, run_option
+from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
 from automl_admm.data.row_portions import Portion, read_portion
@@ -88,7 +88,8 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     )
     begun = click.get_current_context().obj
     request = read_request(folder, _given(options))
-    if not options["executor"]:
+    # A name that the user typed just now is the user's own choice.
+    if not is_given(options["executor"]):
         _refuse_to_connect(request, folder)
     config = _extended(request, folder, options)
     loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
@@ -121,8 +122,9 @@ def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """Return the settings that the user gave; those that grow depend on the sessions before."""
     names = [option.name for option in RESUME_OPTIONS if option.name not in GROWING]
-    changed = {name: options[name] for name in names if options[name]}
-    changed |= {"default_workers": False} if options["n_jobs"] else {}
+    changed = {name: options[name] for name in names if is_given(options[name])}
+    if "n_jobs" in changed:
+        changed["default_workers"] = False
     return changed | {"changes_allowed": options["allow_changed"]}
 
 

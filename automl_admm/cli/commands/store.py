@@ -1,4 +1,4 @@
-"""`automl-admm store`: look at the log of a run, save what is left of it, or hand it on."""
+"""`automl-admm store`: check, repair or export the log of a run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command() -> None:
 @command.command("check")
 @RUN
 def check_command(run: Path) -> None:
-    """Look at all of the store of DIR, and say what is wrong with it (exit code 7).
+    """Read the whole store of DIR and list its faults (exit code 7).
 
-    Nothing is changed, and a run that is going on is not disturbed.
+    Nothing changes; a running search is not disturbed.
     """
     report = check(RunFolder(run).store)
     for fact in report.facts:
@@ -46,10 +46,9 @@ def check_command(run: Path) -> None:
 @command.command("repair")
 @RUN
 def repair_command(run: Path) -> None:
-    """Make a new store of what can still be believed of a damaged one and its backup.
+    """Make a new store of the intact rows of a damaged one and its backup.
 
-    The damaged files are kept beside it under another name. A row that is not what was written is
-    lost; nothing is made up.
+    The damaged files stay beside it under another name. A changed row is lost; nothing is made up.
     """
     repaired = repair(RunFolder(run).store)
     if repaired is None:
@@ -75,22 +74,23 @@ def _explain(repaired: Repaired) -> str:
     "output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write into this file, not to the screen.",
+    help="Write into this file instead of the screen.",
 )
 @click.option(
     "--format",
     "kind",
     type=click.Choice(tuple(FORMATS)),
     default="csv",
-    help="A table, or one JSON object a line with all that was kept.",
+    help="A table, or one JSON object a line with everything that the store keeps.",
     show_default=True,
 )
 def export_command(run: Path, output: Path | None, kind: str) -> None:
     """Write the evaluations of DIR for other programs.
 
-    In a CSV file, text that a spreadsheet would compute as a formula begins with an apostrophe.
+    In a CSV file an apostrophe stands before text that a spreadsheet would take as a formula.
     """
     folder = RunFolder(run)
+    # A store alone, such as one that was repaired, has values but not the names of its limits.
     if folder.settings.exists():
         log = read_log(folder)
         evaluations, limits = log.evaluations, [str(limit) for limit in log.limits]
@@ -106,6 +106,6 @@ def export_command(run: Path, output: Path | None, kind: str) -> None:
 
 
 def _numbered(evaluations: Sequence[Evaluation]) -> list[str]:
-    """What limits are called where the settings of the run are gone."""
+    """Return names for the limits of a run without its settings."""
     most = max((len(evaluation.constraints) for evaluation in evaluations), default=0)
     return [f"constraint {number}" for number in range(1, most + 1)]

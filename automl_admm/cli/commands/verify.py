@@ -23,12 +23,12 @@ from automl_admm.store.run_folder import RunFolder
 @click.command("verify")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--fresh", is_flag=True, help="DATA has rows that the run never saw: test on them.")
+@click.option("--fresh", is_flag=True, help="DATA has rows that the run never saw; test on them.")
 def command(run: Path, data: Path, *, fresh: bool) -> None:
-    """Compute again what the certificate of the run folder RUN claims.
+    """Compute the claims of the certificate of the run folder RUN again.
 
-    DATA is the file that the run was made on, or has just the rows that were set aside. With
-    --fresh it has other rows, and the limits are tested on these: nothing is compared.
+    DATA is the file of the run, or just the rows set aside. With --fresh it has other rows: the
+    limits are tested on these, and nothing is compared.
     """
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
@@ -43,7 +43,7 @@ def command(run: Path, data: Path, *, fresh: bool) -> None:
 
 
 def _rows_of_run(folder: RunFolder, data: Path) -> Any:
-    """Read what the run read of the file, and take the rows that it took."""
+    """Return the rows of the file that the run read and took."""
     content = folder.read(folder.settings)
     request, target = content.get("request", {}), content["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
@@ -54,7 +54,7 @@ def _rows_of_run(folder: RunFolder, data: Path) -> Any:
 
 
 def _tell_verified(run: Path, found: Verified) -> None:
-    """Say what is claimed only where nothing differs: an edited certificate claims nothing."""
+    """Print the claims only if nothing differs: an edited certificate claims nothing."""
     for difference in found.differences:
         say(f"DIFFERS: {difference}")
     if found.differences:

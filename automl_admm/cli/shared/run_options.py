@@ -120,7 +120,7 @@ def _default_of(option: Option) -> Any:
 
 
 def add_options(*options: click.Option) -> Callable[[click.Command], click.Command]:
-    """Return a decorator that gives a command these options before its own."""
+    """Return a decorator: it puts these options before the command's own."""
 
     def add(command: click.Command) -> click.Command:
         arguments = [one for one in command.params if isinstance(one, click.Argument)]
@@ -147,6 +147,11 @@ def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {option.name: _setting(option, options[option.name]) for option in FIT_OPTIONS}
 
 
+def is_given(value: object) -> bool:
+    """Return False for the value of an option that the user left out at resume; 0 is a value."""
+    return value is not None and value is not False and value != ()
+
+
 def _setting(option: Option, value: Any) -> Any:
-    """Return None for `auto`, unless it is a valid text of the option."""
+    """Return None for the choice `auto`; for other options `auto` is a text as any other."""
     return None if option.kind is Kind.CHOICE and value == AUTO else value

@@ -50,7 +50,7 @@ class Changes:
 
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
-    """Compare the `run.json` of a run with the content that it would have now."""
+    """Compare the saved `run.json` with the content for the present settings."""
     data = _data(before["data"], now["data"])
     was, is_now = ({**DEFAULTS, **side["settings"]} for side in (before, now))
     measured = [
@@ -116,7 +116,7 @@ def refuse(changes: Changes, folder: Path) -> StoreError:
 
 
 def read_anew(evaluations: Iterable[Evaluation], space: PipelineSpace) -> list[Evaluation]:
-    """Return the evaluations of pipelines that the new space holds, as its candidates."""
+    """Return the evaluations of pipelines in the new space, as its candidates."""
     found = []
     for evaluation in evaluations:
         candidate = _parsed(evaluation, space)
@@ -143,5 +143,5 @@ def best_texts(evaluations: Sequence[Evaluation], space: PipelineSpace) -> tuple
 
 
 def hash_space(space: SearchSpace) -> str:
-    """Return a hash that two spaces share if their selections and parameters mean the same."""
+    """Return a hash of the selections and parameters of a space, and of their meaning."""
     return hashlib.sha256(repr((space.decisions, space.parameters)).encode()).hexdigest()
