@@ -123,8 +123,8 @@ class CachedWork:
         except Exception as problem:  # noqa: BLE001 - what a pipeline fails with is its outcome
             message = f"{type(problem).__name__}: {problem}".splitlines()[0]
             return Outcome(np.nan, np.nan, np.nan, time.thread_time() - begun, message)
-        latency, gap = found["constraints"]
-        return Outcome(found["loss"], latency, gap, time.thread_time() - begun)
+        latency, gap = found.constraints
+        return Outcome(found.loss, latency, gap, time.thread_time() - begun)
 
 
 @dataclass(frozen=True)

@@ -130,13 +130,13 @@ class Evaluator:
         """The accuracy on the rows set aside, of the pipeline fitted on all others."""
         with tempfile.TemporaryDirectory() as folder:
             found = self.work.refit(candidate, 0, Path(folder))
-        return float(found.get("held_out_score", np.nan))
+        return np.nan if found.held_out_score is None else found.held_out_score
 
     def _measure(self, text: str, candidate: Candidate) -> dict[str, Any]:
         begun, loss, problem = time.process_time(), None, ""
         try:
             with tempfile.TemporaryDirectory() as folder, time_limit(self.seconds):
-                loss = float(self.work.evaluate(candidate, 0, Path(folder))["loss"])
+                loss = self.work.evaluate(candidate, 0, Path(folder)).loss
         except Exception as error:  # noqa: BLE001 - whatever a pipeline raises, it has failed
             problem = f"{type(error).__name__}: {error}"[:200]
         return {

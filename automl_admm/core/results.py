@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class TaskResult(Protocol):
+    """A record that a work's method returns; executors carry it as JSON."""
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the record as a mapping of plain values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +25,7 @@ class EvaluationResult:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the mapping that a work's method hands to its executor."""
+        """Return the mapping that the executor hands to the parent process."""
         return {
             "loss": self.loss,
             "constraints": list(self.constraints),

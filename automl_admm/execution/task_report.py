@@ -16,6 +16,7 @@ from typing import Any
 from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evaluations import Status
 from automl_admm.core.messages import say_error, say_exit, shorten, text_of
+from automl_admm.core.results import TaskResult
 
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 16_000
@@ -35,6 +36,8 @@ def call_work(work: Any, method: str, arguments: Mapping[str, Any], folder: Path
     """Call `work.method(folder=folder, **arguments)`; an `Exception` it raises is reported."""
     try:
         result = getattr(work, method)(folder=folder, **arguments)
+        if isinstance(result, TaskResult):
+            result = result.as_json()
     except Exception as error:  # noqa: BLE001 - the work is anybody's code, and may raise anything
         return report_error(error)
     if not isinstance(result, Mapping):

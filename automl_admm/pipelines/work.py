@@ -19,13 +19,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import InvalidOutcome, PluginError
-from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_error
 from automl_admm.core.pipeline_space import PipelineSpace, Step, all_modules
+from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
-from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
+from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops, save_pipeline
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
@@ -41,6 +41,7 @@ from automl_admm.pipelines.predictions.decisions import (
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
+from automl_admm.pipelines.results import FallbackResult, FinalFitResult, FoldTimes
 from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
@@ -93,7 +94,7 @@ class PipelineWork:
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
             import_skops()  # the final fit needs it when time is shortest, and sizes hang on it
 
-    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
         At a fidelity below 1 it learns from this share of its rows, and is measured as usual. A
@@ -116,21 +117,20 @@ class PipelineWork:
         rows = np.concatenate([valid for _, valid in self.splits])
         np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
         scores = [one.score for one in seen]
-        return {
-            "loss": self.metric.loss(float(np.mean(scores))),
-            "constraints": [float(value) for value in values.mean(axis=0)],
-            "details": {
-                "scores": scores,
-                "fit_seconds": float(np.mean([part.fit_seconds for part in parts])),
-                "predict_seconds": float(np.mean([part.predict_seconds for part in parts])),
-                "work_seconds": time.perf_counter() - wall,
-                "slowdown": _slowdown(wall, processor),
-                **({} if thresholds is None else thresholds.as_details()),
-                **decided,
-            },
-        }
+        times = FoldTimes(
+            fit_seconds=float(np.mean([part.fit_seconds for part in parts])),
+            predict_seconds=float(np.mean([part.predict_seconds for part in parts])),
+            work_seconds=time.perf_counter() - wall,
+            slowdown=_slowdown(wall, processor),
+        )
+        chosen = {} if thresholds is None else thresholds.as_details()
+        return EvaluationResult(
+            self.metric.loss(float(np.mean(scores))),
+            tuple(float(value) for value in values.mean(axis=0)),
+            {"scores": scores, **times.as_details(), **chosen, **decided},
+        )
 
-    def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> Mapping[str, Any]:
+    def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> FallbackResult:
         """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
         small = few_rows(self)
         with threadpool_limits(limits=1):  # on few rows threads only wait for each other
@@ -138,20 +138,20 @@ class PipelineWork:
                 found = small.judge_constant()
             else:
                 found = small.evaluate(candidate, seed, folder)
-            by = found["details"].get("threshold"), found["details"].get("group_thresholds")
+            by = found.details.get("threshold"), found.details.get("group_thresholds")
             fitted = small.refit(candidate, seed, folder, *by)
-        return {**found, "refit": dict(fitted), "rows": len(small.table.y)}
+        return FallbackResult(found, fitted, len(small.table.y))
 
-    def judge_constant(self) -> Mapping[str, Any]:
+    def judge_constant(self) -> EvaluationResult:
         """Measure a constant model; a limit without a value for it is no failure."""
         train, valid = (self.table.part(rows) for rows in self.splits[0])
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(None, 0, train.X, train.labels())
             seen = self._measure(pipeline, valid, time.perf_counter() - begun)
-            values = [_value_or_nan(constraint, seen.part) for constraint in self.constraints]
+            values = tuple(_value_or_nan(c, seen.part) for c in self.constraints)
             details = {"scores": [seen.score], **describe_decisions([seen])}
-        return {"loss": self.metric.loss(seen.score), "constraints": values, "details": details}
+        return EvaluationResult(self.metric.loss(seen.score), values, details)
 
     def refit(
         self,
@@ -160,7 +160,7 @@ class PipelineWork:
         folder: Path,
         threshold: float | None = None,
         group_thresholds: Mapping[str, float] | None = None,
-    ) -> Mapping[str, Any]:
+    ) -> FinalFitResult:
         """Fit on all rows of the search, with the user's own labels; measure on held-out rows.
 
         The shipped model has the threshold of its evaluation, or those of the groups.
@@ -172,16 +172,15 @@ class PipelineWork:
         if threshold is not None:
             thresholds = Thresholds(threshold, group_thresholds or {})
             pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
-        found: dict[str, Any] = self._decided_of_all(pipeline, fit_seconds)
+        only = self._decided_of_all(pipeline, fit_seconds)
         with (folder / PICKLE).open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         if self.persist:
             save_pipeline(pipeline, folder / SHIPPED)
-        files = hash_files([folder / name for name in self._saved])
-        if self.held_out is not None:
-            found |= self._measure_held_out(pipeline, self.held_out, fit_seconds, folder)
-            files |= found.pop(FILES, {})
-        return found | {FILES: files}
+        found = FinalFitResult(hash_files([folder / name for name in self._saved]), only)
+        if self.held_out is None:
+            return found
+        return self._measure_held_out(found, pipeline, self.held_out, fit_seconds, folder)
 
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
         """Load the shipped file once, in a child: a file that fails to load is no model."""
@@ -198,44 +197,41 @@ class PipelineWork:
     def _saved(self) -> tuple[str, ...]:
         return (PICKLE, SHIPPED) if self.persist else (PICKLE,)
 
-    def _decided_of_all(self, pipeline: Any, seconds: float) -> dict[str, Any]:
+    def _decided_of_all(self, pipeline: Any, seconds: float) -> str | None:
         """Return the class decided for all rows of the search, if it is only one.
 
         The model is fitted already: a failure here must not lose it.
         """
         try:
             with unheard_warnings():
-                only = one_class_of(pipeline, self.table, seconds)
+                return one_class_of(pipeline, self.table, seconds)
         except Exception:  # noqa: BLE001 - a component is anybody's code
-            return {}
-        return {} if only is None else {ONE_CLASS: only}
+            return None
 
     def _measure_held_out(
-        self, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
-    ) -> dict[str, Any]:
+        self, found: FinalFitResult, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
+    ) -> FinalFitResult:
         """Measure on held-out rows. The model is fitted already: a failure here must not lose it.
 
         The evidence of the limits goes to a file: a certificate may need it.
         """
-        found: dict[str, Any] = {}
         try:
             with unheard_warnings():
                 measured = self._measure(pipeline, rows, fit_seconds)
-                found |= {"held_out_score": measured.score, "held_out_rows": len(rows.y)}
+                found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
                 if rows.classes is not None and len(rows.classes) == 2:
-                    found["held_out_decisions"] = rates_of(
-                        rows.y, decisions_of(measured.answers, rows)
-                    )
+                    rates = rates_of(rows.y, decisions_of(measured.answers, rows))
+                    found = replace(found, held_out_decisions=rates)
                 size = (folder / SHIPPED).stat().st_size if self.persist else None
                 part = replace(measured.part, calls=self.calls, saved_bytes=size)
                 seen = [_evidence(constraint, part, "") for constraint in self.constraints]
             (folder / EVIDENCE).write_bytes(encode_evidence(seen))
-            found |= {FILES: hash_files([folder / EVIDENCE])}
+            found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
             pairs = zip(self.constraints, seen, strict=True)
-            values = [_value(constraint, evidence, "") for constraint, evidence in pairs]
+            values = tuple(_value(constraint, evidence, "") for constraint, evidence in pairs)
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
-            return found | {"held_out_problem": say_error(problem)}
-        return found | {"held_out_constraints": values}
+            return replace(found, held_out_problem=say_error(problem))
+        return replace(found, held_out_constraints=values)
 
     def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
         classes = None if self.table.classes is None else self.table.y

@@ -51,7 +51,7 @@ class BlackBoxWork:
     names: tuple[str, ...]
     tells_fidelity: bool = False
 
-    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> Mapping[str, Any]:
+    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
         """Call the function with the candidate's values; make a record of what it returns."""
         del seed, folder
         more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
@@ -62,7 +62,7 @@ class BlackBoxWork:
         if missing:
             raise InvalidOutcome(f"the objective returned no '{min(missing)}'")
         constraints = tuple(_number(returned[name]) for name in self.names)
-        return EvaluationResult(_number(returned["loss"]), constraints).as_json()
+        return EvaluationResult(_number(returned["loss"]), constraints)
 
 
 def run_black_box(

@@ -11,7 +11,8 @@ from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind, RunResult
-from automl_admm.execution.evidence_files import FILES, read_told
+from automl_admm.execution.evidence_files import read_told
+from automl_admm.pipelines.results import FinalFitResult
 from automl_admm.pipelines.work import PICKLE, SHIPPED
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher
@@ -31,7 +32,6 @@ from automl_admm.runs.finish.final_fit import (
     Refit,
     effort_of,
     expected_seconds,
-    read_refit,
     refit_best,
     reserved_for_walk,
 )
@@ -231,7 +231,8 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
         if examined is not None:
             by_key = {evaluation.key: evaluation for evaluation in evaluations}
             evaluation = by_key[examined.shipped.contender.key]
-            return read_refit(evaluation, examined.finished.result), examined.finished, examined
+            measured = FinalFitResult.from_json(examined.finished.result)
+            return Refit(evaluation, measured), examined.finished, examined
     with ledger.charge("final fit"):
         refit, finished = refit_best(problem, evaluations, desk.dispatch, expected, closing)
     return refit, finished, None
@@ -243,7 +244,7 @@ def _certificate(
     aside, question = prepared.aside, prepared.question
     if examined is None or aside is None or question is None or not examined.shipped.findings:
         return None
-    told = examined.finished.result[FILES]
+    told = FinalFitResult.from_json(examined.finished.result).files
     model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
     return certificate_of(examined, aside, question, whole_text(evaluation), model_sha256)
 

@@ -104,7 +104,7 @@ def test_a_limit_that_disagrees_with_itself(seen):
         constraints=(Constraint(Limit("fickle", 2.0), fickle),),
     )
     outcome = run_pipelines(prepare(config, X, y))
-    (logged,), (held_out,) = outcome.best.constraints, outcome.refit.held_out_constraints
+    (logged,), (held_out,) = outcome.best.constraints, outcome.refit.measured.held_out_constraints
     assert logged != held_out
     assert outcome.result.feasible
     assert outcome.best in outcome.result.evaluations

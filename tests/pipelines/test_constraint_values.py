@@ -129,9 +129,9 @@ def test_held_out_rows_that_lack_a_group_cost_the_limit_and_not_the_score() -> N
     assert held_out is not None
     one_class = held_out.part(np.flatnonzero((held_out.X["sex"] == "many") | (held_out.y == 0)))
     refit = run_pipelines(replace(prepared, work=replace(prepared.work, held_out=one_class))).refit
-    assert refit.held_out_score is not None
-    assert refit.held_out_constraints == ()
-    assert "group 'few' has no positive rows" in refit.held_out_problem
+    assert refit.measured.held_out_score is not None
+    assert refit.measured.held_out_constraints == ()
+    assert "group 'few' has no positive rows" in refit.measured.held_out_problem
 
 
 def test_nothing_is_trained_that_a_cheap_limit_excludes() -> None:

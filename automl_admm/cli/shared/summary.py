@@ -40,9 +40,9 @@ def summarise(outcome: PipelineResult) -> Summary:
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
-        "held_out_score": refit.held_out_score,
-        "held_out_rows": refit.held_out_rows,
-        "held_out_problem": refit.held_out_problem,
+        "held_out_score": refit.measured.held_out_score,
+        "held_out_rows": refit.measured.held_out_rows,
+        "held_out_problem": refit.measured.held_out_problem,
         "share_read": _share_read(prepared.config.share),
         "rows_taken": prepared.config.portion,
         "trained_rows": refit.rows or len(prepared.work.table.y),
@@ -111,7 +111,7 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
     prepared, certificate = outcome.preparation, outcome.certificate
     limits = [constraint.limit for constraint in prepared.constraints]
     nothing: tuple[None, ...] = (None,) * len(limits)
-    held_out = outcome.refit.held_out_constraints or nothing
+    held_out = outcome.refit.measured.held_out_constraints or nothing
     findings = nothing if certificate is None else certificate.findings
     rows = zip(limits, prepared.aims, outcome.best.constraints, held_out, findings, strict=True)
     return [

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.pipelines.results import FoldTimes
 
 # What an evaluation may take of the time left as long as none has succeeded; the last seconds are
 # not divided: in what would be left of them nothing else could succeed.
@@ -73,19 +74,17 @@ def attribute_work(
 
 
 def _parts_of(evaluation: Evaluation) -> dict[str, float]:
-    """One evaluation's seconds; times of fits and predictions are means over its folds."""
-    details = evaluation.details
+    """Return the seconds of one evaluation by account."""
     if not evaluation.ok:
         return {"failed": evaluation.seconds}
-    if "work_seconds" not in details:
+    times = FoldTimes.of(evaluation)
+    if times is None or not times.work_seconds:
         return {"evaluate": evaluation.seconds}
-    folds, work = len(details["scores"]), float(details["work_seconds"])
-    fit, predict = folds * details["fit_seconds"], folds * details["predict_seconds"]
     return {
-        "fit": fit,
-        "predict": predict,
-        "measure": max(work - fit - predict, 0.0),
-        "start": max(evaluation.seconds - work, 0.0),
+        "fit": times.folds * times.fit_seconds,
+        "predict": times.folds * times.predict_seconds,
+        "measure": times.folds * times.measure_seconds,
+        "start": max(evaluation.seconds - times.work_seconds, 0.0),
     }
 
 

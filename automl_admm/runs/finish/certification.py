@@ -16,11 +16,12 @@ from automl_admm.certify.walk.looks import Look, question_of, risk_of_look, take
 from automl_admm.certify.walk.sequence import Contender, Step, order, walk
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.core.errors import DiskFullError, StoreError
-from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import decode_evidence, read_told
+from automl_admm.pipelines.results import FinalFitResult
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.work import EVIDENCE
 from automl_admm.plugins.records import Constraint
@@ -119,7 +120,7 @@ def examine(
         finished = fit(by_key[contender.key])
         if finished is None or finished.status is not Status.SUCCESS or finished.folder is None:
             return ()
-        if ONE_CLASS in finished.result:
+        if FinalFitResult.from_json(finished.result).one_class is not None:
             return None
         fits[contender.key] = finished
         return judge_all(read_evidence(finished), constraints, look.risk)

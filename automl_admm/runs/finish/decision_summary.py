@@ -39,7 +39,7 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
     positive = positive_of(outcome.preparation.work.table.classes)
     if positive is None:
         return None
-    held_out, details = outcome.refit.held_out_decisions, outcome.best.details
+    held_out, details = outcome.refit.measured.held_out_decisions, outcome.best.details
     rates = held_out or details.get("decisions", {})
     return Decided(
         positive=positive,

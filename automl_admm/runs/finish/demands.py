@@ -82,14 +82,14 @@ def tell_broken(outcome: PipelineResult) -> Iterator[str]:
 
     A certificate says more of the same rows; what it proves is not broken.
     """
-    refit, constraints = outcome.refit, outcome.preparation.constraints
-    if outcome.is_certified or len(refit.held_out_constraints) != len(constraints):
+    measured, constraints = outcome.refit.measured, outcome.preparation.constraints
+    if outcome.is_certified or len(measured.held_out_constraints) != len(constraints):
         return
-    values = zip(constraints, outcome.best.constraints, refit.held_out_constraints, strict=True)
+    values = zip(constraints, outcome.best.constraints, measured.held_out_constraints, strict=True)
     for constraint, value, other in values:
         limit = constraint.limit
         if limit.holds(value) and not limit.holds(other):
             yield (
-                f"{limit} is BROKEN on the {refit.held_out_rows} rows held out ({other:.4g}); it "
-                f"holds on the validation rows ({value:.4g}), by which the pipeline was chosen."
+                f"{limit} is BROKEN on the {measured.held_out_rows} rows held out ({other:.4g}); "
+                f"it holds on the validation rows ({value:.4g}), by which the pipeline was chosen."
             )

@@ -14,10 +14,11 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
+from automl_admm.pipelines.results import FallbackResult
 from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.finish.final_fit import Refit, read_refit
+from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.search.protocol import SearchProblem
 
@@ -69,7 +70,7 @@ def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
     """
     folder = scratch / "fallback"
     folder.mkdir(exist_ok=True)
-    found = prepared.work.fall_back(None, prepared.config.random_state, folder)
+    found = prepared.work.fall_back(None, prepared.config.random_state, folder).as_json()
     # No executor gave it a number, and nobody waits for it.
     done = Finished(0, Status.SUCCESS, found, folder=folder)
     return _fallback(prepared, prepared.problem, done, None)
@@ -119,21 +120,21 @@ def _done(
 def _fallback(
     prepared: Preparation, problem: SearchProblem, finished: Finished, candidate: Candidate | None
 ) -> Fallback:
-    result = finished.result
+    found = FallbackResult.from_json(finished.result)
     kind = FallbackKind.CONSTANT if candidate is None else FallbackKind.FEW_ROWS
     evaluation = Evaluation(
         number=0,
         key="" if candidate is None else problem.key(candidate),
         candidate=candidate or Candidate(Selection(()), ()),
         status=Status.SUCCESS,
-        loss=float(result["loss"]),
-        constraints=tuple(map(float, result["constraints"])),
+        loss=found.evaluation.loss,
+        constraints=found.evaluation.constraints,
         seconds=finished.seconds,
         text=name_constant(prepared) if candidate is None else problem.text(candidate),
-        details=dict(result["details"]),
+        details=dict(found.evaluation.details),
     )
-    refit = read_refit(evaluation, result["refit"], rows=int(result["rows"]))
-    return Fallback(kind, refit, replace(finished, result=result["refit"]))
+    refit = Refit(evaluation, found.fit, found.rows)
+    return Fallback(kind, refit, replace(finished, result=found.fit.as_json()))
 
 
 def name_constant(prepared: Preparation) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
-from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import FILES, read_told
+from automl_admm.pipelines.results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import Closing
@@ -34,21 +34,20 @@ Expect = Callable[[Evaluation | None], float]
 
 @dataclass(frozen=True)
 class Refit:
-    """The pipeline that ships: its evaluation in the search, and what the final fit measured.
+    """The pipeline that ships: its evaluation in the search, and what the final fit `measured`.
 
-    `held_out_decisions` has rates of two classes, and `one_class` the label that all rows are
-    called, in the search or by the final fit, where it is one alone.
     It was fitted on so many `rows`; None are all rows of the search.
     """
 
     evaluation: Evaluation
-    held_out_score: float | None = None
-    held_out_constraints: tuple[float, ...] = ()
-    held_out_rows: int = 0
-    held_out_problem: str = ""
-    held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
-    one_class: str | None = None
+    measured: FinalFitResult = field(default_factory=FinalFitResult)
     rows: int | None = None
+
+    @property
+    def one_class(self) -> str | None:
+        """The label that all rows are called, by the final fit or in the search, if it is one."""
+        found = self.measured.one_class
+        return self.evaluation.one_class if found is None else found
 
 
 @dataclass(frozen=True)
@@ -83,14 +82,10 @@ def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
     """
     if evaluation is None:
         return OVERHEAD
-    details = evaluation.details
-    fit = float(details.get("fit_seconds", evaluation.seconds))
-    predict = float(details.get("predict_seconds", 0.0))
-    folds = max(len(details.get("scores", ())), 1)
-    measure = max(float(details.get("work_seconds", 0.0)) / folds - fit - predict, 0.0)
-    slowdown = min(float(details.get("slowdown", 1.0)), MOST_SLOWDOWN)
-    work = effort.rows * fit + effort.seen * predict + max(effort.seen, effort.calls) * measure
-    return OVERHEAD * slowdown + MARGIN * work
+    times = FoldTimes.of(evaluation) or FoldTimes(evaluation.seconds, 0.0, 0.0)
+    work = effort.rows * times.fit_seconds + effort.seen * times.predict_seconds
+    work += max(effort.seen, effort.calls) * times.measure_seconds
+    return OVERHEAD * min(times.slowdown, MOST_SLOWDOWN) + MARGIN * work
 
 
 def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
@@ -141,7 +136,7 @@ def refit_best(
     for evaluation in _in_order(ranked, closing, expect):
         finished = press.fit(evaluation)
         if finished.status is Status.SUCCESS:
-            return read_refit(evaluation, finished.result), finished
+            return Refit(evaluation, FinalFitResult.from_json(finished.result)), finished
         reason = f"{finished.status} {finished.message}".strip()
     if closing.is_cut_short:
         raise KeyboardInterrupt
@@ -203,9 +198,8 @@ class Press:
         """The same, or how it ended to load the file that ships in a child of its own."""
         if finished.folder is None or self.dispatch.runs_here:
             return finished
-        names = finished.result.get(FILES, {})
         try:
-            contents = {name: read_told(finished, name) for name in names}
+            contents = {name: read_told(finished, name) for name in finished.result.get(FILES, {})}
         except AutomlAdmmError as problem:
             return replace(finished, status=Status.ERROR, message=problem.message)
         content = contents.get(SHIPPED, contents.get(PICKLE))
@@ -230,18 +224,3 @@ class Press:
             if self.closing.overdue(begun) and not is_killed:
                 self.dispatch.kill(task)
                 is_killed = True
-
-
-def read_refit(evaluation: Evaluation, found: Mapping[str, Any], rows: int | None = None) -> Refit:
-    """What a final fit that succeeded measured."""
-    score = found.get("held_out_score")
-    return Refit(
-        evaluation=evaluation,
-        held_out_score=None if score is None else float(score),
-        held_out_constraints=tuple(found.get("held_out_constraints", ())),
-        held_out_rows=int(found.get("held_out_rows", 0)),
-        held_out_problem=str(found.get("held_out_problem", "")),
-        held_out_decisions=found.get("held_out_decisions", {}),
-        one_class=found.get(ONE_CLASS, evaluation.one_class),
-        rows=rows,
-    )

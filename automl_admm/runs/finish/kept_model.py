@@ -9,6 +9,7 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
+from automl_admm.pipelines.results import FinalFitResult
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.session.session import Session
 
@@ -32,12 +33,11 @@ def model_that_is_there(session: Session) -> Refit | None:
     if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
         return None
     rows = manifest.get("held_out_rows")
-    return Refit(
-        evaluation=evaluation,
+    measured = FinalFitResult(
         held_out_score=manifest.get("held_out_score"),
         held_out_rows=rows if isinstance(rows, int) else 0,
-        one_class=evaluation.one_class,
     )
+    return Refit(evaluation, measured)
 
 
 def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Evaluation | None:

@@ -51,7 +51,7 @@ def work(*constraints: str, share: float = 0.5, **more: Any) -> PipelineWork:
 
 
 def evaluated(used: PipelineWork, folder: Path) -> dict[str, Any]:
-    return dict(used.evaluate(default_start(used.space.space), 0, folder)["details"])
+    return dict(used.evaluate(default_start(used.space.space), 0, folder).details)
 
 
 def prior() -> Any:
@@ -80,7 +80,7 @@ def test_never_and_always_stay_so_when_the_model_is_fitted_again(
     model = pickle.loads((tmp_path / "model.pickle").read_bytes())
     called = set(model.predict(used.table.X))
     assert called == {found["one_class"]}
-    assert result["one_class"] == found["one_class"]
+    assert result.one_class == found["one_class"]
     seen(f"threshold {found['threshold']}, all rows called {called}, marked one_class")
 
 

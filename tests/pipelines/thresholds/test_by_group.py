@@ -23,6 +23,7 @@ from automl_admm.builtin.constraints.fairness import (
 )
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.constraints.group_comparison import GapOf, Grouped
+from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.thresholds import by_group as group_thresholds
 from automl_admm.pipelines.thresholds.by_group import (
     Thresholds,
@@ -213,8 +214,8 @@ def work(*constraints: Any, **more: Any) -> PipelineWork:
     return prepare(config, X, y).work
 
 
-def evaluated(used: PipelineWork, folder: Path) -> dict[str, Any]:
-    return dict(used.evaluate(default_start(used.space.space), 0, folder))
+def evaluated(used: PipelineWork, folder: Path) -> EvaluationResult:
+    return used.evaluate(default_start(used.space.space), 0, folder)
 
 
 ODDS = "equalized_odds_difference[sex] <= 0.1"
@@ -223,16 +224,16 @@ ODDS = "equalized_odds_difference[sex] <= 0.1"
 @pytest.mark.parametrize("scoring", ["roc_auc", "accuracy", "f1"])
 def test_an_evaluation_has_one_a_group_where_it_is_allowed(scoring: str, tmp_path: Path) -> None:
     single = evaluated(work(ODDS, scoring=scoring), tmp_path)
-    assert "group_thresholds" not in single["details"]
+    assert "group_thresholds" not in single.details
     found = evaluated(work(ODDS, scoring=scoring, group_thresholds=True), tmp_path)
-    assert found["details"]["threshold"] == single["details"]["threshold"]
-    by_group = found["details"]["group_thresholds"]
+    assert found.details["threshold"] == single.details["threshold"]
+    by_group = found.details["group_thresholds"]
     assert by_group["m"] > by_group["f"]
-    assert found["constraints"][0] <= max(0.1, single["constraints"][0])
+    assert found.constraints[0] <= max(0.1, single.constraints[0])
     if scoring == "roc_auc":
-        assert found["loss"] == single["loss"]
+        assert found.loss == single.loss
     else:
-        assert found["loss"] < single["loss"]
+        assert found.loss < single.loss
 
 
 @pytest.mark.parametrize("columns", ["sex", "age:30,45", "sex,age:40"])
@@ -246,7 +247,7 @@ def test_what_is_measured_is_what_ships(columns: str, tmp_path: Path) -> None:
     watched = Constraint(Limit("look", 1.0), look)
     limits = (watched, f"fpr_gap[{columns}] <= 0.1", "fpr <= 0.3", "latency_us <= 1e6")
     used = work(*limits, group_thresholds=True, test_size=0.3)
-    details = evaluated(used, tmp_path)["details"]
+    details = evaluated(used, tmp_path).details
     groups = used.constraints[1].groups
     assert groups is not None
     for one in seen:
@@ -262,7 +263,7 @@ def test_what_is_measured_is_what_ships(columns: str, tmp_path: Path) -> None:
     assert used.held_out is not None
     negative = used.held_out.y == 0
     called = model.predict(used.held_out.X)[negative] == "yes"
-    assert np.mean(called) == found["held_out_constraints"][2]
+    assert np.mean(called) == found.held_out_constraints[2]
     assert list(model.feature_names_in_) == ["a", "age", "sex"]
 
 

@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from automl_admm import AutoMLClassifier, Constraint, EvaluatedPipeline, Limit
 from automl_admm.builtin.constraints.decision_rates import fnr, fpr, recall, selection_rate
+from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.thresholds.by_group import choose_group_thresholds
 from automl_admm.pipelines.thresholds.single import (
     Aimed,
@@ -66,8 +67,8 @@ def work(
     return prepare(config, X, y if target is None else target).work
 
 
-def evaluated(used: PipelineWork, folder: Path) -> dict[str, Any]:
-    return dict(used.evaluate(default_start(used.space.space), 0, folder))
+def evaluated(used: PipelineWork, folder: Path) -> EvaluationResult:
+    return used.evaluate(default_start(used.space.space), 0, folder)
 
 
 def part(y: Any, scores: Any, **more: Any) -> EvaluatedPipeline:
@@ -224,14 +225,14 @@ def test_only_limits_on_decisions_with_a_number_are_aimed_at() -> None:
 
 def test_a_limit_that_one_half_breaks_is_kept_and_the_ranking_is_the_same(tmp_path: Path) -> None:
     plain = evaluated(work("auc >= 0.1"), tmp_path)
-    assert "threshold" not in plain["details"]
+    assert "threshold" not in plain.details
     found = evaluated(work("fpr <= 0.1", "auc >= 0.1"), tmp_path)
-    assert found["details"]["threshold"] > 0.5
-    assert 0.03 < found["constraints"][0] <= 0.1
-    assert found["loss"] == plain["loss"]
-    assert found["constraints"][1] == plain["constraints"][0]
+    assert found.details["threshold"] > 0.5
+    assert 0.03 < found.constraints[0] <= 0.1
+    assert found.loss == plain.loss
+    assert found.constraints[1] == plain.constraints[0]
     half = evaluated(work(untuned("fpr <= 0.1")), tmp_path)
-    assert half["constraints"][0] > 0.3
+    assert half.constraints[0] > 0.3
 
 
 def untuned(text: str) -> Constraint:
@@ -245,42 +246,42 @@ def test_without_a_limit_on_decisions_nothing_changes(tmp_path: Path) -> None:
     found = evaluated(
         work("auc >= 0", "roc_auc >= 0", "size_mb <= 9", scoring="accuracy"), tmp_path
     )
-    assert found["loss"] == plain["loss"]
-    assert found["details"]["scores"] == plain["details"]["scores"]
-    assert "threshold" not in found["details"]
+    assert found.loss == plain.loss
+    assert found.details["scores"] == plain.details["scores"]
+    assert "threshold" not in found.details
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", make_scorer(accuracy_score)])
 def test_a_metric_of_decisions_is_the_best_within_the_limit(scoring: Any, tmp_path: Path) -> None:
     used = work("fpr <= 0.1", scoring=scoring)
     found = evaluated(used, tmp_path)
-    assert found["constraints"][0] <= 0.1
+    assert found.constraints[0] <= 0.1
     saved = np.load(tmp_path / "predictions.npz")
     scores = saved["predictions"][:, 1].astype(float)
     y = used.table.y[saved["rows"]]
-    assert np.mean(found["details"]["scores"]) == pytest.approx(
-        np.mean((scores >= found["details"]["threshold"]) == y), abs=0.01
+    assert np.mean(found.details["scores"]) == pytest.approx(
+        np.mean((scores >= found.details["threshold"]) == y), abs=0.01
     )
     within = [
         np.mean((scores >= t) == y)
         for t in np.unique(scores)
         if np.mean(scores[y == 0] >= t) <= 0.1
     ]
-    assert np.mean(found["details"]["scores"]) >= max(within) - 0.03
+    assert np.mean(found.details["scores"]) >= max(within) - 0.03
 
 
 def test_a_gap_between_groups_is_closed(tmp_path: Path) -> None:
     limit = "demographic_parity_difference[sex] <= 0.1"
     half = evaluated(work(untuned(limit)), tmp_path)
     found = evaluated(work(limit), tmp_path)
-    assert half["constraints"][0] > 0.1 >= found["constraints"][0]
+    assert half.constraints[0] > 0.1 >= found.constraints[0]
 
 
 def test_the_aims_of_a_search_may_be_tighter_than_its_limits(tmp_path: Path) -> None:
     used = work("fpr <= 0.2")
     aims = (Limit("fpr", 0.05, extreme=0.0),)
-    assert evaluated(replace(used, aims=aims), tmp_path)["constraints"][0] <= 0.05
-    assert 0.05 < evaluated(used, tmp_path)["constraints"][0] <= 0.2
+    assert evaluated(replace(used, aims=aims), tmp_path).constraints[0] <= 0.05
+    assert 0.05 < evaluated(used, tmp_path).constraints[0] <= 0.2
 
 
 class _Counting(DummyClassifier):
@@ -341,14 +342,14 @@ def test_choosing_a_threshold_predicts_nothing_again(scoring: str, tmp_path: Pat
 
     seen = Constraint(Limit("look", 1.0), look)
     found = evaluated(only(work(seen, "fpr <= 0.1", scoring=scoring), Probable), tmp_path)
-    assert "threshold" in found["details"]
+    assert "threshold" in found.details
     assert [sorted(one) for one in asked] == [["predict", "predict_proba"]] * 3
 
 
 def test_scores_that_are_no_probabilities_have_a_threshold_too(tmp_path: Path) -> None:
     found = evaluated(only(work("fpr <= 0.1"), Margin), tmp_path)
-    assert found["constraints"][0] <= 0.1
-    threshold = found["details"]["threshold"]
+    assert found.constraints[0] <= 0.1
+    threshold = found.details["threshold"]
     used = only(work("fpr <= 0.1"), Margin)
     model = fitted(used, tmp_path, threshold=threshold)
     assert model.response_method == "decision_function"
@@ -359,8 +360,8 @@ def test_scores_that_are_no_probabilities_have_a_threshold_too(tmp_path: Path) -
 
 def test_a_pipeline_that_only_predicts_is_left_alone(tmp_path: Path) -> None:
     found = evaluated(only(work("fpr <= 0.1", scoring="accuracy"), Silent), tmp_path)
-    assert "threshold" not in found["details"]
-    assert found["constraints"][0] > 0.1
+    assert "threshold" not in found.details
+    assert found.constraints[0] > 0.1
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (3, 7), (False, True), (-1.0, 1.0)])
@@ -373,7 +374,7 @@ def test_what_is_measured_is_what_scikit_learn_decides(labels: Any, tmp_path: Pa
         return 0.0
 
     used = work(Constraint(Limit("look", 1.0), look), "fpr <= 0.1", target=y)
-    threshold = evaluated(used, tmp_path)["details"]["threshold"]
+    threshold = evaluated(used, tmp_path).details["threshold"]
     for one in seen:
         assert (one.pipeline.predict(one.X) == one.decisions).all()
         assert (one.decisions == (one.scores >= threshold)).all()
@@ -388,17 +389,17 @@ def test_what_is_measured_is_what_scikit_learn_decides(labels: Any, tmp_path: Pa
 def test_the_final_fit_ships_and_measures_the_threshold(tmp_path: Path) -> None:
     used = work("fpr <= 0.1", "columns <= 5", "latency_us <= 1e6", test_size=0.3)
     assert used.held_out is not None
-    threshold = evaluated(used, tmp_path)["details"]["threshold"]
+    threshold = evaluated(used, tmp_path).details["threshold"]
     candidate = default_start(used.space.space)
     half = used.refit(candidate, 0, tmp_path)
     found = used.refit(candidate, 0, tmp_path, threshold=threshold)
-    assert found["held_out_score"] == half["held_out_score"]
-    assert found["held_out_constraints"][0] < half["held_out_constraints"][0]
-    assert found["held_out_constraints"][1] == half["held_out_constraints"][1] == 3
+    assert found.held_out_score == half.held_out_score
+    assert found.held_out_constraints[0] < half.held_out_constraints[0]
+    assert found.held_out_constraints[1] == half.held_out_constraints[1] == 3
     model = pickle.loads((tmp_path / "model.pickle").read_bytes())
     negative = used.held_out.y == 0
     called = model.predict(used.held_out.X)[negative] == "yes"
-    assert np.mean(called) == found["held_out_constraints"][0]
+    assert np.mean(called) == found.held_out_constraints[0]
     assert list(model.feature_names_in_) == ["a", "b", "sex"]
     assert model.n_features_in_ == 3
     assert list(model.classes_) == ["no", "yes"]
@@ -431,4 +432,4 @@ def test_the_classifier_has_it_in_its_best_pipeline(executor: str) -> None:
 def test_three_classes_have_no_threshold(tmp_path: Path) -> None:
     _, y = table()
     found = evaluated(work("accuracy >= 0.1", target=np.resize(["x", "y", "z"], len(y))), tmp_path)
-    assert "threshold" not in found["details"]
+    assert "threshold" not in found.details

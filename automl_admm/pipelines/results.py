@@ -1,0 +1,116 @@
+"""Results of the scikit-learn work beyond a loss: times of folds, final fits, fallbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.results import EvaluationResult
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTimes:
+    """Times of one evaluation, in seconds: means of fits and of predictions, and the whole work.
+
+    `slowdown` is seconds on the clock for one of the processor's, at least 1.
+    """
+
+    fit_seconds: float
+    predict_seconds: float
+    work_seconds: float
+    slowdown: float = 1.0
+    folds: int = 1
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> FoldTimes | None:
+        """Read the times of a pipeline's evaluation; None for one that timed no fit.
+
+        Runs of older versions timed less: what is missing is 0.
+        """
+        found = evaluation.details
+        if "fit_seconds" not in found:
+            return None
+        return cls(
+            float(found["fit_seconds"]),
+            float(found.get("predict_seconds", 0.0)),
+            float(found.get("work_seconds", 0.0)),
+            float(found.get("slowdown", 1.0)),
+            max(len(found.get("scores", ())), 1),
+        )
+
+    @property
+    def measure_seconds(self) -> float:
+        """Seconds that scores, limits and thresholds take on one fold."""
+        return max(self.work_seconds / self.folds - self.fit_seconds - self.predict_seconds, 0.0)
+
+    def as_details(self) -> dict[str, float]:
+        """Return the times as the log has them; the scores say how many folds there are."""
+        return {
+            "fit_seconds": self.fit_seconds,
+            "predict_seconds": self.predict_seconds,
+            "work_seconds": self.work_seconds,
+            "slowdown": self.slowdown,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FinalFitResult:
+    """The measurements of a final fit, and the hashes of the `files` that it wrote, by name.
+
+    `one_class` is the label given to all rows of the search, if it is only one. If the model could
+    not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless.
+    """
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    one_class: str | None = None
+    held_out_score: float | None = None
+    held_out_rows: int = 0
+    held_out_constraints: tuple[float, ...] = ()
+    held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
+    held_out_problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the mapping that the executor hands to the parent process."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> FinalFitResult:
+        """Read what `as_json` wrote."""
+        score = found.get("held_out_score")
+        return cls(
+            files=dict(found.get("files", {})),
+            one_class=found.get("one_class"),
+            held_out_score=None if score is None else float(score),
+            held_out_rows=int(found.get("held_out_rows", 0)),
+            held_out_constraints=tuple(found.get("held_out_constraints", ())),
+            held_out_decisions=found.get("held_out_decisions", {}),
+            held_out_problem=str(found.get("held_out_problem", "")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackResult:
+    """A model of a few `rows`: its evaluation and its final fit."""
+
+    evaluation: EvaluationResult
+    fit: FinalFitResult
+    rows: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the mapping that the executor hands to the parent process."""
+        return {
+            "evaluation": self.evaluation.as_json(),
+            "fit": self.fit.as_json(),
+            "rows": self.rows,
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> FallbackResult:
+        """Read what `as_json` wrote."""
+        return cls(
+            EvaluationResult.from_json(found["evaluation"]),
+            FinalFitResult.from_json(found["fit"]),
+            int(found["rows"]),
+        )
