@@ -1,0 +1,81 @@
+"""The documentation names what is there: packages, functions, links, headings."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import automl_admm
+
+ROOT = Path(__file__).parents[1]
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/**/*.md")))
+PAGES = [page for page in PAGES if ".venv" not in page.parts]
+ROOMS = {
+    path.stem
+    for path in Path(automl_admm.__path__[0]).iterdir()
+    if not path.stem.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").is_file())
+}
+NAMES = sorted(
+    {name for name in re.findall(r"`([\w.]+)`", ARCHITECTURE) if name.split(".")[0] in ROOMS}
+)
+
+
+def resolve(name: str) -> object:
+    """Return the module, class, function or method of a dotted name below `automl_admm`."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(("automl_admm", *parts[:length])))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[length:]:
+            found = getattr(found, attribute)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_in_the_architecture_is_there(name: str) -> None:
+    assert resolve(name) is not None
+
+
+def test_a_name_that_is_not_there_is_found_out() -> None:
+    with pytest.raises(AttributeError):
+        resolve("search.protocol.no_such_function")
+
+
+def test_the_map_has_a_row_for_every_package() -> None:
+    rows = set(re.findall(r"^\| \d+ \| `(\w+)` \|", ARCHITECTURE, re.MULTILINE))
+    assert rows == ROOMS
+
+
+def test_the_walks_pass_functions() -> None:
+    assert len([name for name in NAMES if "." in name]) > 40
+
+
+def slugs(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as they are made for Markdown on the web."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_file_or_heading_leads_somewhere(page: Path) -> None:
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        place, _, heading = target.partition("#")
+        file = (page.parent / place).resolve() if place else page
+        assert file.exists(), target
+        if heading and file.suffix == ".md":
+            assert heading in slugs(file), target
