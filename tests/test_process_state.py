@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.execution.shared_state import OneAtATime, Together, unheard_warnings
+from automl_admm.execution.shared_state import OneAtATime, SharedSetting, unheard_warnings
 
 pytestmark = pytest.mark.timeout(400)  # many imports, on a machine that may be busy
 
@@ -115,9 +115,9 @@ def test_the_last_thread_that_leaves_undoes_what_the_first_has_set() -> None:
 
 
 def test_a_state_that_cannot_be_set_is_nobodys() -> None:
-    together = Together()
+    together = SharedSetting()
 
-    def fail() -> Together:
+    def fail() -> SharedSetting:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError), together.within(fail):  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ class Feed(io.RawIOBase):
         self.rows: list[int] = []
         self.codes: set[str] = set()
 
-    def readable(self) -> bool:
+    def wait_readable(self) -> bool:
         """Return True: a feed is readable."""
         return True
 

@@ -22,13 +22,12 @@ from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.child.last_output import last_output
 from automl_admm.execution.child.process_tree import share_of_memory
-from automl_admm.execution.child.task_child import TASK
 from automl_admm.execution.child.watch import OUTPUT, trim_output
 from automl_admm.execution.server.channel import Message
 from automl_admm.execution.server.client import Assignment, ServerProcess
 from automl_admm.execution.server.early_server import EarlyServer
 from automl_admm.execution.shared_arrays import remove_mapped, write_mapped
-from automl_admm.execution.task_folders import TaskFolders
+from automl_admm.execution.task_folders import TASK, TaskFolders
 from automl_admm.execution.task_report import TaskReport, decode_report, describe_exit
 from automl_admm.plugins.records import ExecutorSetting
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 
-class Together:
+class SharedSetting:
     """The first thread in sets a state, and the last one out undoes it."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class OneAtATime:
 
 
 # One for each, since there is one state for all threads.
-_FILTERS = Together()
+_FILTERS = SharedSetting()
 BLAS_THREADS = OneAtATime()
 
 

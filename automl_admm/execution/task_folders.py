@@ -19,6 +19,9 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.protocols import Finished, Task
 
+# The order of a task, in its own folder.
+TASK = "task.pickle"
+
 
 class TaskFolders:
     """Makes the folders of tasks below `scratch`, or below a temporary folder of its own."""
@@ -51,6 +54,17 @@ class TaskFolders:
         """Remove the temporary folder, if there is one."""
         if self._is_own:
             remove_tree(self.scratch)
+
+
+def written_files(folder: Path) -> list[Path]:
+    """Return what a task has written to its folder, sorted; its order is no result.
+
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "model.skops").write_bytes(b"")
+    ...     [path.name for path in written_files(Path(folder))]
+    ['model.skops']
+    """
+    return sorted(path for path in folder.iterdir() if path.name != TASK)
 
 
 def remove_tree(folder: Path) -> None:

@@ -11,7 +11,7 @@ from scipy.stats import qmc
 
 from automl_admm.builtin.theta import TrustRegionOptions
 from automl_admm.builtin.theta.box import Box
-from automl_admm.builtin.theta.one_by_one import one_by_one
+from automl_admm.core.proposals import one_by_one
 from automl_admm.core.ranking import price_of_failure
 from automl_admm.core.space import Array
 from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem

@@ -22,6 +22,7 @@ import psutil
 from automl_admm.execution.child.process_tree import adopt_orphans, die_with_parent
 from automl_admm.execution.child.result_pipe import write_frame
 from automl_admm.execution.child.watch import OUTPUT
+from automl_admm.execution.task_folders import TASK
 from automl_admm.execution.task_report import (
     TaskReport,
     call_work,
@@ -30,7 +31,6 @@ from automl_admm.execution.task_report import (
     report_error,
 )
 
-TASK = "task.pickle"
 FILE_LIMIT = 4 << 30
 ADDRESS_MARGIN = 2 << 30
 

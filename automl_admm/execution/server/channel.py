@@ -51,7 +51,7 @@ class Channel:
 
     def receive(self, timeout: float | None) -> list[Message]:
         """Return received messages, none after the timeout; EOFError if the other end is gone."""
-        if not readable([self.fileno()], timeout):
+        if not wait_readable([self.fileno()], timeout):
             return []
         try:
             chunk = self._end.recv(CHUNK)
@@ -75,7 +75,7 @@ def _line(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def readable(
+def wait_readable(
     descriptors: Sequence[int], timeout: float | None, writable: Sequence[int] = ()
 ) -> list[int]:
     """Wait until one of the descriptors can be read, at most `timeout` seconds, or 24 days.

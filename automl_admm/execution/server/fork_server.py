@@ -39,7 +39,7 @@ from automl_admm.execution.child.process_tree import (
 from automl_admm.execution.child.result_pipe import Mailbox
 from automl_admm.execution.child.task_child import Order, Rules, run_child
 from automl_admm.execution.child.watch import Bounds, Cause, ChildFolders, Watch
-from automl_admm.execution.server.channel import Channel, Message, readable
+from automl_admm.execution.server.channel import Channel, Message, wait_readable
 from automl_admm.execution.server.orphan_watcher import leave_watcher
 from automl_admm.execution.shared_arrays import read_mapped
 from automl_admm.execution.skops_import import SKOPS, import_skops
@@ -201,7 +201,7 @@ class _Server:
         channel, mail = self._channel.fileno(), [box for box in self._mail.values() if box.is_open]
         waited_for = [channel, self._wakeup, *(box.fileno() for box in mail)]
         writable = [channel] if self._channel.has_mail else []
-        ready = readable(waited_for, self._patience(), writable)
+        ready = wait_readable(waited_for, self._patience(), writable)
         self._channel.flush()
         if self._wakeup in ready:
             os.read(self._wakeup, 4096)

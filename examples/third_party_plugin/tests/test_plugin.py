@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from one_plus_one import Options
 
-from automl_admm import AutoMLClassifier, Parameter, SearchSpace, minimize
+from automl_admm.plugin_api import Parameter, SearchSpace
+from automl_admm.testing.searches import AutoMLClassifier, minimize
 
 GRAMMAR = Path(__file__).parents[1] / "grammar.lark"
 

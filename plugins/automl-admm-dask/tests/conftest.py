@@ -14,7 +14,7 @@ import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
 
-from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.plugin_api import ExecutorSetting
 
 PATIENCE = 200.0
 

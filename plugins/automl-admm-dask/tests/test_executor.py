@@ -11,12 +11,8 @@ import pytest
 from automl_admm_dask import DaskOptions, build_dask
 from automl_admm_dask.letters import pack, unpack
 
-from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Task
-from automl_admm.execution.local_executor import LocalExecutor
-from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.plugin_api import ConfigurationError, ExecutorSetting, LocalExecutor, Status, Task
+from automl_admm.testing.searches import load_plugins
 
 MEMORY = 200_000_000
 PATIENCE = 100.0

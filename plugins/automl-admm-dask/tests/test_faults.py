@@ -15,20 +15,23 @@ import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask, crew
 
-from automl_admm import Parameter, SearchSpace, minimize
-from automl_admm.cli.main import main
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Task
-from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    ConfigurationError,
+    ExecutorSetting,
+    Parameter,
+    SearchSpace,
+    Status,
+    Task,
+)
+from automl_admm.testing.searches import main, minimize
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
 PATIENCE = 200.0
 GRAMMAR = "%import components (logistic_regression)\nstart: logistic_regression\n"
 SCRIPT = """
 import sys
-from automl_admm.plugins.records import ExecutorSetting
-from automl_admm.core.protocols import Task
+from automl_admm.plugin_api import ExecutorSetting, Task
 from automl_admm_dask import DaskOptions, build_dask
 from hazards import Hazards
 address, mark = sys.argv[1] or None, sys.argv[2]

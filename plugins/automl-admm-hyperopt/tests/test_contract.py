@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.plugins.records import NoOptions
+from automl_admm.plugin_api import NoOptions, ThetaSolver
 from automl_admm.testing.contracts import ThetaSolverContract
 
 

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from automl_admm_hyperopt import ParzenOptions, build_annealing, build_parzen
 
-from automl_admm import Condition, Parameter
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.core.space import Array
-from automl_admm.plugins.records import NoOptions
+from automl_admm.plugin_api import Array, Condition, NoOptions, Parameter, ThetaSolver
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.problems import points_of
 

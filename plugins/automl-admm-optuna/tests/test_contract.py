@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 from automl_admm_optuna import ParzenOptions, ProcessOptions, build_parzen, build_process
 
-from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugin_api import ThetaSolver
 from automl_admm.testing.contracts import ThetaSolverContract
 
 

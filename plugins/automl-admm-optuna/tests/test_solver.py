@@ -16,20 +16,20 @@ from automl_admm_optuna import (
     build_process,
 )
 
-from automl_admm import (
+from automl_admm.plugin_api import (
+    Array,
     Choice,
     Condition,
     Limit,
     Observation,
     Parameter,
+    Quadratic,
     SearchSpace,
-    minimize,
+    ThetaSolver,
 )
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.core.space import Array
-from automl_admm.core.subproblems import Quadratic
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.problems import points_of
+from automl_admm.testing.searches import minimize
 
 NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="optuna-gp needs torch")
 KINDS = ("optuna", pytest.param("optuna-gp", marks=NEEDS_TORCH))

@@ -13,13 +13,11 @@ import numpy as np
 import optuna
 import pytest
 from automl_admm_optuna import ParzenOptions, ProcessOptions, build_parzen, build_process
-from automl_admm_optuna.samplers import QUIET, Process
+from automl_admm_optuna.samplers import Process, quiet
 from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from automl_admm import Limit, Observation, Parameter
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.core.subproblems import ThetaSubproblem
+from automl_admm.plugin_api import Limit, Observation, Parameter, ThetaSolver, ThetaSubproblem
 from automl_admm.testing.contracts import box_problem, observed
 from automl_admm.testing.problems import points_of
 
@@ -153,11 +151,11 @@ def test_the_last_of_several_threads_puts_back_what_the_first_found() -> None:
     is_inside, may_leave = threading.Event(), threading.Event()
 
     def stay() -> None:
-        with QUIET:
+        with quiet():
             is_inside.set()
             may_leave.wait(60)
 
-    with QUIET:
+    with quiet():
         other = threading.Thread(target=stay)
         other.start()
         is_inside.wait(60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from automl_admm_smac import ForestOptions, SmacOptions, build_forest, build_process
 
-from automl_admm.core.protocols import ThetaSolver
+from automl_admm.plugin_api import ThetaSolver
 from automl_admm.testing.contracts import ThetaSolverContract
 
 

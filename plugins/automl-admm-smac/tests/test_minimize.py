@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
+from automl_admm.plugin_api import Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.testing.searches import minimize
 
 SPACE = SearchSpace(
     decisions=(

@@ -7,7 +7,7 @@ import pytest
 from automl_admm_smac.prices import at_costs, in_units, priced, told_cost
 from smac.runhistory import StatusType, TrialKey, TrialValue
 
-from automl_admm.core.space import Array
+from automl_admm.plugin_api import Array
 
 
 def trials(*losses: float) -> dict[TrialKey, TrialValue]:

@@ -16,14 +16,14 @@ def test_whoever_leaves_last_restores() -> None:
     is_inside, may_leave = threading.Event(), threading.Event()
 
     def come_first() -> None:
-        with quiet:
+        with quiet():
             is_inside.set()
             may_leave.wait(60)
 
     first = threading.Thread(target=come_first)
     first.start()
     assert is_inside.wait(60)
-    with quiet:
+    with quiet():
         may_leave.set()
         first.join()
         assert SMAC.level == SILENT
@@ -36,7 +36,7 @@ def test_many_threads_leave_no_trace() -> None:
 
     def come_and_go() -> None:
         for _ in range(200):
-            with quiet, quiet:
+            with quiet(), quiet():
                 pass
 
     threads = [threading.Thread(target=come_and_go) for _ in range(8)]
@@ -49,6 +49,6 @@ def test_many_threads_leave_no_trace() -> None:
 
 def test_an_error_leaves_no_trace() -> None:
     before = (SMAC.level, list(warnings.filters))
-    with pytest.raises(KeyError), quiet:
+    with pytest.raises(KeyError), quiet():
         raise KeyError
     assert (SMAC.level, list(warnings.filters)) == before

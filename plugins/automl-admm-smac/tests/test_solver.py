@@ -17,10 +17,15 @@ from automl_admm_smac.solver import instructive
 from automl_admm_smac.terrain import Terrain
 from automl_admm_smac.trials import Trials
 
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.core.space import Array, Condition, Parameter
-from automl_admm.core.subproblems import AtFidelity, Observation
-from automl_admm.search.protocol import unwrap
+from automl_admm.plugin_api import (
+    Array,
+    AtFidelity,
+    Condition,
+    Observation,
+    Parameter,
+    ThetaSolver,
+    unwrap,
+)
 from automl_admm.testing.contracts import box_problem, observed
 
 LINE = (Parameter("x", 0, 1),)

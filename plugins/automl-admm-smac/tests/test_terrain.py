@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from automl_admm_smac.terrain import Terrain
 
-from automl_admm.core.space import Condition, Parameter
+from automl_admm.plugin_api import Condition, Parameter
 
 MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "net"))
 KERNEL = Parameter(

@@ -20,7 +20,7 @@ from automl_admm.builtin.theta.gaussian.acquisition import (
 )
 from automl_admm.builtin.theta.gaussian.surrogate import Beliefs, Surrogate
 from automl_admm.builtin.theta.gaussian.training_set import Sample, Training
-from automl_admm.builtin.theta.one_by_one import one_by_one
+from automl_admm.core.proposals import one_by_one
 from automl_admm.core.space import Array
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
 

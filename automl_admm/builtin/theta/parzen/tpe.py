@@ -11,11 +11,11 @@ import numpy as np
 
 from automl_admm.builtin.theta.active_axes import Mask
 from automl_admm.builtin.theta.gaussian.training_set import excess_of
-from automl_admm.builtin.theta.one_by_one import one_by_one
 from automl_admm.builtin.theta.parzen.axes import Cells
 from automl_admm.builtin.theta.parzen.kernels import Kernels, Points
 from automl_admm.builtin.theta.parzen.mixture import Split
 from automl_admm.builtin.theta.sites import Sites
+from automl_admm.core.proposals import one_by_one
 from automl_admm.core.space import Array
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm import (
+from automl_admm.plugin_api import (
     BuildContext,
     ComponentPlugin,
     ConstraintPlugin,

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.protocols import Executor
-from automl_admm.plugins.records import ExecutorPlugin, ExecutorSetting
-from automl_admm.plugins.specs import hookimpl
+from automl_admm.plugin_api import Executor, ExecutorPlugin, ExecutorSetting, hookimpl
 
 __all__ = ["DaskOptions", "executors"]
 

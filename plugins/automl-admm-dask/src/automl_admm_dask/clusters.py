@@ -17,8 +17,7 @@ from pathlib import Path
 from distributed import Client, Security, rpc
 from distributed.versions import VersionMismatchWarning
 
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
-from automl_admm.execution.server.channel import readable
+from automl_admm.plugin_api import AutomlAdmmError, ConfigurationError, threads_each, wait_readable
 
 CONNECT_SECONDS = 5.0
 START_SECONDS = 60.0
@@ -64,8 +63,7 @@ class OwnCluster:
 
     def __init__(self, workers: int, scratch: Path) -> None:
         self._log = scratch / "cluster.log"
-        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-        threads = max(cores // workers, 1)
+        threads = threads_each(workers)
         setting = {"workers": workers, "threads": threads, "scratch": str(scratch / "cluster")}
         path = [str(entry) or str(Path.cwd()) for entry in sys.path]
         with self._log.open("ab") as log:
@@ -98,7 +96,7 @@ class OwnCluster:
 
     def _read_address(self) -> str:
         output, line = self._process.stdout, ""
-        if output is not None and readable([output.fileno()], START_SECONDS):
+        if output is not None and wait_readable([output.fileno()], START_SECONDS):
             line = output.readline().decode().strip()
         if not line:
             shown = self._log.read_text(errors="replace").strip()[-SHOWN_LOG:]

@@ -16,9 +16,7 @@ from typing import Any
 from distributed import Client, Future
 from distributed.versions import get_versions
 
-from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Finished
+from automl_admm.plugin_api import AutomlAdmmError, Finished, Status, say_error
 from automl_admm_dask.letters import Answer, Brief, Job
 from automl_admm_dask.remote import (
     StationGoneError,
@@ -257,8 +255,7 @@ async def _ignored(call: Coroutine[Any, Any, Any]) -> None:
 def _describe(problem: BaseException) -> str:
     if isinstance(problem, AutomlAdmmError):
         return problem.message
-    text = str(problem)
-    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
+    return say_error(problem)
 
 
 def _lost(job: Job, message: str) -> Answer:

@@ -12,12 +12,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, naming_os_errors
-from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Finished, Task
-from automl_admm.execution.local_executor import pickle_work
-from automl_admm.execution.task_folders import TaskFolders
-from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    ConfigurationError,
+    ExecutorSetting,
+    Finished,
+    Status,
+    Task,
+    TaskFolders,
+    naming_os_errors,
+    pickle_work,
+)
 from automl_admm_dask import DaskOptions
 from automl_admm_dask.clusters import OwnCluster, connect
 from automl_admm_dask.crew import Crew, Ended, Event, Joined, Left, Looked, Place, Refused

@@ -7,9 +7,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.protocols import Finished
-from automl_admm.execution.child.task_child import TASK
+from automl_admm.plugin_api import AutomlAdmmError, Finished, written_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,8 @@ def pack(folder: Path) -> bytes:
     """The files that a task wrote, as an archive; not the task itself, no FIFOs, no links."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for path in sorted(folder.iterdir()):
-            if path.name != TASK:
-                archive.add(path, arcname=path.name, filter=_plain)
+        for path in written_files(folder):
+            archive.add(path, arcname=path.name, filter=_plain)
     return buffer.getvalue()
 
 

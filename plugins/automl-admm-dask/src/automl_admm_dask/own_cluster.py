@@ -8,13 +8,13 @@ import sys
 import dask
 from distributed import LocalCluster
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+from automl_admm.plugin_api import thread_environment
 
 
 def main() -> None:
     """Start the cluster, print its address, and end with the input."""
     setting = json.loads(sys.argv[2])
-    threads = dict.fromkeys(THREAD_VARIABLES, str(setting["threads"]))
+    threads = thread_environment(int(setting["threads"]))
     dask.config.set({"distributed.nanny.pre-spawn-environ": threads})
     with LocalCluster(
         n_workers=setting["workers"],

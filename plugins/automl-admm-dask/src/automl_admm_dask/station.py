@@ -21,12 +21,17 @@ from typing import Any
 
 from distributed.diagnostics.plugin import WorkerPlugin
 
-from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.core.evaluations import Status
-from automl_admm.core.protocols import Finished, Task
-from automl_admm.execution.local_executor import LocalExecutor, PickledWork
-from automl_admm.execution.task_folders import remove_tree
-from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    ExecutorSetting,
+    Finished,
+    LocalExecutor,
+    PickledWork,
+    Status,
+    Task,
+    count_cores,
+    remove_tree,
+)
 from automl_admm_dask.letters import Answer, Brief, Job, pack
 
 SLICE = 0.02
@@ -187,7 +192,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
 def _open_executor(brief: Brief, worker: Any, scratch: Path) -> LocalExecutor:
     """Start a fork server; each evaluation gets the threads that Dask gives to a task."""
     scratch.mkdir(parents=True)
-    cores = os.cpu_count() or 1
+    cores = count_cores()
     given = os.environ.get("OMP_NUM_THREADS", "")
     threads = int(given) if given.isdecimal() else cores // worker.state.nthreads
     workers = max(cores // max(threads, 1), 1)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
-from automl_admm.plugins.specs import hookimpl
+from automl_admm.plugin_api import NoOptions, ThetaSolver, ThetaSolverPlugin, hookimpl
 
 __all__ = ["ParzenOptions", "theta_solvers"]
 

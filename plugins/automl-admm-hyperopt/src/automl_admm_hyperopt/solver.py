@@ -10,9 +10,7 @@ from typing import Protocol
 import numpy as np
 from hyperopt import Trials, anneal, tpe  # type: ignore[import-untyped]
 
-from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.space import Array
-from automl_admm.core.subproblems import Observation, ThetaSubproblem
+from automl_admm.plugin_api import Array, AxisTree, Observation, ThetaSubproblem, one_by_one
 from automl_admm_hyperopt.trials import Document, Documents
 
 FEWEST_INITIAL = 5
@@ -93,13 +91,7 @@ class HyperoptTheta:
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
-        waiting = list(pending)
-        while len(waiting) < len(pending) + count:
-            point = self._propose(waiting)
-            if point is None:
-                break
-            waiting.append(point)
-        return waiting[len(pending) :]
+        return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn; less than whole evaluations, which this solver never asks for, are passed over."""

@@ -15,8 +15,7 @@ from hyperopt import (  # type: ignore[import-untyped]
 )
 from hyperopt.base import Domain  # type: ignore[import-untyped]
 
-from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.space import Array
+from automl_admm.plugin_api import Array, AxisTree
 
 Document = dict[str, Any]
 

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from automl_admm import AutomlAdmmError
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.plugins.records import ThetaSolverPlugin
-from automl_admm.plugins.specs import hookimpl
+from automl_admm.plugin_api import AutomlAdmmError, ThetaSolver, ThetaSolverPlugin, hookimpl
 
 __all__ = ["ParzenOptions", "ProcessOptions", "TorchMissingError", "theta_solvers"]
 

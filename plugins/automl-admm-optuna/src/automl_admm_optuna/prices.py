@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from automl_admm.core.ranking import price_of_failure
+from automl_admm.plugin_api import price_of_failure
 from automl_admm_optuna.trials import Result
 
 # What a model is told may be squared and summed, and still has to be a number.

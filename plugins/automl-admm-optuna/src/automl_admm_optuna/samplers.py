@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-import threading
 import warnings
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler, GPSampler, TPESampler
+
+from automl_admm.plugin_api import SharedSetting
 
 FEWEST_INITIAL = 5
 MOST_INITIAL = 10
@@ -62,7 +64,7 @@ class Parzen:
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it; grouping is called experimental, and the only way to learn conditions."""
-        with QUIET:
+        with quiet():
             return TPESampler(
                 seed=seed,
                 n_startup_trials=self.initial or usual_initial(budget),
@@ -100,38 +102,26 @@ def usual_initial(budget: int | None) -> int:
     return max(usual, FEWEST_INITIAL)
 
 
-class Quiet:
-    """Keeps Optuna from announcing each study, and from warning of what is no fault.
+# One for all threads, for there is one set of filters and one level of Optuna's log.
+_SETTING = SharedSetting()
+
+
+def quiet() -> AbstractContextManager[None]:
+    """Keep Optuna from announcing each study, and from warnings that are no fault.
 
     It calls grouping experimental, and divides by zero where a model is certain of everything.
-    Its level of logging and the filters of warnings belong to all threads, and are the user's: the
-    first that comes in keeps them, and the last that goes out puts them back.
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._kept = ExitStack()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._hush()
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._kept.close()
-
-    def _hush(self) -> None:
-        level = optuna.logging.get_verbosity()
-        self._kept.callback(optuna.logging.set_verbosity, level)
-        optuna.logging.set_verbosity(max(level, optuna.logging.ERROR))
-        self._kept.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore", ExperimentalWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)
+    return _SETTING.within(_silenced)
 
 
-QUIET = Quiet()
+@contextmanager
+def _silenced() -> Iterator[None]:
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(max(level, optuna.logging.ERROR))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            warnings.simplefilter("ignore", RuntimeWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(level)

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.space import Array
-from automl_admm.core.subproblems import Observation, ThetaSubproblem
+from automl_admm.plugin_api import (
+    Array,
+    AxisTree,
+    Observation,
+    ThetaSubproblem,
+    best_and_latest,
+    one_by_one,
+)
 from automl_admm_optuna.prices import Price, price_of
 from automl_admm_optuna.samplers import Kind
 from automl_admm_optuna.trials import Result, Trials
@@ -45,15 +50,7 @@ class OptunaTheta:
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with those before it taken as pending."""
-        waiting = {self._tree.key(point): point for point in pending}
-        proposed: list[Array] = []
-        while len(proposed) < count:
-            point = self._propose(waiting)
-            if point is None:
-                break
-            waiting[self._tree.key(point)] = point
-            proposed.append(point)
-        return proposed
+        return one_by_one(self._propose, count, pending)
 
     def tell(self, observations: Sequence[Observation[Array]]) -> None:
         """Learn; less than whole evaluations, which this solver never asks for, are passed over.
@@ -69,7 +66,8 @@ class OptunaTheta:
 
     def _start(self, seed: int) -> None:
         """Start a study of what is known, with nothing told yet."""
-        self._untold = _instructive(list(self._known.values()), self._kind.points)
+        known = list(self._known.values())
+        self._untold = best_and_latest(known, list(map(_rank, known)), self._kind.points)
         sampler = self._kind.sampler(
             seed=seed,
             budget=self._subproblem.evaluations,
@@ -99,7 +97,8 @@ class OptunaTheta:
             for limit, g in zip(limits, told.constraints, strict=True)
         )
 
-    def _propose(self, waiting: dict[bytes, Array]) -> Array | None:
+    def _propose(self, pending: Sequence[Array]) -> Array | None:
+        waiting = {self._tree.key(point): point for point in pending}
         taken = waiting.keys() | self._known.keys()
         if len(taken) >= self._tree.size:
             return None
@@ -161,14 +160,3 @@ def _rank(result: Result) -> tuple[float, float]:
     if result.value is None:
         return math.inf, math.inf
     return sum(max(excess, 0.0) for excess in result.excess), result.value
-
-
-def _instructive(results: Sequence[Result], count: int) -> list[Result]:
-    """The best half and the latest of what is known, in the order in which it came."""
-    if len(results) <= count:
-        return list(results)
-    order = sorted(range(len(results)), key=lambda place: _rank(results[place]))
-    best = set(order[: count // 2])
-    others = [place for place in range(len(results)) if place not in best]
-    kept = sorted([*best, *others[len(best) - count :]])
-    return [results[place] for place in kept]

@@ -16,9 +16,8 @@ from optuna.samplers import BaseSampler
 from optuna.storages import InMemoryStorage
 from optuna.trial import Trial, TrialState, create_trial
 
-from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.space import Array
-from automl_admm_optuna.samplers import QUIET
+from automl_admm.plugin_api import Array, AxisTree
+from automl_admm_optuna.samplers import quiet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +47,7 @@ class Trials:
         self.told = 0
         self._count = 0
         self._waiting: dict[bytes, int] = {}
-        with QUIET:
+        with quiet():
             self._study = optuna.create_study(storage=InMemoryStorage(), sampler=sampler)
 
     def tell(self, result: Result) -> None:
@@ -69,7 +68,7 @@ class Trials:
 
     def sample(self) -> Array:
         """The next point. Its trial is dropped: whoever wants the point evaluated waits for it."""
-        with QUIET:
+        with quiet():
             trial = self._study.ask()
             self._count += 1
             point = self._walk(trial)

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from automl_admm.core.protocols import ThetaSolver
-from automl_admm.plugins.records import ThetaSolverPlugin
-from automl_admm.plugins.specs import hookimpl
+from automl_admm.plugin_api import ThetaSolver, ThetaSolverPlugin, hookimpl
 
 __all__ = ["ForestOptions", "SmacOptions", "theta_solvers"]
 

@@ -12,8 +12,7 @@ from smac.runhistory import StatusType, TrialKey, TrialValue
 from smac.runhistory.encoder.encoder import RunHistoryEncoder
 from smac.runhistory.encoder.log_scaled_encoder import RunHistoryLogScaledEncoder
 
-from automl_admm.core.ranking import price_of_failure
-from automl_admm.core.space import Array
+from automl_admm.plugin_api import Array, price_of_failure
 
 # SMAC subtracts the least from the most, which overflows where losses are near the largest number.
 MOST = 1e100

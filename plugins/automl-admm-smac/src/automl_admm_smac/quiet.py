@@ -1,41 +1,25 @@
-"""Keeping SMAC off the terminal, in as many threads as there are."""
+"""Keeping SMAC off the terminal, in any number of threads."""
 
 from __future__ import annotations
 
 import logging
-import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
+
+from automl_admm.plugin_api import SharedSetting
 
 SILENT = logging.CRITICAL + 1
+# One for all threads, for there is one set of filters and one level of the logger.
+_SETTING = SharedSetting()
 
 
-class Quiet:
-    """Keeps SMAC from logging and warning as long as at least one thread is inside.
+def quiet() -> AbstractContextManager[None]:
+    """Keep SMAC from logging and warning while at least one thread is inside.
 
-    SMAC logs at the level of warnings what is none, and without a handler that goes to stderr.
-    The level of a logger and the filters of warnings belong to the whole process: if each thread
-    saved and restored them, one that came second and left last would restore what the first had
-    set. So the first one in saves, and the last one out restores.
+    SMAC logs mere information as warnings; without a handler they go to stderr.
     """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before = ExitStack()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._before.enter_context(_silenced())
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._before.close()
+    return _SETTING.within(_silenced)
 
 
 @contextmanager
@@ -47,7 +31,3 @@ def _silenced() -> Iterator[None]:
         smac.setLevel(SILENT)
         yield
     smac.setLevel(level)
-
-
-# One for all, since there is one set of filters for all.
-quiet = Quiet()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from automl_admm.core.space import Array
-from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
+from automl_admm.plugin_api import Array, AtFidelity, Observation, ThetaSubproblem, best_and_latest
 from automl_admm_smac.terrain import Terrain
 from automl_admm_smac.trials import Model, Plan, Trials
 
@@ -134,15 +133,10 @@ class SmacTheta:
 
 
 def instructive(observations: Sequence[Observation[Array]], count: int) -> list[Observation[Array]]:
-    """The best half and the latest of what is known, in the order in which it came.
+    """Return the best half and the latest of a history, in its order.
 
     SMAC predicts everything it knows, one by one, at each proposal: two thousand points would
     cost seconds each time.
     """
-    if len(observations) <= count:
-        return list(observations)
-    losses = np.array([math.inf if o.is_lost else o.loss for o in observations])
-    best = np.argsort(losses, kind="stable")[: count // 2].tolist()
-    others = [place for place in range(len(observations)) if place not in set(best)]
-    kept = sorted([*best, *others[len(others) - (count - len(best)) :]])
-    return [observations[place] for place in kept]
+    losses = [math.inf if told.is_lost else told.loss for told in observations]
+    return best_and_latest(observations, losses, count)

@@ -16,8 +16,7 @@ from ConfigSpace import (
 )
 from ConfigSpace.hyperparameters import Hyperparameter
 
-from automl_admm.core.axis_tree import AxisTree
-from automl_admm.core.space import Array, Parameter
+from automl_admm.plugin_api import Array, AxisTree, Parameter
 
 
 class Terrain:

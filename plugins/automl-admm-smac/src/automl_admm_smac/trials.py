@@ -16,8 +16,7 @@ from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.model.random_forest.random_forest import RandomForest
 from smac.runhistory import StatusType, TrialInfo, TrialValue
 
-from automl_admm.core.space import Array
-from automl_admm.core.subproblems import Observation
+from automl_admm.plugin_api import Array, Observation
 from automl_admm_smac.maximizer import SettledSearch
 from automl_admm_smac.prices import LogEncoder, PlainEncoder, told_cost
 from automl_admm_smac.quiet import quiet
@@ -59,7 +58,7 @@ class Trials:
         self._asked: dict[bytes, Configuration] = {}
         self._seed = 0
         # SMAC writes its settings when it is built, and no more as long as nothing is saved.
-        with tempfile.TemporaryDirectory(prefix="automl-admm-smac-") as folder, quiet:
+        with tempfile.TemporaryDirectory(prefix="automl-admm-smac-") as folder, quiet():
             self._facade = _facade(self._space, plan, Path(folder), is_staged=bool(self._stages))
         if self._stages:
             self._begin_brackets()
@@ -71,7 +70,7 @@ class Trials:
 
     def next(self) -> tuple[Array, float] | None:
         """The next point and its fidelity; None where SMAC has no more."""
-        with quiet:
+        with quiet():
             try:
                 configuration, fidelity = self._ask() if self._stages else (self._select(), 1.0)
             except (StopIteration, ConfigurationSpaceExhaustedException):
@@ -96,7 +95,7 @@ class Trials:
             configuration = self._terrain.configuration(point, self._space)
         budget = min(self._stages, key=lambda each: abs(each - observation.fidelity), default=None)
         status = StatusType.CRASHED if failed else StatusType.SUCCESS
-        with quiet:
+        with quiet():
             self._facade.tell(
                 TrialInfo(configuration, seed=self._seed, budget=budget),
                 TrialValue(cost=told_cost(observation.loss, failed=failed), status=status),

@@ -1,0 +1,244 @@
+"""The one module that plugin authors import; all names here keep semantic versioning.
+
+A plugin declares records, and its hooks return them. This one brings a θ-solver:
+
+>>> class Halving:
+...     def begin(self, subproblem: ThetaSubproblem) -> None:
+...         self.point: Array = subproblem.start
+...
+...     def ask(self, count: int, pending: list[Array]) -> list[Array]:
+...         return one_by_one(lambda waiting: self.point / 2 ** len(waiting), count, pending)
+...
+...     def tell(self, observations: list[Observation[Array]]) -> None:
+...         self.point = min(observations, key=lambda told: told.loss).point
+>>> @hookimpl
+... def theta_solvers():
+...     yield ThetaSolverPlugin(name="halving", summary="halves", factory=lambda options: Halving())
+>>> [record.name for record in theta_solvers()]
+['halving']
+
+Names are resolved when they are first used, so that a plugin that only declares stays cheap. The
+test kit is `automl_admm.testing`. Nothing in the package imports this module.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from automl_admm.core.axis_tree import AxisTree
+    from automl_admm.core.errors import (
+        AutomlAdmmError,
+        ConfigurationError,
+        InvalidOutcome,
+        PluginError,
+        naming_os_errors,
+    )
+    from automl_admm.core.evaluations import Evaluation, Status
+    from automl_admm.core.evidence import (
+        Estimate,
+        Fact,
+        Gap,
+        Largest,
+        Mean,
+        Ranking,
+        Rate,
+        Ratio,
+        Timing,
+    )
+    from automl_admm.core.limits import Limit
+    from automl_admm.core.messages import say_error, say_value
+    from automl_admm.core.proposals import best_and_latest, one_by_one
+    from automl_admm.core.protocols import Executor, Finished, Task, ThetaSolver, ZSolver
+    from automl_admm.core.ranking import price_of_failure
+    from automl_admm.core.run import RunInfo, RunResult
+    from automl_admm.core.space import (
+        Array,
+        Choice,
+        Condition,
+        Order,
+        Parameter,
+        SearchSpace,
+        Selection,
+    )
+    from automl_admm.core.subproblems import (
+        AtFidelity,
+        Observation,
+        Quadratic,
+        SelectionSubproblem,
+        ThetaSubproblem,
+    )
+    from automl_admm.execution.local_executor import LocalExecutor, PickledWork, pickle_work
+    from automl_admm.execution.server.channel import wait_readable
+    from automl_admm.execution.shared_state import SharedSetting
+    from automl_admm.execution.task_folders import TaskFolders, remove_tree, written_files
+    from automl_admm.execution.threads import count_cores, thread_environment, threads_each
+    from automl_admm.plugins.records import (
+        BuildContext,
+        CommandPlugin,
+        ComponentPlugin,
+        ConstraintPlugin,
+        EvaluatedPipeline,
+        ExecutorPlugin,
+        ExecutorSetting,
+        GrammarPlugin,
+        MetricPlugin,
+        NoOptions,
+        ThetaSolverPlugin,
+        ZSolverPlugin,
+    )
+    from automl_admm.plugins.specs import hookimpl
+    from automl_admm.search.protocol import unwrap
+
+_HOMES = {
+    "Array": "core.space",
+    "AtFidelity": "core.subproblems",
+    "AutomlAdmmError": "core.errors",
+    "AxisTree": "core.axis_tree",
+    "BuildContext": "plugins.records",
+    "Choice": "core.space",
+    "CommandPlugin": "plugins.records",
+    "ComponentPlugin": "plugins.records",
+    "Condition": "core.space",
+    "ConfigurationError": "core.errors",
+    "ConstraintPlugin": "plugins.records",
+    "Estimate": "core.evidence",
+    "EvaluatedPipeline": "plugins.records",
+    "Evaluation": "core.evaluations",
+    "Executor": "core.protocols",
+    "ExecutorPlugin": "plugins.records",
+    "ExecutorSetting": "plugins.records",
+    "Fact": "core.evidence",
+    "Finished": "core.protocols",
+    "Gap": "core.evidence",
+    "GrammarPlugin": "plugins.records",
+    "InvalidOutcome": "core.errors",
+    "Largest": "core.evidence",
+    "Limit": "core.limits",
+    "LocalExecutor": "execution.local_executor",
+    "Mean": "core.evidence",
+    "MetricPlugin": "plugins.records",
+    "NoOptions": "plugins.records",
+    "Observation": "core.subproblems",
+    "Order": "core.space",
+    "Parameter": "core.space",
+    "PickledWork": "execution.local_executor",
+    "PluginError": "core.errors",
+    "Quadratic": "core.subproblems",
+    "Ranking": "core.evidence",
+    "Rate": "core.evidence",
+    "Ratio": "core.evidence",
+    "RunInfo": "core.run",
+    "RunResult": "core.run",
+    "SearchSpace": "core.space",
+    "Selection": "core.space",
+    "SelectionSubproblem": "core.subproblems",
+    "SharedSetting": "execution.shared_state",
+    "Status": "core.evaluations",
+    "Task": "core.protocols",
+    "TaskFolders": "execution.task_folders",
+    "ThetaSolver": "core.protocols",
+    "ThetaSolverPlugin": "plugins.records",
+    "ThetaSubproblem": "core.subproblems",
+    "Timing": "core.evidence",
+    "ZSolver": "core.protocols",
+    "ZSolverPlugin": "plugins.records",
+    "best_and_latest": "core.proposals",
+    "count_cores": "execution.threads",
+    "hookimpl": "plugins.specs",
+    "naming_os_errors": "core.errors",
+    "one_by_one": "core.proposals",
+    "pickle_work": "execution.local_executor",
+    "price_of_failure": "core.ranking",
+    "remove_tree": "execution.task_folders",
+    "say_error": "core.messages",
+    "say_value": "core.messages",
+    "thread_environment": "execution.threads",
+    "threads_each": "execution.threads",
+    "unwrap": "search.protocol",
+    "wait_readable": "execution.server.channel",
+    "written_files": "execution.task_folders",
+}
+
+__all__ = [
+    "Array",
+    "AtFidelity",
+    "AutomlAdmmError",
+    "AxisTree",
+    "BuildContext",
+    "Choice",
+    "CommandPlugin",
+    "ComponentPlugin",
+    "Condition",
+    "ConfigurationError",
+    "ConstraintPlugin",
+    "Estimate",
+    "EvaluatedPipeline",
+    "Evaluation",
+    "Executor",
+    "ExecutorPlugin",
+    "ExecutorSetting",
+    "Fact",
+    "Finished",
+    "Gap",
+    "GrammarPlugin",
+    "InvalidOutcome",
+    "Largest",
+    "Limit",
+    "LocalExecutor",
+    "Mean",
+    "MetricPlugin",
+    "NoOptions",
+    "Observation",
+    "Order",
+    "Parameter",
+    "PickledWork",
+    "PluginError",
+    "Quadratic",
+    "Ranking",
+    "Rate",
+    "Ratio",
+    "RunInfo",
+    "RunResult",
+    "SearchSpace",
+    "Selection",
+    "SelectionSubproblem",
+    "SharedSetting",
+    "Status",
+    "Task",
+    "TaskFolders",
+    "ThetaSolver",
+    "ThetaSolverPlugin",
+    "ThetaSubproblem",
+    "Timing",
+    "ZSolver",
+    "ZSolverPlugin",
+    "best_and_latest",
+    "count_cores",
+    "hookimpl",
+    "naming_os_errors",
+    "one_by_one",
+    "pickle_work",
+    "price_of_failure",
+    "remove_tree",
+    "say_error",
+    "say_value",
+    "thread_environment",
+    "threads_each",
+    "unwrap",
+    "wait_readable",
+    "written_files",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Resolve a public name in its home module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'automl_admm.plugin_api' has no attribute '{name}'")
+    return getattr(import_module(f"automl_admm.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names, resolved or not."""
+    return list(__all__)
