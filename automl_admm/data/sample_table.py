@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from automl_admm.data.tables import read_table
+from automl_admm.data.reading.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.shared import run_command as conducting
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.data import feeding, pieces, timed_reading
+from automl_admm.data.reading import feeding, pieces, timed_reading
 from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\

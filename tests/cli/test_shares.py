@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.shared import run_command
-from automl_admm.data import feeding, parquet_rows, pieces, row_portions, timed_reading
+from automl_admm.data import row_portions
+from automl_admm.data.reading import feeding, parquet_rows, pieces, timed_reading
 
 ROWS = 6000
 

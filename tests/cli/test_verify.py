@@ -15,7 +15,7 @@ import pytest
 
 from automl_admm.builtin.constraints import resources
 from automl_admm.cli.shared.run_command import load
-from automl_admm.data.tables import read_table
+from automl_admm.data.reading.tables import read_table
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare

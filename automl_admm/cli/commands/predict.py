@@ -13,7 +13,7 @@ import click
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.data.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
+from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
 from automl_admm.runs.finish.model_file import load_model, read_features, rows_for_the_model
 from automl_admm.store.run_folder import RunFolder, write_output
 

@@ -17,12 +17,12 @@ from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
+from automl_admm.data.reading.shares import Share, share_of
+from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.sample_table import SHIPPED
-from automl_admm.data.shares import Share, share_of
 from automl_admm.data.table_schema import read_schema
-from automl_admm.data.tables import read_table
-from automl_admm.data.timed_reading import read_again
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.options import Option

@@ -12,8 +12,8 @@ from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import NotCertifiedError
+from automl_admm.data.reading.shares import share_of
 from automl_admm.data.row_portions import read_portion, take_rows
-from automl_admm.data.shares import share_of
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run

@@ -16,12 +16,12 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.reading.shares import Share
+from automl_admm.data.reading.tables import read_table, split_target
+from automl_admm.data.reading.timed_reading import read_in_time
 from automl_admm.data.row_portions import Portion, take_rows
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
-from automl_admm.data.shares import Share
-from automl_admm.data.tables import read_table, split_target
-from automl_admm.data.timed_reading import read_in_time
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.demands import (
     LONGER,

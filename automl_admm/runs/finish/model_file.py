@@ -15,10 +15,10 @@ from zipfile import ZipFile
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
 from automl_admm.data.columns import check_columns
-from automl_admm.data.shares import Share
+from automl_admm.data.reading.shares import Share
+from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import read_schema
-from automl_admm.data.tables import read_table
-from automl_admm.data.timed_reading import read_again
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.finish.moved_types import MOVED, name_anew

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.data.pieces import FEWEST, QUOTE, Piece
+from automl_admm.data.reading.pieces import FEWEST, QUOTE, Piece
 
 CODE = re.compile(r"0\d+")
 # A row as every program that writes CSV writes it. What else there may be counts its quotes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from automl_admm.data.pieces import FEWEST, Piece, evenly
+from automl_admm.data.reading.pieces import FEWEST, Piece, evenly
 
 BATCH = 1 << 13
 # So much is seen in a second or two.

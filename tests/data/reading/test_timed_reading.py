@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data import timed_reading
-from automl_admm.data.pieces import cut, evenly
-from automl_admm.data.shares import share_of_pieces
-from automl_admm.data.tables import read_table
-from automl_admm.data.timed_reading import read_again, read_in_time, read_pieces
+from automl_admm.data.reading import timed_reading
+from automl_admm.data.reading.pieces import cut, evenly
+from automl_admm.data.reading.shares import share_of_pieces
+from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.timed_reading import read_again, read_in_time, read_pieces
 
 ROWS = 30_000
 LINES = 'he said "so", then\nleft'

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.data.feeding import Feed, IrregularError
-from automl_admm.data.formats import PARQUET, format_of
-from automl_admm.data.parquet_rows import rows_in_time
-from automl_admm.data.pieces import Piece, cut, evenly
-from automl_admm.data.shares import Share, share_of_pieces, written_out
-from automl_admm.data.table_schema import Schema
-from automl_admm.data.tables import (
+from automl_admm.data.reading.feeding import Feed, IrregularError
+from automl_admm.data.reading.formats import PARQUET, format_of
+from automl_admm.data.reading.parquet_rows import rows_in_time
+from automl_admm.data.reading.pieces import Piece, cut, evenly
+from automl_admm.data.reading.shares import Share, share_of_pieces, written_out
+from automl_admm.data.reading.tables import (
     check_header,
     parse,
     read_table,
     with_text_names,
     without_infinities,
 )
+from automl_admm.data.table_schema import Schema
 
 # Parts of the time: seeing where rows end; that, and checking and taking apart the text. The rest
 # is for making numbers of it, which is about as much work as the second.

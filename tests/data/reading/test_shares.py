@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import DataError, StoreError
-from automl_admm.data.shares import Share, read_share, share_of, share_of_pieces, written_out
-from automl_admm.data.tables import read_table
+from automl_admm.data.reading.shares import (
+    Share,
+    read_share,
+    share_of,
+    share_of_pieces,
+    written_out,
+)
+from automl_admm.data.reading.tables import read_table
 
 
 def test_a_share_is_written_down_and_only_of_this_file(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.columns import check_columns
+from automl_admm.data.reading.tables import check_header, read_table, split_target
 from automl_admm.data.sample_table import shipped_table
 from automl_admm.data.table_schema import schema_of
-from automl_admm.data.tables import check_header, read_table, split_target
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ import sys
 sys.modules["pyarrow"] = None  # as if it were not installed
 from automl_admm.data.python_rows import follow, plain_rows, schema_of_rows
 from automl_admm.data.table_schema import schema_of
-from automl_admm.data.tables import read_table
+from automl_admm.data.reading.tables import read_table
 frame = read_table({str(path)!r})
 schema = schema_of_rows(frame)
 again = follow(plain_rows(read_table({str(path)!r}, schema=schema).astype(object)), schema)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import DataError, StoreError
-from automl_admm.data.pieces import Piece
+from automl_admm.data.reading.pieces import Piece
 
 
 @dataclass(frozen=True, slots=True)

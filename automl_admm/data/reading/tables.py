@@ -20,10 +20,10 @@ import numpy as np
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
-from automl_admm.data.feeding import CODE
-from automl_admm.data.formats import PARQUET, format_of
-from automl_admm.data.parquet_rows import rows_again
-from automl_admm.data.pieces import Piece
+from automl_admm.data.reading.feeding import CODE
+from automl_admm.data.reading.formats import PARQUET, format_of
+from automl_admm.data.reading.parquet_rows import rows_again
+from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
 
 if TYPE_CHECKING:

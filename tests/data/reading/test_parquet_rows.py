@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.data import parquet_rows, timed_reading
-from automl_admm.data.parquet_rows import rows_in_time
-from automl_admm.data.shares import read_share, share_of_pieces
-from automl_admm.data.tables import read_table
-from automl_admm.data.timed_reading import read_again, read_in_time
+from automl_admm.data.reading import parquet_rows, timed_reading
+from automl_admm.data.reading.parquet_rows import rows_in_time
+from automl_admm.data.reading.shares import read_share, share_of_pieces
+from automl_admm.data.reading.tables import read_table
+from automl_admm.data.reading.timed_reading import read_again, read_in_time
 
 ROWS = 20_000
 
