@@ -1,5 +1,7 @@
 """Put a run together from its configuration: the one package that knows all the parts.
 
-Begin with `pipelines` (a run over a table) or `blackbox` (a run over a function); the folders
-are a run's parts in time: prepare, session, driving, finish; `saved` reads finished runs.
+The parts in the order of time: `prepare`, `session`, `driving`, `finish`; `saved` reads finished
+runs. `config`, `options` and `provenance` stand below all of them. A part imports earlier ones
+only; the order stands in pyproject.toml, and `docs/run_flow.md` draws the records. Begin with
+`pipelines` (a run over a table) or `blackbox` (a run over a function).
 """

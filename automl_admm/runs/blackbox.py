@@ -52,7 +52,7 @@ class BlackBoxWork:
     tells_fidelity: bool = False
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
-        """Call the function with the candidate's values; make a record of what it returns."""
+        """Call the function with the candidate's values; make a record of its answer."""
         del seed, folder
         more = {"fidelity": candidate.fidelity} if self.tells_fidelity else {}
         returned = self.function(self.space.values(candidate), **more)
@@ -72,10 +72,10 @@ def run_black_box(
     limits: Sequence[Limit | str],
     cheap: Cheap,
 ) -> RunResult:
-    """Minimise a function over a space within limits on what else it returns.
+    """Minimise a function over a space within limits on its other results.
 
-    `cheap` has functions for those limits that need no evaluation. The result has a `best`: a run
-    in which nothing succeeded raises.
+    `cheap` has functions for limits without need of an evaluation. The result has a `best`: a run
+    without a success raises.
     """
     check_kinds(function, space, cheap)
     plugins = load_plugins(config.extra_plugins)
@@ -121,7 +121,7 @@ def run_black_box(
 
 
 def check_kinds(function: object, space: object, cheap: object) -> None:
-    """Raise if one of them is not what it must be."""
+    """Raise if an argument is of the wrong kind."""
     if not callable(function):
         hint = "It is given a dict of values by name."
         raise ConfigurationError(
@@ -136,7 +136,7 @@ def check_kinds(function: object, space: object, cheap: object) -> None:
 
 
 def check_cheap(cheap: Cheap, names: Sequence[str]) -> None:
-    """Raise if something is said to be cheap that no limit is on."""
+    """Raise if a cheap function has no limit of its name."""
     for name in cheap:
         if name not in names:
             raise UnknownNameError("limit", name, names)

@@ -86,7 +86,7 @@ def _with_numbers(session: Session, dispatch: Dispatcher) -> Session:
 
 
 def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: Deferral) -> Desk:
-    """Set up the desk: of the budget the search leaves what the final fits are expected to take."""
+    """Set up the desk: the search leaves the expected seconds of the final fits in its budget."""
     prepared, config = session.prepared, session.prepared.config
     reserve = _expected(prepared)
     if prepared.aside is not None:
@@ -113,7 +113,7 @@ def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: De
 
 @dataclass(frozen=True)
 class Ending:
-    """Own what remains to be done after a search: its result, and the time left to ship a model."""
+    """Own the rest of a run after its search: the result, and the time left to ship a model."""
 
     session: Session
     desk: Desk
@@ -168,7 +168,7 @@ def _conclude(ending: Ending) -> PipelineResult:
 
 @dataclass(frozen=True)
 class Shipped:
-    """What ships: of what lies in the run's folder already there is nothing `finished`."""
+    """The shipped model; if it lies in the run's folder already, nothing was `finished`."""
 
     refit: Refit
     finished: Finished | None = None
@@ -187,10 +187,10 @@ class Shipped:
 
 
 def _what_ships(ending: Ending) -> Shipped:
-    """The best pipeline, fitted; the one that was there where only a worse one could be fitted.
+    """Return the best pipeline, fitted, or an earlier session's better model.
 
-    Where there is none in time, it is what was fitted beforehand; also where an interrupt came
-    before anything succeeded.
+    Without either in time, it is a fallback fitted beforehand; also after an interrupt before the
+    first success.
     """
     there = model_that_is_there(ending.session)
     is_early = ending.result.best is None and is_interrupted(ending.result)
@@ -216,9 +216,9 @@ def _unevaluated(ready: Fallback) -> Shipped:
 
 
 def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
-    """The pipeline that ships: the one that the walk certified, else the best that can be fitted.
+    """Return the certified pipeline of the walk, else the best one still to be fitted.
 
-    What was tested and did not pass ships before what was not tested.
+    A tested pipeline without a pass ships before an untested one.
     """
     prepared, desk, closing = ending.prepared, ending.desk, ending.closing
     evaluations, expected = ending.result.evaluations, _expected(prepared)
@@ -255,7 +255,7 @@ def _write_certificate(
     certificate: Certificate | None,
     examined: Examined | None,
 ) -> None:
-    """Write what was found; what an earlier session found of another model goes."""
+    """Write the findings; remove those of an earlier session about another model."""
     if certificate is None:
         folder.certificate.unlink(missing_ok=True)
     else:

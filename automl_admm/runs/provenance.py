@@ -17,7 +17,7 @@ LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 
 def versions() -> dict[str, str]:
-    """The versions that a result may hang on."""
+    """Return the versions of Python and of the libraries behind a result."""
     return {"python": platform.python_version()} | {
         name: metadata.version(name) for name in LIBRARIES
     }
@@ -37,12 +37,12 @@ def fingerprint(table: Any) -> str:
 
 
 def fingerprint_data(table: Table) -> str:
-    """The hash of all that is known of all rows, whatever their order and which column is what."""
+    """Hash all that is known of all rows, whatever the order of rows and the role of columns."""
     return fingerprint_rows(hash_table(table))
 
 
 def hash_table(table: Table) -> Hashes:
-    """A number for each row, by its features, its label, and what limits alone see of it."""
+    """Return a number for each row: of its features, its label, and columns for limits alone."""
     import pandas as pd
 
     frame = pd.DataFrame(table.X)
@@ -54,5 +54,5 @@ def hash_table(table: Table) -> Hashes:
 
 
 def run_of(searched: str, seed: int) -> str:
-    """What a search is made of, that a question is asked by: its rows by their hash, its seed."""
+    """Name a search by its parts: the hash of its rows and its seed."""
     return f"{searched} {seed}"

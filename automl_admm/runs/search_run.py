@@ -57,9 +57,9 @@ def run_search(
 
 
 def budget_of(config: RunConfig, reserve: Callable[[Evaluation | None], float]) -> Budget:
-    """Return the budget of a search that leaves a `reserve` for what follows it.
+    """Return the budget of a search, with a `reserve` of seconds for its aftermath.
 
-    Only a time limit of one evaluation that the user did not set may be exceeded.
+    Only a default time limit of one evaluation may be exceeded, never the user's.
     """
     return Budget(
         config.deadline,
@@ -71,9 +71,9 @@ def budget_of(config: RunConfig, reserve: Callable[[Evaluation | None], float]) 
 
 
 def check_cheap(problem: SearchProblem) -> None:
-    """Raise if a function that needs no evaluation fails for the space's defaults.
+    """Raise if a cheap function fails for the space's defaults.
 
-    Where it fails later its value is taken as unknown.
+    After a later failure its value is unknown.
     """
     for name, function in problem.cheap.items():
         try:
@@ -94,7 +94,7 @@ def teller(
     loss_name: str = "loss",
     best_score: float | None = None,
 ) -> Callable[..., Sequence[Any]]:
-    """Return a function that tells observers of this run what happens."""
+    """Return a function to tell observers of this run about events."""
     info = RunInfo(
         title=config.title,
         space=problem.space,

@@ -1,4 +1,5 @@
-"""The parent's loop: send tasks, judge results, keep the budget.
+"""Drive a search in the parent process: evaluations, budget, costs, log and interrupts.
 
-Begin with `driver`.
+Begin with `driver`. Nothing else of `runs` may be imported here, and no solver: a search is a
+generator of proposals (`search.protocol`), and an executor does the work (`dispatch`).
 """

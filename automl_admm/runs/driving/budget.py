@@ -17,10 +17,10 @@ UNDIVIDED = 4.0
 
 
 class Ledger:
-    """Every second of a run by what it went to: at any moment one account is charged.
+    """Every second of a run by account: at any moment one account is charged.
 
-    What an inner block is charged with its outer one is not. So the accounts add up to the time
-    since `begun`, and nothing is left that nobody can explain.
+    A second charged in an inner block is not charged to the outer one. So the accounts add up to
+    the time since `begun`, and no second is unexplained.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class Ledger:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """What every account has been charged with up to now."""
+        """Seconds of every account up to now."""
         self._turn_to(self._account)
         return dict(self._charged)
 
     @contextmanager
     def charge(self, account: str) -> Iterator[None]:
-        """Charge the time of a block to an account, except what blocks inside of it claim."""
+        """Charge the time of a block to an account, except for the inner blocks."""
         outer = self._account
         self._turn_to(account)
         try:
@@ -60,11 +60,11 @@ class Ledger:
 def attribute_work(
     evaluations: Iterable[Evaluation], workers: int, seconds: float
 ) -> dict[str, float]:
-    """The worker-seconds of a search by what they went to; they add up to workers · seconds.
+    """Return the worker-seconds of a search by account; they add up to workers · seconds.
 
     `start` is to fork a child, to hand it its task, and to see it end; `measure` are scores, limits
-    and thresholds. What gave no result is `failed` as a whole. Of a black box only the whole is
-    known: that is `evaluate`. Where no evaluation ran a worker was `idle`.
+    and thresholds. An evaluation without a result is `failed` as a whole. Of a black box only the
+    whole is known, as `evaluate`. A worker without an evaluation was `idle`.
     """
     spent: dict[str, float] = {}
     for evaluation in evaluations:
@@ -89,20 +89,20 @@ def _parts_of(evaluation: Evaluation) -> dict[str, float]:
 
 
 def no_reserve(best: Evaluation | None) -> float:
-    """For a run that has nothing to do after its search."""
+    """Reserve nothing: the run ends with its search."""
     del best
     return 0.0
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a search may last.
+    """Limits on the length of a search.
 
-    `deadline` is the end of the whole run on the monotonic clock; `reserve` says how many seconds
-    before it the search must end, given the best so far: the final fit and the writing are paid
-    from that. Of `max_evaluations`, one on a share of the rows takes that share. As long as
-    nothing has succeeded an evaluation may take longer than `evaluation_seconds`: the share
-    `patience` of what is left, so that a busy machine does not leave a run without any.
+    `deadline` is the end of the whole run on the monotonic clock. The search ends `reserve` seconds
+    earlier, given the best so far: they pay for the final fit and the writing. An evaluation on a
+    share of the rows counts as this share in `max_evaluations`. Before the first success an
+    evaluation may take longer than `evaluation_seconds`: the share `patience` of the time left. So
+    a busy machine does not leave a run without any result.
     """
 
     deadline: float | None = None
@@ -113,16 +113,16 @@ class Budget:
     patience: float = 0.0
 
     def end_of_search(self, best: Evaluation | None) -> float | None:
-        """Return the time on the clock at which the search must end; None without a deadline."""
+        """Return the end of the search on the clock; None without a deadline."""
         return None if self.deadline is None else self.deadline - self.reserve(best)
 
     def seconds_left(self, best: Evaluation | None) -> float | None:
-        """Return the seconds that the search still has; None without a deadline."""
+        """Return the seconds left to the search; None without a deadline."""
         end = self.end_of_search(best)
         return None if end is None else end - self.clock()
 
     def limit_of_next(self, best: Evaluation | None) -> tuple[float | None, bool]:
-        """The time limit of an evaluation that starts now, and whether the budget sets it."""
+        """Return the time limit of an evaluation started now, and True if the budget sets it."""
         left, limit = self.seconds_left(best), self.evaluation_seconds
         if left is None:
             return limit, False

@@ -1,9 +1,8 @@
-"""What a candidate will cost: its seconds, expected from the log of what ran before.
+"""Forecast the seconds of a candidate from the log of earlier evaluations.
 
-The logarithm of the seconds is a sum: a part for every alternative that the candidate takes, a
-part for every number that is set in it, and one for the share of the rows. What each adds is
-learned by Bayesian regression from the first evaluation on. Its priors hold back what few
-evaluations say: then a forecast is near to what is usual, and wide.
+The logarithm of the seconds is a sum: one part for every alternative taken, one for every number
+set, and one for the share of the rows. Bayesian regression learns the parts from the first
+evaluation on. With few evaluations the priors hold: the forecast is near the usual, and wide.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ Row = list[tuple[Feature, float, Prior]]
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Seconds that one in five will not take, half, and four in five."""
+    """The 20, 50 and 80 % quantiles of the evaluation time, in seconds."""
 
     low: float
     middle: float
@@ -48,12 +47,12 @@ class Forecast:
 
 
 def cannot_finish(low: float | None, seconds_left: float | None) -> bool:
-    """Whether even the optimistic forecast is longer than what is left; without one, never."""
+    """Return True if even the optimistic forecast exceeds the time left."""
     return low is not None and seconds_left is not None and low > seconds_left
 
 
 class CostModel:
-    """Learns from evaluations what components and their parameters cost, and forecasts seconds."""
+    """Learns the cost of components and parameters from evaluations, and forecasts seconds."""
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
@@ -62,20 +61,20 @@ class CostModel:
         self._waiting: deque[Evaluation] = deque(maxlen=MOST_LEARNED)
 
     def learn(self, evaluation: Evaluation) -> None:
-        """Learn how long an evaluation took, or of one cut short, what it took at least.
+        """Learn the seconds of an evaluation; one cut short took at least these.
 
-        One that failed by itself says nothing of how long a success would take.
+        A failure of its own tells nothing about the time of a success.
         """
         if evaluation.ok or (evaluation.status in CUT_SHORT and evaluation.seconds > 0.0):
             self._waiting.append(evaluation)
 
     def expect(self, candidate: Candidate) -> float | None:
-        """The seconds that it will take, as likely more as less; None without an opinion."""
+        """Return the median of the seconds; None without an opinion."""
         forecast = self.forecast(candidate)
         return None if forecast is None else forecast.middle
 
     def forecast(self, candidate: Candidate) -> Forecast | None:
-        """How long it will take; None where something in it was never seen to run."""
+        """Forecast the seconds; None if a part of the candidate was never seen to run."""
         while self._waiting:
             self._digest(self._waiting.popleft())
         if not self._belief.is_informed or not self._known.issuperset(_taken(candidate)):
@@ -91,7 +90,7 @@ class CostModel:
         self._belief.learn(self._row(evaluation.candidate), seconds, at_least=not evaluation.ok)
 
     def _row(self, candidate: Candidate) -> Row:
-        """What adds to the seconds of a candidate: names, sizes, and what is thought at first."""
+        """Return the features of a candidate: names, sizes and priors."""
         row: Row = [
             (("", "usual"), 1.0, USUAL),
             (("", "fidelity"), math.log(candidate.fidelity), FIDELITY),
@@ -104,13 +103,13 @@ class CostModel:
 
 
 def _taken(candidate: Candidate) -> list[Feature]:
-    """The alternatives that it takes. In which order its modules stand hardly costs anything."""
+    """Return the alternatives of a candidate. The order of modules hardly costs anything."""
     picks: list[tuple[str, Pick]] = list(candidate.selection)
     return [(name, pick) for name, pick in picks if isinstance(pick, str)]
 
 
 class Foresight:
-    """Knows which candidates there is no time for, as soon as something has succeeded.
+    """Refuses candidates without enough time left, as soon as something has succeeded.
 
     Without a model or a deadline there is time for all.
     """
@@ -121,12 +120,12 @@ class Foresight:
         self._skipped = 0
 
     def learn(self, evaluation: Evaluation) -> None:
-        """Learn from what has ended."""
+        """Learn from an evaluation that has ended."""
         if self._costs is not None:
             self._costs.learn(evaluation)
 
     def reason_to_skip(self, candidate: Candidate, best: Evaluation | None) -> str | None:
-        """Why a candidate is not worth starting, in words; None if it may be done in time."""
+        """Return the reason not to start a candidate; None if there is time."""
         left = self._budget.seconds_left(best)
         if self._costs is None or best is None or left is None:
             return None
@@ -139,15 +138,15 @@ class Foresight:
 
     @property
     def has_given_up(self) -> bool:
-        """Whether it has refused so many in a row that the search may as well end."""
+        """True after so many refusals in a row: the search may as well end."""
         return self._skipped >= MOST_SKIPPED
 
 
 class _Belief:
-    """A linear model y = wᵀx + ε with Gaussian w, which grows as new features are met.
+    """A linear model y = wᵀx + ε with Gaussian w; new features extend it.
 
     Posterior after one observation of y with mean m = wᵀx and variance s² = xᵀPx + σ²:
-    w ← w + Px (y − m)/s²,  P ← P − Px (Px)ᵀ (s² − v)/s⁴, v = 0. Where only y ≥ b is known, y and v
+    w ← w + Px (y − m)/s²,  P ← P − Px (Px)ᵀ (s² − v)/s⁴, v = 0. If only y ≥ b is known, y and v
     are the mean and the variance of the normal distribution (m, s²) cut off below b.
     """
 
@@ -166,7 +165,7 @@ class _Belief:
         return float(self._weights[places] @ values), variance
 
     def learn(self, row: Row, y: float, *, at_least: bool) -> None:
-        """Learn one value of y, or that it is above this one."""
+        """Learn one value of y, or a lower bound of it."""
         self._meet(row)
         self.is_informed = True
         mean, variance = self.expect(row)
@@ -179,7 +178,7 @@ class _Belief:
         self._covariance -= np.outer(gain, gain * ((variance - left) / variance**2))
 
     def _meet(self, row: Row) -> None:
-        """Make room for the features that are new, each by its prior and independent of others."""
+        """Make room for new features, each by its prior and independent of the others."""
         new = {feature: prior for feature, _, prior in row if feature not in self._places}
         if not new:
             return
@@ -193,7 +192,7 @@ class _Belief:
 
 
 def _cut_below(mean: float, variance: float, bound: float) -> tuple[float, float]:
-    """The mean and the variance of a normal distribution of which only what is above b is left.
+    """Return the mean and the variance of a normal distribution truncated to values above b.
 
     With a = (b − m)/s and the hazard h = φ(a)/(1 − Φ(a)) they are m + s h and s² (1 − h (h − a)).
     """

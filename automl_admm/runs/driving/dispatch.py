@@ -26,8 +26,8 @@ class TaskKind(StrEnum):
 class Dispatcher:
     """Own the executor of a run and the numbers of its tasks.
 
-    No number is given twice in a run. So the late end of a task that nobody waits for any longer
-    is never taken for the end of another.
+    No number is given twice in a run. So the late end of an abandoned task is never taken for the
+    end of another.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -36,7 +36,7 @@ class Dispatcher:
 
     @property
     def workers(self) -> int:
-        """Number of tasks that may run at a time."""
+        """Number of tasks at a time."""
         return self._executor.workers
 
     @property
@@ -52,15 +52,15 @@ class Dispatcher:
         *,
         keep: bool = False,
     ) -> Task:
-        """Make a task of the next number; what it is to `keep` are the files that it writes."""
+        """Make a task of the next number; with `keep` its files stay."""
         return Task(next(self._numbers), kind.value, arguments, seconds, keep=keep)
 
     def submit(self, task: Task) -> None:
-        """Hand out a task to a free worker; one that was lost may be handed out again."""
+        """Hand out a task to a free worker; a lost one may be handed out again."""
         self._executor.submit(task)
 
     def wait(self, timeout: float) -> Sequence[Finished]:
-        """Return the tasks that ended, perhaps none, after `timeout` seconds at most."""
+        """Return the tasks ended by now; wait for one `timeout` seconds at most."""
         return self._executor.wait(timeout)
 
     def wait_for(self, task: Task) -> Finished | None:
@@ -69,5 +69,5 @@ class Dispatcher:
         return next((one for one in ended if one.number == task.number), None)
 
     def kill(self, task: Task) -> None:
-        """Kill a task that runs; it ends as cancelled."""
+        """Kill a running task; it ends as cancelled."""
         self._executor.kill(task.number)

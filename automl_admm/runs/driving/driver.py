@@ -1,7 +1,7 @@
-"""Driving a search: evaluations are started, collected, stored and told, until the budget ends.
+"""Drive a search: start, collect, store and announce evaluations until the budget ends.
 
-The driver knows neither solvers nor pipelines. A candidate that has been evaluated is answered
-from the log; the same thing is never evaluated twice.
+The driver knows neither solvers nor pipelines. A repeated candidate is answered from the log;
+nothing is ever evaluated twice.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Tell = Callable[..., Sequence[Any]]
 class Desk:
     """Own the parties of one run: the executor, the store, the clocks and the listeners.
 
-    The `past` is in the log and the store already, counts in the budget, and answers a proposal
-    like anything else that has been evaluated. A candidate for which `foresight` sees no time is
-    not started. `finish` takes over the files of an evaluation that has ended.
+    The `past` is in the log and the store already, counts in the budget, and answers repeated
+    proposals. Candidates refused by `foresight` are not started. `finish` takes over the files of
+    an ended evaluation.
     """
 
     dispatch: Dispatcher
@@ -83,10 +83,10 @@ class Driver:
             desk.foresight.learn(evaluation)
 
     def run(self, search: Search) -> Stop:
-        """Drive until the search or the budget ends; return which it was.
+        """Drive until the search or the budget ends; return the end of it.
 
-        A second interrupt is raised: then nothing at all is to follow. Where nothing can be
-        evaluated any more, what is known is the result, if there is any.
+        A second interrupt is raised: the user wants nothing more. After a loss of the evaluator the
+        known evaluations are the result, if there are any.
         """
         try:
             with self._interrupts:
@@ -149,14 +149,14 @@ class Driver:
 
     @property
     def _is_full(self) -> bool:
-        """Whether nothing more may start: what was lost is tried again alone, to see who did it."""
+        """True if nothing more may start: lost tasks are tried again alone, to find the culprit."""
         is_tried_again = any(running.is_retried for running in self._running.values())
         return is_tried_again or len(self._running) >= max(self._desk.dispatch.workers, 1)
 
     def _make_room(self) -> list[Evaluation]:
         """Wait until a worker is free, or the search is to end.
 
-        What is tried once more ends without a result, and leaves no room.
+        A task to be tried again ends without a result, and leaves no room.
         """
         results = self._collect(at_least=1 if self._is_full else 0)
         while self._is_full and not self._is_over:
@@ -170,7 +170,7 @@ class Driver:
         return self._interrupts.came or self._is_stopped or is_late
 
     def _answer(self, candidate: Candidate) -> Evaluation | None:
-        """What is known of a candidate, or why there is no use in starting it."""
+        """Return the known evaluation of a candidate, or the reason not to start it."""
         key = self._problem.key(candidate)
         known = self.log.find(key)
         if known is not None:
@@ -215,7 +215,7 @@ class Driver:
         return None
 
     def _asks_to_stop(self) -> bool:
-        """Whether a plugin wants the search to end; who has said so once is not asked again."""
+        """Return True if a plugin wants the search to end; it is asked no more after that."""
         if not self._is_stopped:
             answers = self._desk.tell(
                 "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
@@ -224,7 +224,7 @@ class Driver:
         return self._is_stopped
 
     def _wait_for_last(self) -> StopReason:
-        """Let what runs come to its end; nothing more is started."""
+        """Let running evaluations end; start nothing more."""
         while self._running and not self._is_over:
             self._collect(at_least=1)
         if not self._running:
@@ -234,10 +234,10 @@ class Driver:
         return StopReason.PLUGIN if self._is_stopped else StopReason.BUDGET
 
     def _collect(self, at_least: int) -> list[Evaluation]:
-        """The evaluations that ended, entered in the log and the store.
+        """Enter ended evaluations in the log and the store, and return them.
 
         The wait ends with the budget too: a new best may have moved the end of the search. It is
-        cut into slices, because neither an interrupt nor a plugin that wants to stop wakes it.
+        cut into slices, because neither an interrupt nor a plugin with a wish to stop wakes it.
         """
         finished: Sequence[Finished] = ()
         with self._desk.ledger.charge("wait"):
@@ -285,7 +285,7 @@ class Driver:
         return [replace(first, candidate=candidate) for candidate in running.candidates]
 
     def _retry(self, finished: Finished, running: _Running) -> bool:
-        """Note an evaluation to be started again whose process was lost, but once.
+        """Note a lost evaluation to be started once more, and only once.
 
         Its process may have been killed from outside, by another evaluation, or by itself.
         """
@@ -296,14 +296,14 @@ class Driver:
         return True
 
     def _try_again(self) -> None:
-        """Start one that was lost again as soon as nothing else runs."""
+        """Start a lost evaluation again as soon as nothing else runs."""
         if self._again and len(self._again) == len(self._running):
             running = self._running[self._again.pop(0)]
             seconds, running.until_deadline = self._desk.budget.limit_of_next(self.log.best)
             self._desk.dispatch.submit(replace(running.task, seconds=seconds))
 
     def _drain(self) -> None:
-        """Take in what has ended by now, and kill the rest; what cannot be killed is lost."""
+        """Take in ended evaluations and kill the rest; if that fails they are lost."""
         self._is_ending = True
         dispatch = self._desk.dispatch
         self._take_in(dispatch.wait(0.0) if self._running else ())

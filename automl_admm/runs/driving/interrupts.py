@@ -1,7 +1,7 @@
-"""Interrupts during a search: noted at once, acted on where nothing can be broken.
+"""Interrupts during a search: noted at once, obeyed at a safe place.
 
-Raised wherever the program happens to be, a KeyboardInterrupt may fall into a message that is half
-read, or into a finaliser, where Python drops it.
+A KeyboardInterrupt raised anywhere may fall into a half-read message, or into a finaliser, and
+Python drops it there.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Deferral:
-    """While it is entered the first interrupt only sets `came`; a second one is raised at once.
+    """Note the first interrupt in `came` while entered; raise a second one at once.
 
     In a block of `at_once` the first is raised, too: there a solver thinks, perhaps for long.
-    `number` is the signal that came, `count` how many did, `moment` when the first did. It may be
-    entered anew within itself.
+    `number` is the signal, `count` the number of interrupts, `moment` the time of the first. A
+    deferral may be entered within itself.
 
-    An interrupt is a signal whose handler raises KeyboardInterrupt; any other handler is called
-    as before. Only the main thread of a process can defer, in others nothing changes. The handlers
-    belong to the whole process: the command line defers, a call from Python does not.
+    An interrupt is a signal with a handler that raises KeyboardInterrupt; any other handler is
+    called as before. Only the main thread of a process can defer; in others nothing changes. The
+    handlers belong to the whole process: the command line defers, a call from Python does not.
     """
 
     def __init__(self, *, enabled: bool) -> None:
@@ -43,18 +43,18 @@ class Deferral:
 
     @property
     def came(self) -> bool:
-        """Whether there was an interrupt."""
+        """True after an interrupt."""
         return self.number is not None
 
     @property
     def reason(self) -> StopReason:
-        """The name of an end by this signal: who terminates a process gives it little time."""
+        """The name of an end by this signal: a terminated process has little time."""
         by_user = self.number in (None, signal.SIGINT)
         return StopReason.INTERRUPT if by_user else StopReason.TERMINATION
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """A block in which an interrupt is raised as it comes."""
+        """Raise interrupts as they come in this block."""
         self._is_at_once = True
         try:
             yield
@@ -84,7 +84,7 @@ class Deferral:
         self._handlers.clear()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Let the handler do its work, but keep what it raises for the right moment."""
+        """Call the handler, but keep its KeyboardInterrupt for the right moment."""
         is_kept = not (self.came or self._is_at_once)
         try:
             self._handlers[number](number, frame)
@@ -97,9 +97,9 @@ class Deferral:
 
 
 def deferral_for(executor: object, given: Deferral | None) -> Deferral:
-    """What is given, if anything; only a program may set handlers, and a library is none.
+    """Return the given deferral, if any; only a program may set handlers, not a library.
 
-    What runs in this very process is interrupted as its author expects: nothing is deferred.
+    Work in this very process is interrupted as its author expects: nothing is deferred.
     """
     is_deferred = given is not None and not getattr(executor, "runs_here", False)
     return given if given is not None and is_deferred else Deferral(enabled=False)

@@ -16,7 +16,7 @@ from automl_admm.core.results import EvaluationResult
 class TaskEnd:
     """The end of an evaluation, with the reason if it was no success.
 
-    The details of a failure are its traceback, or what was printed last.
+    The details of a failure are its traceback, or the last lines printed.
     """
 
     status: Status

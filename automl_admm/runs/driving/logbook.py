@@ -15,8 +15,8 @@ from automl_admm.core.ranking import best_of
 class Past:
     """The evaluations of a run's earlier sessions.
 
-    A run that `is_repeatable` is made again, with every answer from the log, and so goes on as if
-    it had never stopped. Any other run begins with all that is known.
+    A repeatable run is made again, with every answer from the log, and so goes on as if it had
+    never stopped. Any other run begins with all the known evaluations.
     """
 
     evaluations: tuple[Evaluation, ...] = ()
@@ -24,7 +24,7 @@ class Past:
 
     @property
     def told_to_search(self) -> tuple[Evaluation, ...]:
-        """The evaluations that a search is to know beforehand."""
+        """The evaluations known to the search from its start."""
         return () if self.is_repeatable else self.evaluations
 
 
@@ -46,12 +46,12 @@ class Logbook:
 
     @property
     def last_number(self) -> int:
-        """The highest number that was given."""
+        """The highest number given so far."""
         return max((evaluation.number for evaluation in self.evaluations), default=0)
 
     @property
     def spent(self) -> float:
-        """Number of whole evaluations that these were worth."""
+        """The sum of fidelities: the number of whole evaluations spent."""
         return sum(evaluation.candidate.fidelity for evaluation in self.evaluations)
 
     def find(self, key: str) -> Evaluation | None:
@@ -59,11 +59,11 @@ class Logbook:
         return self._by_key.get(key)
 
     def begin(self, number: int, key: str, text: str) -> None:
-        """Note in the store that an evaluation is under way."""
+        """Note the start of an evaluation in the store."""
         self._store.begin(number, key, text)
 
     def enter(self, evaluation: Evaluation) -> None:
-        """Enter an evaluation that has ended, and keep it in the store."""
+        """Enter an ended evaluation, and keep it in the store."""
         self.evaluations.append(evaluation)
         self._by_key[evaluation.key] = evaluation
         if evaluation.ok:

@@ -1,4 +1,5 @@
-"""After the search: fit the best, certify it, and write what ships.
+"""Finish a run after its search: fit the best, certify it, write the model, report.
 
-Begin with `final_fit` and `run_files`.
+Begin with `final_fit` and `run_files`; `outcome` is the record at the end. `saved` and `pipelines`
+may not be imported here.
 """

@@ -35,9 +35,9 @@ Fit = Callable[[Evaluation], Finished | None]
 
 @dataclass(frozen=True)
 class Examined:
-    """The walk over the contenders, and the one that ships: certified, or the safest of them.
+    """The walk over the contenders, and the shipped one: certified, or the safest of them.
 
-    `token` makes the question of this walk another one than that of any other, if it has to.
+    `token` tells the question of this walk from that of any other, if it has to.
     """
 
     order: tuple[Contender, ...]
@@ -50,11 +50,12 @@ class Examined:
 def contend(
     evaluations: Sequence[Evaluation], constraints: Sequence[Constraint], aside: Aside
 ) -> tuple[Contender, ...]:
-    """The pipelines to be tested, in an order that only the search's rows decide.
+    """Order the pipelines to be tested, by the search's rows alone.
 
-    It is the same whatever the number of the look, so that a run made again asks the same question.
-    Where nothing can pass, the best within the limits is looked at alone: it ships uncertified.
-    What decides one class for all rows is none of them: it would be the safest, and worth nothing.
+    The order is independent of the number of the look, so that a repeated run asks the same
+    question. If nothing can pass, the best within the limits is looked at alone: it ships
+    uncertified. A pipeline with one class for all rows is no contender: it would be the safest, and
+    worth nothing.
     """
     evaluations = [one for one in evaluations if one.one_class is None]
     risk = risk_of_look(1, aside.risk)
@@ -73,7 +74,7 @@ def contend(
 def _slack(
     evaluation: Evaluation, constraints: Sequence[Constraint], aside: Aside, risk: float
 ) -> float:
-    """The smallest distance to a limit, in half-widths of the bound that it will be tested by."""
+    """Return the smallest distance to a limit, in half-widths of the bound in its test."""
     values = zip(constraints, aside.examples, evaluation.constraints, strict=True)
     return min(
         _slack_of_one(constraint, example, value, aside.fraction, risk)
@@ -99,11 +100,10 @@ def examine(
     question: Question,
     fit: Fit,
 ) -> Examined | None:
-    """Fit and test contenders until one does not pass or no time is left; None if none was fitted.
+    """Fit and test contenders until one fails or no time is left; None if none was fitted.
 
-    One whose final fit decides one class for all rows of the search is passed over: that is known
-    without the rows set aside. The look is written down before the first test, so that a run that
-    is broken off counts.
+    A final fit with one class for all rows of the search is passed over: that is known without the
+    rows set aside. The look is written down before the first test, so that a broken run counts.
     """
     contenders = contend(evaluations, constraints, aside)
     if not contenders:
@@ -139,10 +139,10 @@ def _take_look(
     aside: Aside,
     question: Question,
 ) -> tuple[Look, str]:
-    """Count this walk, and return what makes its question another one than those of other runs.
+    """Count this walk, and return the token that tells its question from those of other runs.
 
-    A run that may go another way when it is made again asks something else each time: only so is
-    the number that was told before the search the one that counts.
+    A run that may take another course asks something else each time. Only so does the number told
+    before the search count.
     """
     token = question.way or str(time.time_ns())
     asked = ask(
@@ -157,7 +157,7 @@ def _take_look(
 
 
 def ask(models: Sequence[str], limits: Sequence[str], risk: float, run: str) -> str:
-    """The hash of what a run asks: of which models, in their order, within which limits."""
+    """Hash the question of a run: its models in their order, its limits, its risk."""
     return question_of([*models, run], limits, risk)
 
 
@@ -170,7 +170,7 @@ def judge_all(
 
 
 def read_evidence(finished: Finished) -> list[Evidence]:
-    """What a final fit saw on the rows set aside; nothing if it could not be measured there."""
+    """Read a final fit's evidence on the rows set aside; empty if it was not measured there."""
     content = read_told(finished, EVIDENCE)
     return [] if content is None else decode_evidence(content)
 
@@ -178,7 +178,7 @@ def read_evidence(finished: Finished) -> list[Evidence]:
 def certificate_of(
     examined: Examined, aside: Aside, question: Question, pipeline: str, model_sha256: str
 ) -> Certificate:
-    """What was found of the pipeline that ships, whether it passed or not."""
+    """Return the findings about the shipped pipeline, certified or not."""
     keys = [contender.key for contender in examined.order]
     return Certificate(
         model_sha256=model_sha256,
@@ -199,6 +199,6 @@ def certificate_of(
 
 
 def whole_text(evaluation: Evaluation) -> str:
-    """A pipeline and, where it decides by group, at which thresholds."""
+    """Return the text of a pipeline, with its thresholds by group, if it has them."""
     by_group = name_thresholds(evaluation.details)
     return f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text

@@ -1,4 +1,4 @@
-"""The last part of a run: how long it may take, and what an interrupt makes of that."""
+"""The last part of a run: its deadline, and the effect of an interrupt on it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LAST_OF_A_FIT = 3.0
 
 
 class Closing:
-    """The time that is left for the final fits; an interrupt that comes meanwhile cuts it short.
+    """The time left for the final fits; an interrupt meanwhile cuts it short.
 
-    Then a fit that runs has a few seconds to end, and what follows it what is left of eight.
+    Then a running fit has a few seconds to end, and its successors the rest of eight.
     """
 
     def __init__(self, deadline: float | None, interrupts: Deferral | None = None) -> None:
@@ -26,17 +26,17 @@ class Closing:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether an interrupt came since this began."""
+        """True after an interrupt since the beginning."""
         return self._interrupts.count > self._heard
 
     @property
     def is_open_ended(self) -> bool:
-        """True if neither the budget nor a signal that ended the search sets a deadline."""
+        """True without any deadline, be it the budget's or a signal's."""
         return self._deadline is None
 
     @property
     def deadline(self) -> float | None:
-        """When all must be done, on the monotonic clock; None if that does not matter."""
+        """The deadline on the monotonic clock; None if there is none."""
         if not self.is_cut_short:
             return self._deadline
         soon = self._interrupts.moment + LAST_SECONDS
@@ -49,21 +49,21 @@ class Closing:
         return math.inf if deadline is None else max(deadline - time.monotonic(), 0.0)
 
     def overdue(self, begun: float) -> bool:
-        """Whether a fit that began then has had its time since an interrupt came."""
+        """Return True if a fit begun then has had its time since an interrupt."""
         if not self.is_cut_short or begun > self._interrupts.moment:
             return False
         return time.monotonic() > self._interrupts.moment + LAST_OF_A_FIT
 
     @property
     def end(self) -> Stop | None:
-        """What to call the end of the run, if an interrupt came."""
+        """The end of the run, if an interrupt came."""
         return Stop(self._interrupts.reason) if self.is_cut_short else None
 
 
 def close_after(result: RunResult, deadline: float | None, interrupts: Deferral) -> Closing:
-    """Return the time that is left after a search.
+    """Return the time left after a search.
 
-    Who terminates a process kills it soon: then the rest has to be done in a few seconds.
+    A terminated process is killed soon: then the rest has to be done in a few seconds.
     """
     if result.stop.reason is StopReason.TERMINATION:
         soon = time.monotonic() + LAST_SECONDS

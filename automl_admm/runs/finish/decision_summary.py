@@ -1,4 +1,4 @@
-"""How the model that ships decides: which class is positive, from which score on, and how often."""
+"""Decisions of the shipped model: its positive class, its threshold, its rates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from automl_admm.runs.finish.outcome import PipelineResult
 class Decided:
     """The decisions of a model of two classes, on rows `measured_on`: "held out" or "validation".
 
-    Without a `threshold` it decides as scikit-learn does. `recall` is the share of the positive
-    rows that are called so, `selection_rate` that of all rows; None where there is no such row.
+    Without a `threshold` it decides as scikit-learn does. `recall` is the share of positive rows
+    called positive, `selection_rate` that of all rows; None without such rows.
     """
 
     positive: Any
@@ -26,7 +26,7 @@ class Decided:
     measured_on: str
 
     def __str__(self) -> str:
-        """What the end of a run says of them."""
+        """Describe the decisions as the end of a run does."""
         at = "at the default threshold" if self.threshold is None else say_threshold(self.threshold)
         parts = [f"'{self.positive}' {at}"]
         known = {"recall": self.recall, "selection rate": self.selection_rate}
@@ -35,7 +35,7 @@ class Decided:
 
 
 def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
-    """The decisions of what ships, on rows held out if there are any; None without two classes."""
+    """Return the shipped model's decisions, on held-out rows if any; None without two classes."""
     positive = positive_of(outcome.preparation.work.table.classes)
     if positive is None:
         return None
@@ -51,6 +51,6 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
 
 
 def explain_one_class(outcome: PipelineResult) -> str | None:
-    """A warning where the model that ships decides one class for all rows; a constant is told."""
+    """Warn of a shipped model with one class for all rows; a constant is told elsewhere."""
     only = None if outcome.fallback is FallbackKind.CONSTANT else outcome.refit.one_class
     return None if only is None else f"the model calls every row '{only}': it tells nothing apart."

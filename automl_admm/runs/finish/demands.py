@@ -1,4 +1,4 @@
-"""What a finished run is held to: evaluated, certified, within the limits; else why it is not."""
+"""Demands on a finished run: evaluated, certified, within the limits; else the reason."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LONGER = Remedy("Give a longer {time_budget}.")
 
 
 def demand_evaluated(outcome: PipelineResult) -> None:
-    """Raise if all that there is predicts the same for every row: nothing was evaluated in time."""
+    """Raise if only a constant ships: nothing was evaluated in time."""
     if outcome.fallback is FallbackKind.CONSTANT:
         raise NoSuccessError(explain_fallback(outcome), hint=LONGER)
 
 
 def explain_fallback(outcome: PipelineResult) -> str:
-    """Why a fallback shipped, and what it is, in two sentences."""
+    """Explain in two sentences the reason for a fallback, and its kind."""
     result = outcome.result
     is_late = any(evaluation.ok for evaluation in result.evaluations)
     reason = "there was no time for the final fit." if is_late else explain(result)
@@ -32,9 +32,9 @@ def explain_fallback(outcome: PipelineResult) -> str:
 
 
 def demand_certified(outcome: PipelineResult) -> None:
-    """Raise, with the outcome as the closest one, if a certificate was asked for and not given.
+    """Raise, with the outcome as the closest one, if a promised certificate is missing.
 
-    What is outside of the limits on validation rows already is infeasible instead.
+    A model outside the limits on validation rows already is infeasible instead.
     """
     certificate = outcome.certificate
     if outcome.preparation.aside is None or not outcome.result.feasible:
@@ -53,7 +53,7 @@ def demand_certified(outcome: PipelineResult) -> None:
 def demand_feasible(outcome: PipelineResult) -> None:
     """Raise, with the outcome as the closest one, if it is outside the limits.
 
-    What is certified on rows of its own is inside, whatever the validation rows say.
+    A model certified on rows of its own is inside, whatever the validation rows say.
     """
     if not outcome.result.feasible and not outcome.is_certified:
         constraints, evaluation = outcome.preparation.constraints, outcome.best
@@ -78,9 +78,9 @@ def _how_far(
 
 
 def tell_broken(outcome: PipelineResult) -> Iterator[str]:
-    """Yield a sentence for every limit that held where the pipeline was chosen and not elsewhere.
+    """Yield a sentence for every limit kept on validation rows and broken on held-out rows.
 
-    A certificate says more of the same rows; what it proves is not broken.
+    A certificate says more of the same rows; a proven limit is not broken.
     """
     measured, constraints = outcome.refit.measured, outcome.preparation.constraints
     if outcome.is_certified or len(measured.held_out_constraints) != len(constraints):

@@ -1,4 +1,4 @@
-"""Models that are ready before the search begins: one ships where nothing better comes in time.
+"""Models ready before the search begins: one ships if nothing better comes in time.
 
 They are no evaluations: no solver is told of them, they are not in the log, and count for nothing.
 """
@@ -35,7 +35,7 @@ BEST_FIRST = (FallbackKind.FEW_ROWS, FallbackKind.CONSTANT)
 
 @dataclass(frozen=True)
 class Fallback:
-    """One model that is fitted: what it is, and where it lies until the run has ended."""
+    """A fitted model: its kind, and its files until the end of the run."""
 
     kind: FallbackKind
     refit: Refit
@@ -43,7 +43,7 @@ class Fallback:
 
 
 def fall_back(prepared: Preparation, desk: Desk) -> tuple[Fallback, ...]:
-    """Fit the models that may have to do, best first; a run without a deadline needs none."""
+    """Fit makeshift models, best first; a run without a deadline needs none."""
     deadline = prepared.config.deadline
     if deadline is None:
         return ()
@@ -77,7 +77,7 @@ def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
 
 
 def _is_short(prepared: Preparation, left: float) -> bool:
-    """Whether the first evaluation of all rows may well take whatever time there is."""
+    """Return True if the first evaluation of all rows may well take all the time left."""
     work = prepared.work
     cells = sum(len(train) for train, _ in work.splits) * work.table.X.shape[1]
     return bool(cells > CELLS_A_SECOND * left)
@@ -138,6 +138,6 @@ def _fallback(
 
 
 def name_constant(prepared: Preparation) -> str:
-    """What a constant model predicts; it is no pipeline of a grammar."""
+    """Describe the predictions of a constant model; it is no pipeline of a grammar."""
     is_class = prepared.task == "classification"
     return "constant: the class frequencies" if is_class else "constant: the mean of the target"

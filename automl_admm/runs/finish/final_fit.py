@@ -1,4 +1,4 @@
-"""The final fit: the best pipeline on all rows of the search, in what is left of the budget."""
+"""The final fit: the best pipeline on all rows of the search, in the time left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Expect = Callable[[Evaluation | None], float]
 
 @dataclass(frozen=True)
 class Refit:
-    """The pipeline that ships: its evaluation in the search, and what the final fit `measured`.
+    """The shipped pipeline: its evaluation in the search, and the final fit's measurements.
 
     It was fitted on so many `rows`; None are all rows of the search.
     """
@@ -45,17 +45,17 @@ class Refit:
 
     @property
     def one_class(self) -> str | None:
-        """The label that all rows are called, by the final fit or in the search, if it is one."""
+        """The only class given to all rows, by the final fit or in the search; else None."""
         found = self.measured.one_class
         return self.evaluation.one_class if found is None else found
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many times more a final fit has to do than an evaluation did on one of its splits.
+    """The work of a final fit, as multiples of an evaluation's on one of its splits.
 
-    It is fitted on `rows` times as many, predicts `seen` times as many, which were held out, and
-    its limits are measured by `calls` times as many calls.
+    It fits `rows` times as many rows, predicts `seen` times as many held-out ones, and its limits
+    are measured by `calls` times as many calls.
     """
 
     rows: float = 1.0
@@ -64,7 +64,7 @@ class Effort:
 
 
 def effort_of(work: PipelineWork) -> Effort:
-    """What the final fits of a run take; calls count only where a limit is measured by them."""
+    """Return the effort of a run's final fits; calls count only for limits measured by calls."""
     train, valid = work.splits[0]
     held_out = 0 if work.held_out is None else len(work.held_out.y)
     timed = [one.timed_calls for one in work.constraints if one.timed_calls]
@@ -76,9 +76,9 @@ def effort_of(work: PipelineWork) -> Effort:
 
 
 def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
-    """How long the final fit of an evaluation takes, with a margin; saving it included.
+    """Forecast the seconds of an evaluation's final fit, with a margin; saving it included.
 
-    The fit was timed on the machine as busy as it is; what comes with a fit is as slow as it was.
+    The fit was timed on the machine as busy as it is; the overhead is as slow as the fit was.
     """
     if evaluation is None:
         return OVERHEAD
@@ -89,9 +89,9 @@ def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
 
 
 def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
-    """What a search that certifies leaves of its budget: several final fits.
+    """Return the seconds to reserve for a certifying walk: those of several final fits.
 
-    Where they would take more than a quarter of it, it is one, or that quarter.
+    More than a quarter of the budget is too much: then it is this quarter, or one fit.
     """
     one = expect(evaluation)
     most = math.inf if budget is None else SHARE_OF_A_WALK * budget
@@ -124,10 +124,10 @@ def refit_best(
     expect: Expect,
     closing: Closing,
 ) -> tuple[Refit, Finished]:
-    """Fit the best evaluation that can be fitted in the time left; if that fails, the next.
+    """Fit the best evaluation possible in the time left; after a failure, the next.
 
-    The last of the time is not spent on a fit that is expected to take longer: a user who has
-    waited is given a pipeline if there is one. Whoever has interrupted it and gets none is told of
+    The last seconds are not spent on a fit expected to take longer: a user after a long wait is
+    given a pipeline if there is one. After an interrupt and without a pipeline, the user is told of
     the interrupt and of nothing else.
     """
     press = Press(problem, dispatch, closing)
@@ -149,9 +149,9 @@ def refit_best(
 def _in_order(
     ranked: Sequence[Evaluation], closing: Closing, expect: Expect
 ) -> Iterator[Evaluation]:
-    """The best first, without those that the time does not allow; at the least the quickest.
+    """Yield the best first, except those too slow for the time left; at least the quickest.
 
-    Where an interrupt has ended a fit, the quickest is what there may still be the time for.
+    After a fit ended by an interrupt there may still be time for the quickest.
     """
     tried: list[Evaluation] = []
     for evaluation in ranked:
@@ -169,17 +169,17 @@ def _in_order(
 
 @dataclass(frozen=True)
 class Press:
-    """Makes the model of an evaluation in a child, and sees to it that it can be loaded."""
+    """Makes the model of an evaluation in a child, and checks that it loads."""
 
     problem: SearchProblem
     dispatch: Dispatcher
     closing: Closing
 
     def fit(self, evaluation: Evaluation) -> Finished:
-        """Fit an evaluation's pipeline on all rows of the search, and measure it on those held out.
+        """Fit an evaluation's pipeline on all rows of the search, and measure it on held-out rows.
 
-        It decides at the threshold that the evaluation found, or those of the groups, if it found
-        any. A fit whose process is lost by no fault of its own is tried once more.
+        It decides at the threshold of the evaluation, or those of the groups, if it found any. A
+        fit is tried once more if its process was lost by no fault of its own.
         """
         arguments = {
             "candidate": evaluation.candidate,
@@ -195,7 +195,7 @@ class Press:
         return self._loadable(finished) if finished.status is Status.SUCCESS else finished
 
     def _loadable(self, finished: Finished) -> Finished:
-        """The same, or how it ended to load the file that ships in a child of its own."""
+        """Load the shipped file in a child of its own; return the fit, or the failure to load."""
         if finished.folder is None or self.dispatch.runs_here:
             return finished
         try:

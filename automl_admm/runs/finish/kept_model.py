@@ -1,4 +1,4 @@
-"""The model that an earlier session of a run left: it stays where none as good could be fitted."""
+"""The model of an earlier session: it stays if no better one could be fitted."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from automl_admm.runs.session.session import Session
 
 
 def model_that_is_there(session: Session) -> Refit | None:
-    """The model in the run's folder, if it is whole, and of an evaluation that still counts.
+    """Return the model in the run's folder, if it is whole, and its evaluation still counts.
 
-    What was evaluated on other data, or for other limits, is no longer in the log, or measured
-    anew. A run that certifies tests its models again.
+    Evaluations on other data, or for other limits, are no longer in the log, or measured anew. A
+    certifying run tests its models again.
     """
     folder, prepared = session.folder, session.prepared
     if folder is None or prepared.aside is not None or not folder.model.is_file():
@@ -41,13 +41,13 @@ def model_that_is_there(session: Session) -> Refit | None:
 
 
 def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Evaluation | None:
-    """The evaluation that a manifest names, by its number and its text."""
+    """Return the evaluation named by a manifest, by its number and its text."""
     name = manifest.get("evaluation"), manifest.get("pipeline")
     return next((one for one in known if (one.number, one.text) == name and one.ok), None)
 
 
 def is_better(there: Refit, fitted: Refit, session: Session) -> bool:
-    """Whether what is there ranks before what was fitted now."""
+    """Return True if the earlier model ranks before the new one."""
     limits = session.prepared.aims
     first = rank([fitted.evaluation, there.evaluation], limits)[0]
     return first is there.evaluation and there.evaluation.key != fitted.evaluation.key

@@ -1,4 +1,4 @@
-"""What the limits cost, read from the log: which of them binds, and what a step more would buy."""
+"""Prices of limits, read from the log: the binding one, and the gain of a looser one."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Price:
 
 
 def price_limits(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> tuple[Price, ...]:
-    """The price of every limit, from evaluations that were made anyway: no more than a hint.
+    """Price every limit by evaluations made anyway: no more than a hint.
 
-    A step is a tenth of the limit, or of the spread of what was measured where the limit is 0.
+    A step is a tenth of the limit, or, for a limit of 0, of the spread of the measured values.
     """
     measured = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
     return tuple(_price(measured, limits, place) for place in range(len(limits)))
@@ -54,6 +54,6 @@ def _best(measured: Sequence[Evaluation], limits: Sequence[Limit]) -> float | No
 
 
 def binding(prices: Sequence[Price]) -> Price | None:
-    """The limit that costs most: the largest gain, or where nothing is gained the most broken."""
+    """Return the most expensive limit: by its gain, or without gains by its broken evaluations."""
     tight = [price for price in prices if price.broken]
     return max(tight, key=lambda price: (price.gain or 0.0, price.broken), default=None)

@@ -36,10 +36,11 @@ MOST_UNPACKED = 500_000_000
 
 
 def load_model(folder: RunFolder) -> Any:
-    """The fitted pipeline of a run folder.
+    """Load the fitted pipeline of a run folder.
 
-    A file whose hash is not the manifest's, or that names a type trusted neither by skops, nor
-    by us, nor by the record of an installed component, is refused before anything of it is loaded.
+    A file is refused before anything of it is loaded if its hash differs from the manifest's, or if
+    it names a type trusted neither by skops, nor by us, nor by the record of an installed
+    component.
     """
     manifest = folder.read(folder.model_manifest)
     try:
@@ -79,7 +80,7 @@ def _load(folder: RunFolder, content: bytes) -> Any:
 
 
 def _refuse_bombs(folder: RunFolder, content: bytes) -> None:
-    """Raise where little that was compressed would become more than a machine has room for."""
+    """Raise if a small archive would unpack to more than a machine has room for."""
     with ZipFile(io.BytesIO(content)) as archive:
         unpacked = sum(item.file_size for item in archive.infolist())
     if unpacked > max(MOST_UNPACKED, MOST_TIMES * len(content)):
@@ -92,9 +93,9 @@ def _no_model(folder: RunFolder, reason: str) -> StoreError:
 
 @contextmanager
 def rows_for_the_model() -> Iterator[None]:
-    """Turn whatever a model raises that cannot take rows into an error of the data.
+    """Turn any error of a model about its rows into an error of the data.
 
-    A model from a run folder may be anything, and so may be what it raises.
+    A model from a run folder may be anything, and so may its errors.
     """
     try:
         yield
@@ -106,9 +107,9 @@ def rows_for_the_model() -> Iterator[None]:
 
 
 def read_features(manifest: Mapping[str, Any], data: Path) -> Any:
-    """Return the rows of a file as the model was given those of its training.
+    """Return the rows of a file in the form of the model's training rows.
 
-    Columns are put in order and called what they were called, and their cells hold what they held.
+    Columns have the order, the names and the types of the training table.
     """
     columns, schema = manifest["columns"], read_schema(manifest)
     if schema is None:
@@ -124,9 +125,9 @@ def read_features(manifest: Mapping[str, Any], data: Path) -> Any:
 
 
 def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = None) -> Any:
-    """Return all columns of a file, target and all, as the run was given those of its own.
+    """Return all columns of a file, target and all, in the form of the run's own table.
 
-    Where the run read only a share of this file, so does this.
+    Of a run on a share of this file the same share is read.
     """
     schema = read_schema(manifest)
     if schema is None:
@@ -141,9 +142,9 @@ def trusted_types(plugins: Plugins) -> frozenset[str]:
 
 
 def load_fitted(content: bytes, seconds: float = LOAD_SECONDS) -> Any:
-    """Load a pickled pipeline; raises AutomlAdmmError if that fails, or takes too long.
+    """Load a pickled pipeline; raise AutomlAdmmError if that fails, or takes too long.
 
-    It is loaded in a thread, which is left alone if it hangs.
+    It is loaded in a thread; a hanging one is left alone.
     """
     found: list[Any] = []
     problems: list[BaseException] = []

@@ -1,4 +1,4 @@
-"""A run in which nothing succeeded: why, in one line."""
+"""A run without a success: the reason, in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 
 def best_or_raise(result: RunResult) -> Evaluation:
-    """The best evaluation of a run; where none succeeded, the commonest causes as an error.
+    """Return the best evaluation of a run; without a success, raise the commonest causes.
 
     An interrupt before the first success is an interrupt and nothing else.
     """
@@ -26,12 +26,12 @@ def best_or_raise(result: RunResult) -> Evaluation:
 
 
 def is_interrupted(result: RunResult) -> bool:
-    """Whether a signal ended the search."""
+    """Return True if a signal ended the search."""
     return result.stop.reason.is_signal
 
 
 def explain(result: RunResult) -> str:
-    """Why no evaluation succeeded."""
+    """Explain a run without a success."""
     evaluations = result.evaluations
     if not _has_ended(result):
         is_late = result.stop.reason is StopReason.BUDGET
@@ -43,7 +43,7 @@ def explain(result: RunResult) -> str:
 
 
 def _cure(result: RunResult) -> Remedy | None:
-    """More time where that was short, a look at what failed where something did."""
+    """Suggest more time if it was short, and a look at failures if there were any."""
     if not _has_ended(result):
         is_late = result.stop.reason is StopReason.BUDGET
         return Remedy("Give a longer {time_budget}.") if is_late else None
@@ -54,5 +54,5 @@ def _cure(result: RunResult) -> Remedy | None:
 
 
 def _has_ended(result: RunResult) -> bool:
-    """Whether an evaluation came to an end of its own."""
+    """Return True if an evaluation came to an end of its own."""
     return any(evaluation.status is not Status.CANCELLED for evaluation in result.evaluations)

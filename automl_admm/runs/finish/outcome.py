@@ -21,9 +21,8 @@ from automl_admm.store.run_folder import RunFolder
 class PipelineResult:
     """The outcome of a run over pipelines; `pickled` is the pipeline as the final fit wrote it.
 
-    `certificate` is what was found of it on the rows set aside, if a certificate was asked for and
-    there was the time to test. Where the model of an earlier session is better than what there was
-    the time to fit, it stays where it was `kept`.
+    `certificate` has the findings on the rows set aside, if a certificate was asked for and there
+    was time to test. A better model of an earlier session stays in the folder: then it is `kept`.
     """
 
     result: RunResult
@@ -35,26 +34,26 @@ class PipelineResult:
 
     @cached_property
     def model(self) -> Any:
-        """A plain fitted scikit-learn Pipeline, loaded when it is first asked for.
+        """A plain fitted scikit-learn Pipeline, loaded at the first access.
 
-        Where a decision threshold was tuned it is one in a `FixedThresholdClassifier`, and where
-        those of groups were, in a `GroupThresholdClassifier` of this package.
+        A tuned decision threshold wraps it in a `FixedThresholdClassifier`, and thresholds by group
+        in a `GroupThresholdClassifier` of this package.
         """
         return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
 
     @property
     def best(self) -> Evaluation:
-        """The evaluation whose pipeline was fitted and ships."""
+        """The evaluation of the shipped pipeline."""
         return self.refit.evaluation
 
     @property
     def fallback(self) -> FallbackKind | None:
-        """What had to do, "few rows" or "constant", where nothing was evaluated in time."""
+        """The kind of makeshift model, if no pipeline was fitted in time."""
         return self.result.fallback
 
     @property
     def is_certified(self) -> bool | None:
-        """Whether its limits are proven to hold; None if no proof was asked for."""
+        """True if its limits are proven to hold; None if no proof was asked for."""
         if self.preparation.aside is None:
             return None
         return self.certificate is not None and self.certificate.is_certified

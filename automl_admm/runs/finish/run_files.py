@@ -1,4 +1,4 @@
-"""What a run over pipelines writes into its folder, beside the store."""
+"""Files of a run over pipelines in its folder, beside the store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> None:
-    """The fitted pipeline, and a manifest that says what it is and holds its hash."""
+    """Write the fitted pipeline, and a manifest with its description and its hash."""
     content = read_regular(fitted)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
@@ -74,14 +74,14 @@ def _hash_of(certificate: Certificate | None) -> str | None:
 
 
 def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
-    """Where the model says yes, if that was chosen."""
+    """Return the chosen thresholds of the model, if there are any."""
     names = ("threshold", "group_thresholds")
     found = {name: evaluation.details[name] for name in names if name in evaluation.details}
     return {name: _as_plain(value) for name, value in found.items()}
 
 
 def _as_plain(threshold: Any) -> Any:
-    """A threshold as JSON has it, which knows no infinity: `never` and `always` are words."""
+    """Return a threshold as JSON, without infinities: `never` and `always` are words."""
     if isinstance(threshold, Mapping):
         return {name: _as_plain(value) for name, value in threshold.items()}
     return threshold if math.isfinite(threshold) else say_threshold(threshold)
@@ -99,7 +99,7 @@ def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished:
 
 
 def tell_strangers(content: bytes, outcome: PipelineResult) -> None:
-    """Warn of a component whose plugin does not name the types that `predict` is to trust."""
+    """Warn of a component whose plugin does not name the types `predict` is to trust."""
     # A constant is no pipeline of the grammar: nobody's component is in it.
     if outcome.fallback is FallbackKind.CONSTANT:
         return

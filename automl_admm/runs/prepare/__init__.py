@@ -1,4 +1,5 @@
-"""From a configuration to solvers, executors, constraints and a first point.
+"""Check and build everything before a run touches the disk.
 
-Begin with `preparation`.
+Begin with `preparation`. `session`, `finish` and `saved` may not be imported here; `driving` may,
+because a baseline is evaluated before the search.
 """

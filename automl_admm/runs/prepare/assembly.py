@@ -43,7 +43,7 @@ from automl_admm.search.protocol import Search, SearchProblem
 class AdmmOptions:
     """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last).
 
-    `first` and `step` are 16, and less where the search has few evaluations.
+    `first` and `step` are 16, and less if the search has few evaluations.
     """
 
     rho: float = 1.0
@@ -62,7 +62,7 @@ STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A solver that was asked for, built, and what its guard needs."""
+    """A chosen solver, built, and the needs of its guard."""
 
     solver: Any
     title: str
@@ -80,7 +80,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """The solvers that were asked for, built; nothing has run yet."""
+    """The chosen strategy and solvers, built; nothing has run yet."""
 
     strategy: str
     options: Any
@@ -106,7 +106,7 @@ class SearchPlan:
 
 
 def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:
-    """Look everything up by name, so that a misspelt one is told before any work."""
+    """Look everything up by name, to report a misspelt one before any work."""
     strategy, given = split_request(config.strategy)
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
@@ -120,7 +120,7 @@ def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:
 
 
 def choose_solver(registry: Registry[Any], request: str, deadline: float | None) -> Chosen:
-    """A solver from `name:key=value,…`, with its title and the one that may replace it."""
+    """Build a solver from `name:key=value,…`, with its title and its stand-in."""
     name, _ = split_request(request)
     solver = _in_time(partial(build_solver, registry, request), registry, name, deadline)
     return Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
@@ -133,9 +133,9 @@ def _build_stand_in(registry: Registry[Any]) -> Any:
 def _in_time(
     build: Callable[[], Any], registry: Registry[Any], name: str, deadline: float | None
 ) -> Any:
-    """What is built in a thread that can be left: a factory may hang like any call of a solver.
+    """Build in a thread of its own: a factory may hang like any call of a solver.
 
-    Five seconds are never too long: what it imports may come from a slow disk.
+    It is given five seconds at least: its imports may come from a slow disk.
     """
     left = LONGEST_CALL if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
     patience = min(LONGEST_CALL, left)
@@ -167,7 +167,7 @@ def check_executor(config: RunConfig, plugins: Plugins) -> None:
 
 
 def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
-    """The executor that was asked for, with its work."""
+    """Build the chosen executor with its work."""
     name, given = split_request(config.executor)
     record = plugins.executors.get(name)
     setting = ExecutorSetting(
@@ -199,7 +199,7 @@ def _constraint(given: object, plugins: Plugins) -> Constraint:
 
 
 def read_limit(text: str, example: str) -> Limit:
-    """Read a limit on something that has no groups; `example` says how to write one."""
+    """Read a limit without groups; `example` is a limit as it should be written."""
     return bare_limit(read_text(text, example))
 
 

@@ -1,4 +1,4 @@
-"""Limits that hang on a baseline: it is measured once, before the search, and is a number then."""
+"""Limits relative to a baseline: it is measured once, before the search, and gives a number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fix_bounds(
     problem: SearchProblem,
     dispatch: Dispatcher,
 ) -> tuple[Constraint, ...]:
-    """Give every limit a number: ε = factor · g(first start) where it is relative.
+    """Give every limit a number: ε = factor · g(first start) for a relative one.
 
     The first start is evaluated for it, within the budget, only if there is such a limit.
     """
@@ -41,7 +41,7 @@ def fix_bounds(
 def keep_bounds(
     constraints: tuple[Constraint, ...], bounds: Mapping[tuple[str, bool], float]
 ) -> tuple[Constraint, ...]:
-    """Give limits that are relative the numbers that they had before, where they had one.
+    """Give relative limits the numbers of an earlier session, if it had them.
 
     `bounds` are by the name of a limit and its side.
     """
@@ -78,9 +78,9 @@ def _measured(config: RunConfig, problem: SearchProblem, dispatch: Dispatcher) -
 
 
 def _limit(config: RunConfig) -> float:
-    """How long it may take: without it there is no search, so that a share of a budget is no limit.
+    """Return the time limit of the baseline.
 
-    Only a limit that the user set is one.
+    No search begins without it. So only the user's own limit counts, not the usual share.
     """
     if config.deadline is None or config.eval_time_limit is not None:
         return config.limit_of_one

@@ -1,4 +1,4 @@
-"""Everything that is checked and made ready before a run over pipelines touches the disk."""
+"""Check and make ready everything before a run over pipelines touches the disk."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ from automl_admm.search.protocol import SearchProblem, default_start
 
 @dataclass(frozen=True)
 class Preparation:
-    """Everything that is checked before a run touches the disk.
+    """Everything checked before a run touches the disk.
 
-    The search is given `aims`: the limits, or tighter ones where they are to be certified on the
-    rows `set_aside`, which are so many of the data's `rows`. `target` and `sensitive` are the names
-    of columns, where they have any; `schema` says what all columns are.
+    The search is given `aims`: the limits, or tighter ones if they are to be certified on the
+    rows `set_aside`, a part of the data's `rows`. `target` and `sensitive` are the names of
+    columns, if they have any; `schema` describes all columns.
     """
 
     config: RunConfig
@@ -93,7 +93,7 @@ class Preparation:
 
     @property
     def metric(self) -> Metric:
-        """The metric whose loss is minimised."""
+        """The metric of the loss."""
         return self.work.metric
 
     @property
@@ -126,9 +126,9 @@ def _measure_steps(
 
 
 def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
-    """Check everything that the user gave; nothing has been written yet when this raises.
+    """Check everything given by the user; nothing has been written yet when this raises.
 
-    `sensitive` is a frame of columns that limits may name, and that no pipeline is given.
+    `sensitive` is a frame of columns for limits alone: no pipeline sees them.
     """
     plugins = load_plugins(config.extra_plugins)
     check_parts(config, plugins)
@@ -180,7 +180,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
 
 
 def _grammar(config: RunConfig, task: LearningTask, plugins: Plugins) -> CompiledGrammar:
-    """The grammar, knowing which names are components of another task alone."""
+    """Load the grammar, with the names of components of the other task."""
     components = plugins.components[task]
     everywhere = {record.name for each in TASKS for record in plugins.components[each]}
     elsewhere = frozenset(everywhere - {record.name for record in components})
@@ -195,7 +195,7 @@ def _work(
     constraints: tuple[Constraint, ...],
     table: Table,
 ) -> PipelineWork:
-    """What evaluations share: the rows of the search, and how they are parted."""
+    """Return the work shared by all evaluations: the rows of the search, and their splits."""
     numeric, categorical = column_kinds(table.X)
     return PipelineWork(
         space=grammar.pipelines,
@@ -212,7 +212,7 @@ def _work(
 
 
 def _schema(X: Any, y: Any, sensitive: Any) -> Schema:
-    """What all columns of the table are: features, target and sensitive ones."""
+    """Describe all columns of the table: features, target and sensitive ones."""
     import pandas as pd
 
     parts = [schema_of(pd.DataFrame(X))]
@@ -229,7 +229,7 @@ def _name_of(target: Any) -> str | None:
 
 
 def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:
-    """The same with limits that have other numbers."""
+    """Return the same preparation with other numbers in its limits."""
     aims = _aims(constraints, prepared.aside, prepared.question)
     return replace(prepared, constraints=constraints, aims=aims)
 
@@ -266,9 +266,9 @@ def _plan_aside(
 def _question(
     config: RunConfig, work: PipelineWork, whole: Table, asked: Sequence[str]
 ) -> Question:
-    """The rows set aside, and what a run is made of that is asked about on them.
+    """Return the rows set aside, and the identity of the run asking about them.
 
-    `asked` are texts on which the search hangs besides its settings and its rows.
+    `asked` are texts of the grammar and the starts: the search depends on them, too.
     """
     assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
     rows, data = fingerprint(work.held_out), fingerprint_data(whole)
@@ -281,7 +281,7 @@ def _question(
 
 
 def check_scoring(work: PipelineWork) -> None:
-    """Score a dummy on every validation part: what fails for it fails for every pipeline."""
+    """Score a dummy on every validation part: its failure is a failure of every pipeline."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     is_class = work.context.task == "classification"
@@ -332,7 +332,7 @@ def _parted(
     fraction: float,
     seed: int,
 ) -> tuple[Any, Any]:
-    """Where the rows to search on and those held out stand: both have their share of each group."""
+    """Return the places of searched and held-out rows: both have their share of each group."""
     import numpy as np
 
     if fraction == 0.0:
@@ -341,7 +341,7 @@ def _parted(
 
 
 def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
-    """The group of every row, by each way in which a limit parts them."""
+    """Return the group of every row, for each limit with groups."""
     return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
 
 

@@ -31,12 +31,11 @@ CALLS = 70
 
 @dataclass(frozen=True)
 class Aside:
-    """What a run that certifies knows before its search.
+    """The plan of a certifying run before its search.
 
-    `examples` has, for each limit that is measured on rows, evidence as a middling pipeline would
-    give it on all rows, and None for the others. `fraction` is the share of the rows that is set
-    aside; `shortfalls` says for which limits it is too small, and `impossible` which of these no
-    rows can certify.
+    `examples` has evidence for each limit measured on rows, as a middling pipeline would give it on
+    all rows, and None for the other limits. `fraction` is the share of rows set aside; `shortfalls`
+    names the limits it is too small for, and `impossible` those beyond any number of rows.
     """
 
     confidence: float
@@ -47,17 +46,17 @@ class Aside:
 
     @property
     def risk(self) -> float:
-        """What all looks at the rows set aside may spend together."""
+        """The total risk of all looks at the rows set aside."""
         return 1.0 - self.confidence
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the rows set aside: of which rows, in which ledger, by which run.
+    """A question to the rows set aside: its rows, its ledger and its run.
 
     `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
-    part of these count together. `run` is the hash of what the search is made of. `way` is that of
-    how it was asked, if a run made again asks the same, and empty if it may ask something else.
+    part of these count together. `run` is the hash of the search's ingredients. `way` is the hash
+    of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
     """
 
     rows: str
@@ -69,12 +68,12 @@ class Question:
 
     @property
     def next_look(self) -> int:
-        """The number of the look to come, from 1; a run made again has the one that it had."""
+        """The number of the coming look, from 1; a repeated run keeps its number."""
         return expect_look(self.ledger, self.data, self.way, earlier=(self.rows,))
 
 
 def default_ledger() -> Path:
-    """Where looks at certification rows are counted: one file for all runs of a user."""
+    """Return the file that counts looks at certification rows: one for all runs of a user."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "automl-admm" / "looks.json"
 
@@ -85,10 +84,10 @@ def plan_aside(
     confidence: float,
     fraction: float | None = None,
 ) -> Aside:
-    """How many rows to set aside, and what they will not be enough for.
+    """Plan the number of rows to set aside, and name the limits they do not suffice for.
 
-    Costs and facts take no rows to test, but they need some to be measured on. Of a limit relative
-    to the baseline nobody knows yet what it takes.
+    Costs and facts take no rows to test, but they need some to be measured on. Nobody knows yet
+    the demand of a limit relative to the baseline.
     """
     demands = [
         Demand(constraint.limit, example)
@@ -107,16 +106,15 @@ def plan_aside(
 
 
 def _is_one_number(constraint: Constraint) -> bool:
-    """Whether a cost is declared to be a plain number, and no record that a test may rest on."""
+    """Return True if a cost is declared as a plain number: no test can rest on it."""
     returned = getattr(constraint.function, "__annotations__", {}).get("return")
     return constraint.kind == "measured" and returned in ("float", float)
 
 
 def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
-    """The limits that the search is given: two half-widths inside those of the user.
+    """Return the limits for the search: two half-widths inside those of the user.
 
-    One that nothing can pass on so few rows stays as it is: to aim inside of it would cost, and
-    bring no proof.
+    A hopeless limit stays as it is: to aim inside it would cost, and bring no proof.
     """
     pairs = zip(constraints, aside.examples, strict=True)
     return tuple(_aimed(constraint, example, aside, risk) for constraint, example in pairs)
@@ -139,9 +137,9 @@ def find_out_of_reach(
     fraction: float | None,
     imagine_more: Callable[[Constraint], Iterable[Evidence | None]],
 ) -> str | None:
-    """Say of the first limit that no pipeline could pass on the most rows to be set aside.
+    """Describe the first limit beyond any pipeline, even on the most rows to be set aside.
 
-    `imagine_more` has other examples of a limit: the rows that it rests on may hang on decisions.
+    `imagine_more` has other examples of a limit: its rows may depend on decisions.
     """
     risk, most = risk_of_look(1, aside.risk), fraction or LARGEST_FRACTION
     for constraint, example in zip(constraints, aside.examples, strict=True):
@@ -160,7 +158,7 @@ def find_out_of_reach(
 def is_hopeless(
     constraint: Constraint, example: Evidence | None, aside: Aside, risk: float
 ) -> bool:
-    """Whether the best value there can be would not pass on the rows set aside."""
+    """Return True if not even the best possible value would pass on the rows set aside."""
     if example is None:
         return False
     seen = stretch(example, aside.fraction)

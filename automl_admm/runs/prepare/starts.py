@@ -1,4 +1,4 @@
-"""Where a search begins: pipelines that somebody wrote down, as text or in files."""
+"""Starting points of a search: pipelines written as text or in files."""
 
 from __future__ import annotations
 

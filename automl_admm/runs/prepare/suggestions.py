@@ -1,4 +1,4 @@
-"""Names of parts that are not there: what is one of another kind, and what would bring it."""
+"""Suggest names of other kinds and the package with a missing part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from automl_admm.runs.prepare.assembly import STRATEGIES
 
 
 def check_parts(config: RunConfig, plugins: Plugins) -> None:
-    """Raise if a solver, the strategy or the executor is not there, and say what can be done."""
+    """Raise if a solver, the strategy or the executor is missing, and suggest a remedy."""
     known = _known(plugins)
     for setting, names in known.items():
         name, _ = split_request(getattr(config, setting))
@@ -23,7 +23,7 @@ def check_parts(config: RunConfig, plugins: Plugins) -> None:
 
 
 def _known(plugins: Plugins) -> dict[str, set[str]]:
-    """The names that can be given, by setting."""
+    """Return the known names, by setting."""
     return {
         "strategy": set(STRATEGIES),
         "theta_solver": {record.name for record in plugins.theta_solvers},
@@ -41,7 +41,7 @@ def _of_another_kind(name: str, known: Mapping[str, set[str]]) -> Remedy | None:
 
 
 def whence(name: str, plugins: Plugins) -> str | None:
-    """Which of our packages brings a name that is not there, and how to get it."""
+    """Name our package with a missing part, and the way to get it."""
     for package, names in OUR_PLUGINS.items():
         if name in names:
             for info in plugins.infos:

@@ -1,4 +1,4 @@
-"""Finished runs read again: their model, their certificate, fresh rows.
+"""Read finished runs again: verify a certificate, or test a model on fresh rows.
 
-Begin with `model_file`.
+Begin with `verification`. `pipelines` and `blackbox` may not be imported here.
 """

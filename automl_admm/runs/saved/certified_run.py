@@ -1,4 +1,4 @@
-"""A run that was to be certified, read from its folder, and rows seen as that run saw them."""
+"""A certifying run, read from its folder, and rows as that run saw them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 @dataclass(frozen=True)
 class RowsAside:
-    """The rows that a run set aside: where they stand among all `rows` of its data.
+    """The rows set aside by a run: their places among all `rows` of its data.
 
-    They are a `fraction` of these. `groups` has the names of the groups that a limit compares, and
-    `measured` what was timed and measured of the fit that shipped: no rows tell that again. Both
-    are by the limit, and empty in runs of older versions, as is the fraction.
+    They are a `fraction` of these. `groups` has the names of the compared groups, and `measured`
+    the timings and measurements of the shipped fit: no rows tell them again. Both are by limit,
+    and empty in runs of older versions, as is the fraction.
     """
 
     rows: int
@@ -69,12 +69,12 @@ class CertifiedRun:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What was asked for, resolved."""
+        """The request, resolved."""
         return dict(self.content["settings"])
 
     @property
     def risk(self) -> float:
-        """What all looks at its data together may spend."""
+        """The total risk of all looks at its data."""
         return 1.0 - float(self.settings["certify"])
 
     def table(self, frame: Any) -> Table:
@@ -109,18 +109,18 @@ class CertifiedRun:
         return classes, numbers
 
     def limits(self) -> tuple[Constraint, ...]:
-        """Its limits, measured by what is installed under their names."""
+        """Return its limits, measured by the installed functions of their names."""
         limits = self.settings["limits"]
         texts = (f"{x['name']} {'>=' if x['at_least'] else '<='} {x['bound']!r}" for x in limits)
         config = RunConfig(constraints=tuple(texts))
         return resolve_constraints(config, load_plugins(quietly=True))
 
     def constraints(self, table: Table) -> tuple[Constraint, ...]:
-        """Its limits, with the groups that they compared; an older run's are those of the rows."""
+        """Return its limits with their compared groups; an older run's come from the rows."""
         return meet_data(self.limits(), trial_rows(table), self.aside.groups)
 
     def evidence(self, table: Table, constraints: Sequence[Constraint]) -> list[Evidence]:
-        """What the limits see of the model now; what only its fit can tell is unknown."""
+        """Measure the limits on the model now; facts of the fit alone are unknown."""
         numbered = self.pipeline
         if table.classes is not None:
             numbered = Numbered(self.pipeline, table.classes)
@@ -147,7 +147,7 @@ class CertifiedRun:
         return found
 
     def recorded(self, constraint: Constraint, seen: Evidence) -> Evidence | None:
-        """What was timed or measured in the run itself; None if the run did not say."""
+        """Return the run's own timing or measurement; None if there is no record."""
         found = self.aside.measured.get(str(constraint.limit))
         if isinstance(seen, Timing) and isinstance(found, list):
             return replace(seen, values=np.array(found, dtype=float))
@@ -155,7 +155,7 @@ class CertifiedRun:
 
 
 def read_certified(folder: RunFolder) -> CertifiedRun:
-    """Read a run whose limits were to be certified; the model last, which tells of plugins."""
+    """Read a certifying run; the model last, because it tells of plugins."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     if content.get("settings", {}).get("certify") is None:
         raise StoreError(
@@ -198,9 +198,9 @@ def _numbered(labels: Any, classes: Sequence[str], target: str) -> Any:
 def write_rows_aside(
     folder: RunFolder, prepared: Preparation, evidence: Sequence[Evidence]
 ) -> None:
-    """Write where the rows set aside stand, what only the run could measure, and what rows it had.
+    """Write the places of rows set aside, the run's own measurements, and the hashes of its rows.
 
-    Rows are known by a number each, so that others can be told from them.
+    Each row has a number to tell it from others.
     """
     aside, places = prepared.aside, [int(place) for place in prepared.set_aside]
     content = {

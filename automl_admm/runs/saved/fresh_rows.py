@@ -1,4 +1,4 @@
-"""Rows that a run never saw, and what its limits come to on them: a test, and no comparison."""
+"""Fresh rows, never seen by a run, and its limits on them: a test, and no comparison."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ DOUBT = 1e-4
 
 @dataclass(frozen=True)
 class OnFreshRows:
-    """What the limits came to on fresh rows, each at the whole `risk`.
+    """The findings about limits on fresh rows, each at the whole `risk`.
 
-    What is timed or measured of a fit says nothing of rows: it is in `timed`, in sentences, and
-    decides nothing.
-    `known` of the `rows` are equal to rows of the run, value for value; it is None if the run does
-    not say which rows it had.
+    Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
+    decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
+    run kept no hashes of its rows.
     """
 
     findings: tuple[Finding, ...]
@@ -41,12 +40,12 @@ class OnFreshRows:
 
     @property
     def is_certified(self) -> bool:
-        """Whether all limits that rows can tell of may be claimed at once."""
+        """True if all limits measurable on rows may be claimed at once."""
         return all_certified(self.findings)
 
 
 def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
-    """Test the model of a run on rows that it never saw; raises if these are rows of the run."""
+    """Test the model of a run on rows new to it; raise if these are rows of the run."""
     run = read_certified(folder)
     table = run.table(frame.reset_index(drop=True))
     if not len(table.y):
@@ -70,10 +69,10 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
 
 
 def _count_known(run: CertifiedRun, table: Table) -> int | None:
-    """How many rows are equal to some of the run's; raises if they are more than chance explains.
+    """Count rows equal to some of the run's; raise if chance does not explain so many.
 
-    Rows of few columns repeat each other. How often they do, the rows set aside tell, which are
-    equal to rows of the search by chance alone.
+    Rows of few columns repeat each other. The rows set aside tell the frequency, because they equal
+    rows of the search by chance alone.
     """
     hashes = run.hashes()
     if hashes is None:

@@ -34,10 +34,10 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 @dataclass(frozen=True)
 class Verified:
-    """The certificate of a run, what was found again, and what differs, in sentences.
+    """The certificate of a run, the findings of today, and the differences, in sentences.
 
     `timed` are the limits on calls, timed again on this machine: they decide nothing. `unvouched`
-    says what the certificate claims and nobody can compute again.
+    names the claims beyond any new computation.
     """
 
     certificate: Certificate
@@ -49,7 +49,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class _Again:
-    """What verification looks at: the rows set aside, and all rows where they were given."""
+    """The material of a verification: the rows set aside, and all rows if they were given."""
 
     run: CertifiedRun
     certificate: Certificate
@@ -60,20 +60,20 @@ class _Again:
 
     @property
     def is_old(self) -> bool:
-        """Whether the certificate is of a version that wrote less, and measured sizes otherwise."""
+        """True for a certificate of a version with fewer claims and another measure of sizes."""
         return not self.certificate.data_sha256
 
     @property
     def shipped(self) -> Evaluation | None:
-        """The evaluation in the run's log whose pipeline is the model."""
+        """The evaluation of the model in the run's log."""
         number = self.run.manifest.get("evaluation")
         return next((one for one in self.evaluations if one.number == number), None)
 
 
 def verify_run(folder: RunFolder, frame: Any) -> Verified:
-    """Compute again all that the certificate of a run claims, and say what cannot be.
+    """Compute again all claims of a run's certificate, and name those beyond computation.
 
-    `frame` has the rows that were set aside alone, or all rows of the data in the order they had.
+    `frame` has the rows set aside alone, or all rows of the data in their order.
     """
     if not folder.certificate.exists():
         raise StoreError(
@@ -129,7 +129,7 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
 
 
 def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
-    """Raise where the rows are those of the run, and stand in another order than there."""
+    """Raise if the rows are those of the run, but in another order."""
     hashes = run.hashes()
     if hashes is None:
         return
@@ -146,7 +146,7 @@ def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
 
 
 def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> dict[str, object]:
-    """What the certificate has to say, as far as it follows from what is here."""
+    """Return the expected claims of the certificate, as far as they follow from the files."""
     run, certificate = again.run, again.certificate
     claims: dict[str, object] = {
         "model_sha256": hashlib.sha256(run.folder.model.read_bytes()).hexdigest(),
@@ -171,7 +171,7 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
 
 
 def _order(again: _Again) -> tuple[str, ...] | None:
-    """The order of the walk as it follows from the log; None where it cannot be known."""
+    """Return the order of the walk, computed from the log; None if it is unknown."""
     if again.whole is None or again.is_old or again.run.content.get("state") != "done":
         return None
     examples = imagine(again.constraints, trial_rows(again.whole))
@@ -181,7 +181,7 @@ def _order(again: _Again) -> tuple[str, ...] | None:
 
 
 def _look(again: _Again) -> int | None:
-    """The number of the look in the ledger of this machine, if that knows of it."""
+    """Return the number of the look in the ledger of this machine, if it is there."""
     run, certificate = again.run, again.certificate
     if again.is_old:
         return None
@@ -194,7 +194,7 @@ def _look(again: _Again) -> int | None:
 
 
 def _edited(again: _Again) -> Iterator[str]:
-    """What the files of the run say of each other."""
+    """Yield the contradictions between the files of the run."""
     run, certificate = again.run, again.certificate
     written = run.manifest.get("certificate_sha256")
     content = run.folder.certificate.read_bytes()
@@ -211,7 +211,7 @@ def _edited(again: _Again) -> Iterator[str]:
 
 
 def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float) -> Finding:
-    """The finding of one limit: what was timed is judged by the run's own record of it.
+    """Return the finding of one limit: a timed one is judged by the run's own record of it.
 
     A size was another thing in certificates of older versions: there the verdict alone counts.
     """
@@ -233,14 +233,14 @@ def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float)
 def judge_calls(
     constraints: Sequence[Constraint], seen: Sequence[Evidence], risk: float
 ) -> Iterator[str]:
-    """What the limits on calls come to on this machine, now."""
+    """Yield the verdicts on calls timed on this machine, now."""
     for constraint, evidence in zip(constraints, seen, strict=True):
         if isinstance(evidence, Timing):
             yield str(judge(evidence, constraint.limit, risk))
 
 
 def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -> Iterator[str]:
-    """What the certificate claims and cannot be computed again here, a sentence each."""
+    """Yield the claims beyond computation here, a sentence each."""
     certificate = again.certificate
     yield f"the time at which it was made ({certificate.time})"
     if certificate.position > 1:

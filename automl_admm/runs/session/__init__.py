@@ -1,4 +1,4 @@
-"""A run's folder while it is in use: its request, its log, what changed since.
+"""Own the folder of a run while it is in use: its lock, its log, `run.json`, its changes.
 
-Begin with `session`.
+Begin with `session`. `finish` and `saved` may not be imported here.
 """

@@ -34,7 +34,7 @@ def write_settings(
     state: str,
     result: RunResult | None = None,
 ) -> None:
-    """`run.json`: the resolved settings, what they ran on and with, and how it ended."""
+    """Write `run.json`: settings, data, versions, sessions and the end of the run."""
     content: dict[str, Any] = {
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -60,7 +60,7 @@ def write_settings(
 
 
 def describe_run(prepared: Preparation) -> dict[str, Any]:
-    """What a run is made of: what was asked for and resolved, the data, and the versions."""
+    """Describe the ingredients of a run: its request, its settings, the data, the versions."""
     return {
         "request": describe_request(prepared.config),
         "settings": _settings(prepared),

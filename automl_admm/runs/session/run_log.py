@@ -17,7 +17,7 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 @dataclass(frozen=True)
 class Log:
-    """What `run.json` says was asked for, and what was evaluated."""
+    """The request in `run.json`, and the evaluations."""
 
     settings: Mapping[str, Any]
     limits: tuple[Limit, ...]
@@ -25,7 +25,7 @@ class Log:
 
 
 def read_evaluations(folder: RunFolder) -> tuple[Evaluation, ...]:
-    """Return everything that was evaluated in a run folder."""
+    """Return all evaluations of a run folder."""
     with closing(SqliteStore(folder.store)) as store:
         return tuple(store.read())
 

@@ -1,4 +1,4 @@
-"""One session of a run: its folder and its store, made new, or with what earlier sessions left."""
+"""One session of a run: its folder and its store, new or continued."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCRATCH = ".scratch-"
 
 @dataclass(frozen=True)
 class Session:
-    """Where a session works; without a folder nothing is kept of it."""
+    """The place of a session; without a folder nothing of it is kept."""
 
     prepared: Preparation
     store: Store
@@ -54,7 +54,7 @@ class Session:
 
 @contextmanager
 def open_session(prepared: Preparation) -> Iterator[Session]:
-    """Open what a run keeps, and close it; a session that breaks off says so in `run.json`."""
+    """Open the folder and the store of a run, and close them; `run.json` tells a broken session."""
     config, place = prepared.config, prepared.config.place
     if place is None:
         with temporary_folder("automl-admm-") as scratch:
@@ -85,7 +85,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
 
 
 def _remove_leftovers(folder: RunFolder) -> None:
-    """Remove what sessions that were killed left: who holds the lock of a run is alone with it."""
+    """Remove the scratch of killed sessions: the holder of a run's lock is alone with it."""
     for left in folder.path.glob(f"{SCRATCH}*"):
         if left.is_dir() and not left.is_symlink():
             remove_tree(left)
@@ -101,14 +101,14 @@ def _kept_informed(session: Session) -> Iterator[Session]:
 
 
 def _with_known_bounds(prepared: Preparation, before: dict[str, Any]) -> Preparation:
-    """Limits that hang on a baseline keep the numbers that they had when the search began."""
+    """Keep the numbers of limits relative to a baseline as they were at the start of the search."""
     known = before["settings"]["limits"]
     bounds = {(item["name"], item["at_least"]): item["bound"] for item in known}
     return aim_again(prepared, keep_bounds(prepared.constraints, bounds))
 
 
 def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -> Changes:
-    """What is asked for now and was not before; raises if that is not allowed."""
+    """Return the differences from the earlier request; raise if they are not allowed."""
     changes = find_changes(before, describe_run(prepared))
     if changes.lines and not prepared.config.changes_allowed:
         raise refuse(changes, prepared.config.work_dir or folder.path)
@@ -116,7 +116,7 @@ def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -
 
 
 def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
-    """What came to an end of its own; the rest is evaluated again if it is proposed again."""
+    """Return the evaluations with an end of their own; the others may be evaluated again."""
     ended = tuple(evaluation for evaluation in known if evaluation.status not in UNFINISHED)
     return Past(ended, prepared.config.is_repeatable)
 
@@ -124,9 +124,9 @@ def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
 def _carry_over(
     store: SqliteStore, known: Sequence[Evaluation], prepared: Preparation, changes: Changes
 ) -> tuple[Preparation, Sequence[Evaluation]]:
-    """Keep of the store what still means the same.
+    """Keep the still meaningful part of the store.
 
-    Where nothing does, the best of what was known are the places to begin at.
+    If nothing is left, the best known pipelines are the starting points.
     """
     pipelines = prepared.grammar.pipelines
     kept = [] if changes.void else read_anew(known, pipelines)
@@ -143,7 +143,7 @@ def _wall_clock(begun: float) -> str:
 
 
 def _stretches(before: dict[str, Any], folder: RunFolder) -> tuple[Stretch, ...]:
-    """The earlier sessions; one that was killed lasted until it last noted its time."""
+    """Return the earlier sessions; a killed one lasted until its last note of the time."""
     sessions = enumerate(before.get("sessions", ()), start=1)
     return tuple(_measured(item, number, folder) for number, item in sessions)
 
@@ -160,18 +160,18 @@ def _measured(item: dict[str, Any], number: int, folder: RunFolder) -> Stretch:
 
 
 def _last_written(folder: RunFolder) -> float:
-    """When a store was last written to: its log may be younger than the file itself."""
+    """Return the time of the last write to a store: its log may be younger than the file itself."""
     files = (folder.store, folder.store.with_name(f"{folder.store.name}-wal"))
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
 
 
 def is_begun(path: Path) -> bool:
-    """Whether a folder holds a run that can go on."""
+    """Return True if a folder holds a run to go on with."""
     return RunFolder(path).settings.exists()
 
 
 def seconds_used(folder: RunFolder) -> float:
-    """How long the sessions of a run have lasted, all together."""
+    """Return the seconds of all sessions of a run together."""
     content = folder.read(folder.settings)
     stretches: Sequence[Stretch] = _stretches(content, folder)
     if not folder.store.exists():
