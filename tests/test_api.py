@@ -379,9 +379,7 @@ def test_rows_that_are_too_few_to_certify_are_warned_of_beforehand() -> None:
 def test_rows_that_can_certify_nothing_are_refused_beforehand(tmp_path: Path) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     few = {"constraints": ["fpr <= 0.01"], "certify": 0.95, "work_dir": tmp_path / "out"}
-    with pytest.raises(
-        ConfigurationError, match=r"could prove fpr <= 0\.01 on 85 negative"
-    ) as told:
+    with pytest.raises(ConfigurationError, match=r"fpr <= 0\.01 on 85 negative") as told:
         AutoMLClassifier(**(QUICK | few)).fit(X, y)
     assert "Leave out the limit or certify: rows" in str(told.value)
     assert not (tmp_path / "out").exists()

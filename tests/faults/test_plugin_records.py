@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from automl_admm.grammar.compile import load_grammar
 from automl_admm.plugins import import_probe as probes
-from automl_admm.plugins.loading import PluginSource
+from automl_admm.plugins.loading import PluginSource, load_plugins
+from automl_admm.runs.prepare import untrusted_types
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -285,7 +287,7 @@ def test_every_file_of_a_plugin_is_in_its_fingerprint(tmp_path: Path, monkeypatc
 @pytest.mark.fault(
     "F80",
     injected="a component that names no trusted_types",
-    expected="told when the model is saved, by name, and not first by `predict`",
+    expected="told before the search and when the model is saved, and not first by `predict`",
 )
 def test_missing_trusted_types_are_told_by_fit(
     install_plugin: Any, tmp_path: Path, seen: Any
@@ -310,6 +312,63 @@ def components():
     assert done.returncode == 0, done.stderr
     told = "component 'mine' (untold 1.0): its trusted_types lack untold.Sure"
     assert told in done.stderr
+    assert done.stderr.count(told) == 2
+    assert "Write them in its ComponentPlugin as 'package.module.Class'" in done.stderr
     done = program(tmp_path, "predict", "out", "people.csv")
     assert done.returncode == 7
     seen(told)
+
+
+BUILDS = {
+    "wrong name": (
+        "return GaussianNB()",
+        '("wrong_name.Surely",)',
+        "name wrong_name.Surely, which",
+    ),
+    "no package": ("return GaussianNB()", '("nowhere.Sure",)', "name nowhere.Sure, which"),
+    "named": ("return Sure()", '("named.Sure",)', ""),
+    "cannot be built": ("raise RuntimeError('no')", "()", ""),
+    "crashes": ("os.kill(os.getpid(), 9)", "()", ""),
+    "hangs": ("time.sleep(1000)", "()", ""),
+}
+
+
+@pytest.mark.fault(
+    "F80",
+    injected="trusted_types that cannot be imported; a component that dies or hangs when built",
+    expected="named before the search; what cannot be built harms nothing",
+)
+@pytest.mark.parametrize("kind", BUILDS)
+def test_wrong_trusted_types_are_told_before_the_search(
+    kind: str, install_plugin: Any, tmp_path: Path, seen: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, types, told = BUILDS[kind]
+    name = kind.replace(" ", "_")
+    head = HEAD.replace('raise RuntimeError("nobody builds it")', body)
+    source = (
+        head
+        + f"""
+import os, time
+from sklearn.naive_bayes import GaussianNB
+
+class Sure(GaussianNB): ...
+
+@hookimpl
+def components():
+    yield component(tasks=("classification",), trusted_types={types})
+"""
+    )
+    install_plugin(tmp_path, name, source)
+    (tmp_path / "people.csv").write_text("a,buys\n" + "1,yes\n2,no\n" * 40)
+    (tmp_path / "mine.lark").write_text("%import components (mine)\nstart: mine\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugins = load_plugins()
+    components = plugins.components["classification"]
+    grammar = load_grammar(tmp_path / "mine.lark", components, plugins.grammars)
+    budget = 20.0 if kind == "hangs" else None
+    with pytest.MonkeyPatch.context() as patch:
+        warned: list[str] = []
+        patch.setattr(untrusted_types.logger, "warning", lambda text, *a: warned.append(text % a))
+        untrusted_types.tell_untrusted(components, grammar, "classification", budget)
+    assert [told in line for line in warned] == ([True] if told else [])
+    seen(told or "nothing is said, and nothing hangs")

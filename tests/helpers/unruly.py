@@ -378,6 +378,7 @@ def components() -> Iterator[ComponentPlugin]:
             summary="does what none should",
             role="estimator",
             factory=partial(build, deed),
+            trusted_types=("unruly.Unruly", "unruly.Oracle"),
             tasks=("classification",),
         )
 

@@ -56,6 +56,7 @@ from automl_admm.runs.prepare.set_aside import (
 )
 from automl_admm.runs.prepare.starts import read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
+from automl_admm.runs.prepare.untrusted_types import tell_untrusted
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
 from automl_admm.runs.saved_request import way_of
 from automl_admm.search.protocol import SearchProblem, default_start
@@ -160,6 +161,8 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     asked = [grammar.text, *map(grammar.pipelines.text, starts)]
     question = None if aside is None else _question(config, work, whole, asked)
     aims = _aims(constraints, aside, question)
+    if config.work_dir is not None:
+        tell_untrusted(plugins.components[task], grammar, task, config.time_budget)
     return Preparation(
         config=config,
         plugins=plugins,

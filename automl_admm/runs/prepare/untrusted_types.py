@@ -1,0 +1,125 @@
+"""Find components whose `trusted_types` are wrong or too few, before a search, in a child process.
+
+Components of others are nobody's but theirs: one may hang or crash when it is imported or built. So
+this process neither imports nor builds them, and what is not found in time is told when a model is
+saved.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.pipeline_space import all_modules
+from automl_admm.core.space import Choice, Parameter, SearchSpace
+from automl_admm.execution.skops_import import import_skops
+from automl_admm.grammar.compile import CompiledGrammar
+from automl_admm.plugins.loading import OURS, load_plugins
+from automl_admm.plugins.records import BuildContext, ComponentPlugin, LearningTask
+from automl_admm.plugins.registry import Registry
+from automl_admm.search.protocol import default_start
+
+MOST_SECONDS = 20.0
+SHARE_OF_BUDGET = 0.1
+COLUMNS = ("a", "b")
+PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    f"from {__name__} import print_untrusted; print_untrusted(*json.loads(sys.argv[2]))"
+)
+
+logger = logging.getLogger(__name__)
+
+
+def tell_untrusted(
+    components: Registry[ComponentPlugin],
+    grammar: CompiledGrammar,
+    task: LearningTask,
+    budget: float | None,
+) -> None:
+    """Warn of the components of a grammar whose models `predict` will refuse to load."""
+    names = sorted({module.component for module in all_modules(grammar.pipelines.shape)})
+    foreign = [name for name in names if components.provider(name).partition(" ")[0] != OURS]
+    seconds = MOST_SECONDS if budget is None else min(MOST_SECONDS, SHARE_OF_BUDGET * budget)
+    for name, faults in _find_apart(task, foreign, seconds):
+        told = "%s: its trusted_types %s: `automl-admm predict` would refuse a model with it. %s"
+        cure = "Write them in its ComponentPlugin as 'package.module.Class'."
+        logger.warning(told, components.title(name), faults, cure)
+
+
+def _find_apart(task: LearningTask, names: list[str], seconds: float) -> list[tuple[str, str]]:
+    if not names:
+        return []
+    path = [entry or str(Path.cwd()) for entry in map(str, sys.path)]
+    command = [sys.executable, "-P", "-c", PROGRAM, json.dumps(path), json.dumps([task, names])]
+    with suppress(subprocess.SubprocessError, OSError, ValueError, LookupError):
+        said = _last_line(command, seconds)
+        return [(str(name), str(faults)) for name, faults in json.loads(said)]
+    return []
+
+
+def _last_line(command: list[str], seconds: float) -> bytes:
+    """Return what a program says last; what it started, and it itself, does not outlive this."""
+    with subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as child:
+        try:
+            return child.communicate(timeout=seconds)[0].splitlines()[-1]
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(child.pid, signal.SIGKILL)
+
+
+def print_untrusted(task: LearningTask, names: Sequence[str]) -> None:
+    """Print what is wrong as the last line, after whatever components print."""
+    components = load_plugins(quietly=True).components[task]
+    trusted = frozenset(one for record in components for one in record.trusted_types)
+    known = [components.get(name) for name in names if name in components]
+    found = [(record.name, " and ".join(_faults(record, task, trusted))) for record in known]
+    sys.stdout.write("\n" + json.dumps([(name, faults) for name, faults in found if faults]))
+
+
+def _faults(record: ComponentPlugin, task: LearningTask, trusted: frozenset[str]) -> Iterator[str]:
+    absent = [name for name in record.trusted_types if not _is_there(name)]
+    if absent:
+        yield f"name {', '.join(absent)}, which cannot be imported"
+    with suppress(Exception):  # its evaluations tell why it cannot be built
+        skops = import_skops()
+        missing = set(skops.get_untrusted_types(data=skops.dumps(_built(record, task)))) - trusted
+        if missing:
+            yield f"lack {', '.join(sorted(missing))}"
+
+
+def _is_there(name: str) -> bool:
+    """Tell whether a dotted name leads to something, in a module or in a class of one."""
+    module, _, inner = name.rpartition(".")
+    try:
+        return hasattr(import_module(module), inner)
+    except ImportError:
+        outer, _, holder = module.rpartition(".")
+        with suppress(ImportError, ValueError):
+            return hasattr(getattr(import_module(outer), holder, None), inner)
+    except Exception:  # noqa: BLE001 - a module is anybody's code
+        return False
+    return False
+
+
+def _built(record: ComponentPlugin, task: LearningTask) -> object:
+    """Build a component with its defaults; it is not fitted."""
+    choices = tuple(one for one in record.parameters if isinstance(one, Choice))
+    numbers = tuple(one for one in record.parameters if isinstance(one, Parameter))
+    space = SearchSpace(decisions=choices, parameters=numbers)
+    values: dict[str, Any] = space.values(default_start(space))
+    return record.factory(values, BuildContext(task, COLUMNS, ()))
