@@ -299,7 +299,7 @@ def test_a_hanging_solver_is_left_behind(
 
 def test_several_workers_and_pending_points(caplog: pytest.LogCaptureFixture) -> None:
     provider = Provider(Stubborn)
-    result = run(provider, theta_solver="bad", workers=2, strategy="joint")
+    result = run(provider, theta_solver="bad", n_jobs=2, strategy="joint")
     assert len({e.key for e in result.evaluations}) == 40
     check_it_was_named("theta", "the same point", provider, caplog)
 
