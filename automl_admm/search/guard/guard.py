@@ -138,11 +138,13 @@ class Helper:
 def _await(
     answer: _Answer, timeout: float, is_hurried: Callable[[], bool] | None
 ) -> tuple[Any, BaseException | None]:
-    """Return the answer; wait in slices if an interrupt may cut the wait short."""
-    if is_hurried is None:
-        return answer.get(timeout=timeout)
+    """Return the answer; wait in slices, so that no signal waits for the whole time.
+
+    Python runs signal handlers between two steps of its own code. A signal just before a blocking
+    wait would be handled after it: Ctrl-C would seem dead for up to `timeout` seconds.
+    """
     until = time.monotonic() + timeout
-    while not is_hurried():
+    while is_hurried is None or not is_hurried():
         left = until - time.monotonic()
         with suppress(Empty):
             return answer.get(timeout=max(min(left, SLICE), 0.0))
