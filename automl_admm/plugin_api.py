@@ -17,6 +17,8 @@ A plugin declares records, and its hooks return them. This one brings a θ-solve
 >>> [record.name for record in theta_solvers()]
 ['halving']
 
+A z-solver proposes a `Selection` instead: a label for each decision.
+
 Names are resolved when they are first used, so that a plugin that only declares stays cheap. The
 test kit is `automl_admm.testing`. Nothing in the package imports this module.
 """
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from automl_admm.core.proposals import best_and_latest, one_by_one
     from automl_admm.core.protocols import Executor, Finished, Task, ThetaSolver, ZSolver
     from automl_admm.core.ranking import price_of_failure
-    from automl_admm.core.run import RunInfo, RunResult
+    from automl_admm.core.run import RunInfo, RunResult, Stop, StopReason
     from automl_admm.core.space import (
         Array,
         Choice,
@@ -137,6 +139,8 @@ _HOMES = {
     "SharedSetting": "execution.shared_state",
     "Status": "core.evaluations",
     "Task": "core.protocols",
+    "Stop": "core.run",
+    "StopReason": "core.run",
     "TaskFolders": "execution.task_folders",
     "ThetaSolver": "core.protocols",
     "ThetaSolverPlugin": "plugins.records",
@@ -206,6 +210,8 @@ __all__ = [
     "SelectionSubproblem",
     "SharedSetting",
     "Status",
+    "Stop",
+    "StopReason",
     "Task",
     "TaskFolders",
     "ThetaSolver",

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import ast
+import doctest
+import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 
 from automl_admm import plugin_api
 
 ROOT = Path(__file__).parents[1]
+# An alias and a marker: Python keeps no docstring of ours for them.
+TOLD_AT_THE_HEAD = {"Array", "hookimpl"}
 DOORS = ("automl_admm.plugin_api", "automl_admm.testing")
 FOLDERS = ("plugins/*/src", "plugins/*/tests", "examples/third_party_plugin")
 
@@ -101,3 +107,30 @@ def test_declaring_a_plugin_needs_no_scikit_learn() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n"
+
+
+def examples(name: str) -> list[doctest.DocTest]:
+    """Find the examples of a name; the public names, `np`, `Path` and a folder are there."""
+    given = {one: getattr(plugin_api, one) for one in plugin_api.__all__}
+    given |= {"np": np, "Path": Path, "TemporaryDirectory": TemporaryDirectory}
+    text = inspect.getdoc(getattr(plugin_api, name)) if name else plugin_api.__doc__
+    return [doctest.DocTestParser().get_doctest(str(text), given, name or "door", None, None)]
+
+
+@pytest.mark.parametrize("name", ["", *(set(plugin_api.__all__) - TOLD_AT_THE_HEAD)])
+def test_each_name_has_an_example_that_runs(name: str) -> None:
+    (test,) = examples(name)
+    assert test.examples
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    failed = doctest.DocTestRunner(optionflags=flags).run(test).failed
+    assert failed == 0
+
+
+def test_names_without_a_docstring_of_their_own_stand_in_the_example_of_the_door() -> None:
+    assert all(name in str(plugin_api.__doc__) for name in TOLD_AT_THE_HEAD)
+
+
+def test_the_readme_lists_every_public_name() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("### What is public")[2].partition("###")[0]
+    assert {name for name in plugin_api.__all__ if f"`{name}`" not in table} == set()

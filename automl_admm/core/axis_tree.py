@@ -25,6 +25,9 @@ class AxisTree:
 
     An axis of a single place is left out, and axes below it move up. Inactive axes stand at their
     defaults. A condition on anything but an axis of this box is taken to hold.
+
+    >>> AxisTree((Parameter("n", 1, 3, kind="int"), Parameter("fixed", 2, 2))).size
+    3
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:

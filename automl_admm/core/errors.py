@@ -51,7 +51,11 @@ def _as_flag(found: re.Match[str], flags: Mapping[str, str]) -> str:
 
 # The README names the exit codes and scripts rely on them: never reuse one.
 class AutomlAdmmError(Exception):
-    """The root of all errors; `exit_code` is the exit code of the command line."""
+    """The root of all errors; `exit_code` is the exit code of the command line.
+
+    >>> str(AutomlAdmmError("the cluster is gone.", hint="Start it."))
+    'the cluster is gone. Start it.'
+    """
 
     exit_code = 1
 
@@ -70,7 +74,11 @@ class AutomlAdmmError(Exception):
 
 
 class ConfigurationError(AutomlAdmmError, ValueError):
-    """A setting, an option or an argument is wrong."""
+    """A setting, an option or an argument is wrong.
+
+    >>> ConfigurationError("no worker fits.").exit_code
+    2
+    """
 
     exit_code = 2
 
@@ -91,7 +99,11 @@ class GrammarError(ConfigurationError):
 
 
 class PluginError(ConfigurationError):
-    """A plugin is broken, or two plugins claim one name."""
+    """A plugin is broken, or two plugins claim one name.
+
+    >>> isinstance(PluginError("its licence has ended."), ConfigurationError)
+    True
+    """
 
 
 class DataError(AutomlAdmmError, ValueError):
@@ -155,7 +167,11 @@ class EvaluatorLostError(AutomlAdmmError):
 
 
 class InvalidOutcome(Exception):  # noqa: N818 - an outcome, not a mistake of the program
-    """Raised by a work that ran to its end without a usable result: the status is `invalid`."""
+    """Raised by a work that ran to its end without a usable result: the status is `invalid`.
+
+    >>> str(InvalidOutcome("the predictions are not all finite"))
+    'the predictions are not all finite'
+    """
 
 
 def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
@@ -178,7 +194,13 @@ def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
 
 @contextmanager
 def naming_os_errors(what: str) -> Iterator[None]:
-    """Raise what the system refuses in this block as an error that says what could not be done."""
+    """Raise what the system refuses in this block as an error that says what could not be done.
+
+    >>> with naming_os_errors("the result cannot be read"):
+    ...     raise FileNotFoundError(2, "No such file")
+    Traceback (most recent call last):
+    automl_admm.core.errors.AutomlAdmmError: the result cannot be read: No such file.
+    """
     try:
         yield
     except OSError as error:

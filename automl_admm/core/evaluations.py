@@ -16,7 +16,11 @@ ONE_CLASS = "one_class"
 
 
 class Status(StrEnum):
-    """The end of an evaluation. Being outside the limits is a result, not a failure."""
+    """The end of an evaluation. Being outside the limits is a result, not a failure.
+
+    >>> Status("timeout") is Status.TIMEOUT
+    True
+    """
 
     # Run folders store these texts: never rename one.
     SUCCESS = "success"
@@ -32,7 +36,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One line of the log: the candidate, its status, and all measurements."""
+    """One line of the log: the candidate, its status, and all measurements.
+
+    >>> Evaluation(1, "key", None, Status.SUCCESS, loss=0.2).ok
+    True
+    """
 
     number: int
     key: str

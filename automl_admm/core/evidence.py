@@ -30,21 +30,33 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number independent of the rows: a size, a count of columns."""
+    """A number independent of the rows: a size, a count of columns.
+
+    >>> Fact(12.0).value
+    12.0
+    """
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with nothing more known about it."""
+    """A number with nothing more known about it.
+
+    >>> Estimate(0.25).value
+    0.25
+    """
 
     value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A number of events in independent trials; `of` names the rows counted as trials."""
+    """A number of events in independent trials; `of` names the rows counted as trials.
+
+    >>> Rate(events=1, trials=4).value
+    0.25
+    """
 
     events: int
     trials: int
@@ -58,7 +70,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mean:
-    """The mean of independent values bounded by [lowest, highest]."""
+    """The mean of independent values bounded by [lowest, highest].
+
+    >>> Mean(np.array([0.0, 1.0]), lowest=0.0, highest=1.0).value
+    0.5
+    """
 
     values: Array
     lowest: float
@@ -72,7 +88,11 @@ class Mean:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Scores of positive and of negative rows, the evidence of an AUROC."""
+    """Scores of positive and of negative rows, the evidence of an AUROC.
+
+    >>> Ranking(positives=np.array([0.9, 0.4]), negatives=np.array([0.5])).value
+    0.5
+    """
 
     positives: Array
     negatives: Array
@@ -91,7 +111,11 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timing:
-    """Times of calls made one after the other, in one unit; the limit is on a quantile."""
+    """Times of calls made one after the other, in one unit; the limit is on a quantile.
+
+    >>> Timing(np.array([1.0, 3.0]), quantile=0.5).value
+    2.0
+    """
 
     values: Array
     quantile: float
@@ -104,7 +128,11 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gap:
-    """The largest value of a group minus the smallest (the papers' disparity)."""
+    """The largest value of a group minus the smallest (the papers' disparity).
+
+    >>> Gap({"f": Rate(1, 4), "m": Rate(3, 4)}).value
+    0.5
+    """
 
     groups: Mapping[str, Evidence]
 
@@ -117,7 +145,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratio:
-    """The smallest value of a group divided by the largest (the four-fifths rule)."""
+    """The smallest value of a group divided by the largest (the four-fifths rule).
+
+    >>> Ratio({"f": Rate(1, 4), "m": Rate(2, 4)}).value
+    0.5
+    """
 
     groups: Mapping[str, Evidence]
 
@@ -133,7 +165,11 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Largest:
-    """The largest of several values (equalized odds: the gaps in TPR and in FPR)."""
+    """The largest of several values (equalized odds: the gaps in TPR and in FPR).
+
+    >>> Largest({"f": Rate(1, 4), "m": Rate(3, 4)}).value
+    0.75
+    """
 
     parts: Mapping[str, Evidence]
 

@@ -14,6 +14,9 @@ class Limit:
 
     `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
     It bounds the slack u.
+
+    >>> Limit("size_mb", 5.0).holds(4.0)
+    True
     """
 
     name: str

@@ -38,13 +38,21 @@ _words = _Words()
 
 
 def say_value(value: object) -> str:
-    """Return a value on one line as a user would write it: 1 and 'a', not np.int64(1)."""
+    """Return a value on one line as a user would write it: 1 and 'a', not np.int64(1).
+
+    >>> say_value(np.float64(0.5))
+    '0.5'
+    """
     line = " ".join(_words.repr(value).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
 def say_error(error: BaseException, limit: int = LONGEST_ERROR) -> str:
-    """Return the kind and the text of an exception on one line, without a full stop."""
+    """Return the kind and the text of an exception on one line, without a full stop.
+
+    >>> say_error(ValueError("no row."))
+    'ValueError: no row'
+    """
     kind, text = type(error).__name__, " ".join(text_of(error).split()).rstrip(".")
     return shorten(f"{kind}: {text}" if text else kind, limit)
 

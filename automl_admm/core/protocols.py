@@ -24,6 +24,9 @@ class ThetaSolver(Protocol):
     """A minimiser over a box. One instance serves a whole run and may keep its knowledge.
 
     The same solver may be given boxes of different dimensions, 0 and 1 included.
+
+    >>> [name for name in vars(ThetaSolver) if name in ("begin", "ask", "tell")]
+    ['begin', 'ask', 'tell']
     """
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
@@ -45,6 +48,9 @@ class ZSolver(Protocol):
 
     Earlier observations have the prices of their day: each sub-problem brings today's price of all
     of them.
+
+    >>> [name for name in vars(ZSolver) if name in ("begin", "ask", "tell")]
+    ['begin', 'ask', 'tell']
     """
 
     def begin(self, subproblem: SelectionSubproblem) -> None:
@@ -61,7 +67,11 @@ class ZSolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One piece of work for an executor: call `method` of its work with `arguments`."""
+    """One piece of work for an executor: call `method` of its work with `arguments`.
+
+    >>> Task(1, "evaluate", {"x": 0.5}, seconds=10.0).keep
+    False
+    """
 
     number: int
     method: str
@@ -72,7 +82,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a task; `folder` holds the task's files if they were to be kept."""
+    """The end of a task; `folder` holds the task's files if they were to be kept.
+
+    >>> Finished(1, Status.LOST, message="the worker is gone").seconds
+    0.0
+    """
 
     number: int
     status: Status
@@ -86,6 +100,9 @@ class Executor(Protocol):
     """A runner of up to `workers` tasks at a time.
 
     An executor working in this very process says so by an attribute `runs_here`.
+
+    >>> all(hasattr(LocalExecutor, name) for name in ("submit", "wait", "kill", "close"))
+    True
     """
 
     workers: int

@@ -51,6 +51,9 @@ def price_of_failure(losses: Sequence[float]) -> float:
     """Return the cost of a failure for learners of numbers: worst loss plus the range of all.
 
     Without a success any price will do.
+
+    >>> price_of_failure([1.0, 3.0])
+    5.0
     """
     if not losses:
         return 1.0

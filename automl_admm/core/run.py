@@ -20,7 +20,11 @@ class FallbackKind(StrEnum):
 
 
 class StopReason(StrEnum):
-    """The causes that end a search; the texts are those of `run.json` and of the screen."""
+    """The causes that end a search; the texts are those of `run.json` and of the screen.
+
+    >>> StopReason("budget").is_signal
+    False
+    """
 
     EVALUATIONS = "evaluations"
     BUDGET = "budget"
@@ -38,7 +42,11 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The end of a search: its reason, and the words for it if the reason alone says too little."""
+    """The end of a search: its reason, and the words for it if the reason alone says too little.
+
+    >>> str(Stop(StopReason.BUDGET))
+    'budget'
+    """
 
     reason: StopReason
     words: str = ""
@@ -52,6 +60,9 @@ class RunInfo:
     """The facts known before the first evaluation; `begun` is on the monotonic clock.
 
     In a resumed run `known` holds the earlier evaluations.
+
+    >>> RunInfo("credit", SearchSpace()).seed
+    0
     """
 
     title: str
@@ -83,6 +94,9 @@ class RunResult:
     `saving`. `work` does the same for the workers' seconds during the search. If no pipeline could
     be evaluated and fitted in time, `best` is a `fallback`, none of the evaluations: a model of
     "few rows", or a "constant" one.
+
+    >>> RunResult(None, False, (), Stop(StopReason.BUDGET), 60.0).fallback is None
+    True
     """
 
     best: Evaluation | None

@@ -37,7 +37,11 @@ DRAWS = 16
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A parameter or decision is active only while `decision` takes one of `alternatives`."""
+    """A parameter or decision is active only while `decision` takes one of `alternatives`.
+
+    >>> Condition("model", ("tree",)).alternatives
+    ('tree',)
+    """
 
     decision: str
     alternatives: tuple[str, ...]
@@ -45,7 +49,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of K alternatives (z_i, one-hot); `values` are the objects behind the labels."""
+    """One of K alternatives (z_i, one-hot); `values` are the objects behind the labels.
+
+    >>> Choice("model", ("tree", "line")).alternatives
+    ('tree', 'line')
+    """
 
     name: str
     alternatives: tuple[str, ...]
@@ -69,6 +77,9 @@ class Order:
 
     `precedence` are pairs (earlier, later) of places in `items`. A permutation of the space keeps
     all of them, and so all their consequences.
+
+    >>> Order("steps", ("scale", "select")).name
+    'steps'
     """
 
     name: str
@@ -150,6 +161,9 @@ class Parameter:
     An integer is a grid on [0, 1]. With `values`, the integer is an index into them: this turns a
     value of two (a switch) or of several in a natural order into an integer. A category is such an
     index into values without an order.
+
+    >>> round(Parameter("C", 0.01, 100, log=True).to_unit(1.0), 6)
+    0.5
     """
 
     name: str
@@ -238,7 +252,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The picks of all active decisions; two equal selections are the same structure."""
+    """The picks of all active decisions; two equal selections are the same structure.
+
+    >>> Selection((("model", "tree"),)).get("model")
+    'tree'
+    """
 
     picks: tuple[tuple[str, Pick], ...]
 
@@ -264,7 +282,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """Decisions (a parent before its children) and parameters, active or not by conditions."""
+    """Decisions (a parent before its children) and parameters, active or not by conditions.
+
+    >>> SearchSpace(parameters=(Parameter("x", 0, 1),)).decisions
+    ()
+    """
 
     decisions: tuple[Decision, ...] = ()
     parameters: tuple[Parameter, ...] = ()

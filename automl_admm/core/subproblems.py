@@ -28,6 +28,10 @@ class ThetaSubproblem:
     The budget is in `evaluations`, in `seconds`, or in both. If `lowest_fidelity` is below 1, a
     solver may ask for cheaper evaluations by `AtFidelity`; only the solver that asked hears of
     them.
+
+    >>> known_cost = Quadratic(np.zeros(1), np.zeros(1))
+    >>> ThetaSubproblem((Parameter("x", 0, 1),), np.array([0.5]), known_cost).history
+    ()
     """
 
     parameters: tuple[Parameter, ...]
@@ -53,6 +57,9 @@ class SelectionSubproblem:
     the latest observation of every selection evaluated with other parameters: to learn from, at the
     same prices, and perhaps worth evaluating again. Budget and fidelity are as in
     `ThetaSubproblem`.
+
+    >>> SelectionSubproblem(SearchSpace(), start={}).lowest_fidelity
+    1.0
     """
 
     space: SearchSpace
@@ -75,6 +82,9 @@ class Observation(Generic[PointT]):
     known by then, or 1 if there is none; models of losses should look at `failed`. A `refused`
     failure was excluded by a limit with a value computed without an evaluation: it cost nothing,
     and its constraints hold the known values, NaN for the others.
+
+    >>> Observation(np.zeros(1), loss=1.0, failed=True).is_lost
+    True
     """
 
     point: PointT
@@ -97,6 +107,9 @@ class AtFidelity(Generic[PointT]):
     """A solver's proposal of a point with less than a whole evaluation.
 
     `fidelity` lies between the sub-problem's `lowest_fidelity` and 1.
+
+    >>> AtFidelity(np.zeros(1), 0.25).fidelity
+    0.25
     """
 
     point: PointT
@@ -105,7 +118,11 @@ class AtFidelity(Generic[PointT]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quadratic:
-    """A part of the loss known without an evaluation: ½ Σ_i weight_i (x_i − center_i)²."""
+    """A part of the loss known without an evaluation: ½ Σ_i weight_i (x_i − center_i)².
+
+    >>> Quadratic(center=np.zeros(1), weight=np.ones(1))(np.array([[2.0]]))
+    array([2.])
+    """
 
     center: Array
     weight: Array

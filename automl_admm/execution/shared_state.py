@@ -13,7 +13,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 
 class SharedSetting:
-    """The first thread in sets a state, and the last one out undoes it."""
+    """The first thread in sets a state, and the last one out undoes it.
+
+    >>> from contextlib import nullcontext
+    >>> with SharedSetting().within(nullcontext):
+    ...     pass
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

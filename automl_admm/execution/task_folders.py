@@ -24,7 +24,13 @@ TASK = "task.pickle"
 
 
 class TaskFolders:
-    """Makes the folders of tasks below `scratch`, or below a temporary folder of its own."""
+    """Makes the folders of tasks below `scratch`, or below a temporary folder of its own.
+
+    >>> folders = TaskFolders(None)
+    >>> folders.make(Task(7, "evaluate", {})).name
+    'task-7'
+    >>> folders.close()
+    """
 
     def __init__(self, scratch: Path | None) -> None:
         self._is_own = scratch is None
@@ -72,6 +78,12 @@ def remove_tree(folder: Path) -> None:
 
     Every folder is moved to the top before it is emptied: so no path exceeds the limit of the
     system, and neither recursion nor open descriptors grow with the depth.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> remove_tree(folder)
+    >>> folder.exists()
+    False
     """
     with contextlib.suppress(OSError):
         if folder.is_symlink() or not folder.is_dir():

@@ -36,7 +36,11 @@ NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """For a plugin that has none."""
+    """For a plugin that has none.
+
+    >>> NoOptions()
+    NoOptions()
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,9 @@ class ThetaSolverPlugin(_Solver):
 
     A solver that `is_stand_in` takes the place of one that breaks its promises; it learns nothing
     and needs no options. Built-in stand-ins come before those of other packages.
+
+    >>> ThetaSolverPlugin(name="halton", summary="Halton points", factory=dict).joint
+    'one-hot'
     """
 
     factory: Callable[[Any], ThetaSolver]
@@ -116,6 +123,9 @@ class ZSolverPlugin(_Solver):
     """A solver for z-min; the factory gets an instance of `options`.
 
     `is_stand_in` is as for `ThetaSolverPlugin`.
+
+    >>> ZSolverPlugin(name="greedy", summary="one change", factory=dict).is_stand_in
+    False
     """
 
     factory: Callable[[Any], ZSolver]
@@ -128,6 +138,9 @@ class ExecutorSetting:
     Where the number of workers `is_default`, the user said nothing of it: an executor that has a
     number of its own, such as a cluster, takes that. A `server` that was started early is for
     `local`, and no other.
+
+    >>> ExecutorSetting(workers=4).memory_bytes is None
+    True
     """
 
     workers: int = 1
@@ -139,7 +152,11 @@ class ExecutorSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorPlugin(_WithOptions):
-    """A way to run evaluations; the factory gets the work, the setting and the options."""
+    """A way to run evaluations; the factory gets the work, the setting and the options.
+
+    >>> ExecutorPlugin(name="cluster", summary="ours", factory=LocalExecutor).options is NoOptions
+    True
+    """
 
     factory: Callable[[Any, ExecutorSetting, Any], Executor]
 
@@ -156,6 +173,10 @@ class EvaluatedPipeline:
     process that fitted and predicted, in megabytes. What times calls should make at least so many
     `calls`: a certificate on a quantile needs more of them than a search. `saved_bytes` is the size
     of the file that ships, None where there is none, as in the search.
+
+    >>> y = np.array([0, 1])
+    >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
+    array([1])
     """
 
     pipeline: Any
@@ -224,6 +245,9 @@ class ConstraintPlugin(_Named):
 
     One that times calls says in `timed_calls` how many it times in the search: a final fit that
     needs more of them (`EvaluatedPipeline.calls`) is given the time for it.
+
+    >>> ConstraintPlugin(name="steps", summary="steps", function=lambda evaluated: 1.0).kind
+    'measured'
     """
 
     function: ConstraintFunction | None = None
@@ -278,7 +302,11 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """What a component may know of the data: the task, and which columns hold what."""
+    """What a component may know of the data: the task, and which columns hold what.
+
+    >>> BuildContext("regression", numeric=("age",)).categorical
+    ()
+    """
 
     task: LearningTask
     numeric: tuple[Any, ...] = ()
@@ -300,6 +328,9 @@ class ComponentPlugin(_Named):
     arrive at this step: the pipeline builder lowers the value to that before the step is fitted.
     `trusted_types` are the types, by their full names, that the fitted object consists of beside
     those that skops trusts: without them `automl-admm predict` refuses to load the model.
+
+    >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
+    ('classification', 'regression')
     """
 
     role: Literal["transformer", "estimator"]
@@ -371,6 +402,9 @@ class MetricPlugin(_Named):
     """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns.
 
     It sees the labels of the data, and all of them in a parameter `classes` if it has one.
+
+    >>> MetricPlugin(name="gini", summary="2 AUROC - 1", factory=dict).name
+    'gini'
     """
 
     factory: Callable[[], Any]
@@ -378,7 +412,12 @@ class MetricPlugin(_Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrammarPlugin(_Named):
-    """A grammar that can be asked for by name."""
+    """A grammar that can be asked for by name.
+
+    >>> GrammarPlugin(name="text", summary="for texts", path=Path("nowhere.lark"))
+    Traceback (most recent call last):
+    automl_admm.core.errors.PluginError: grammar 'text': there is no file 'nowhere.lark'.
+    """
 
     path: Path
 
@@ -390,6 +429,10 @@ class GrammarPlugin(_Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPlugin(_Named):
-    """A sub-command of `automl-admm`; the factory returns a click command."""
+    """A sub-command of `automl-admm`; the factory returns a click command.
+
+    >>> CommandPlugin(name="deploy", summary="ship a run", factory=lambda: None).name
+    'deploy'
+    """
 
     factory: Callable[[], click.Command]

@@ -273,7 +273,11 @@ def _next_point(
 
 
 def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:
-    """Return a proposal's point and its fidelity, the share of a whole evaluation."""
+    """Return a proposal's point and its fidelity, the share of a whole evaluation.
+
+    >>> unwrap(AtFidelity("point", 0.5)), unwrap("point")
+    (('point', 0.5), ('point', 1.0))
+    """
     if isinstance(proposed, AtFidelity):
         return proposed.point, proposed.fidelity
     return proposed, 1.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from automl_admm.core.space import Candidate
-from automl_admm.execution.child.task_child import TASK
+from automl_admm.execution.task_folders import TASK
 from automl_admm.runs.driving.dispatch import TaskKind
 
 

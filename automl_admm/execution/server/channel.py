@@ -82,6 +82,11 @@ def wait_readable(
 
     It ends, too, when one in `writable` can be written. By poll, because select takes no descriptor
     above 1023.
+
+    >>> import os
+    >>> reader, writer = os.pipe()
+    >>> wait_readable([reader], timeout=0.0)
+    []
     """
     poll = select.poll()
     for descriptor in descriptors:
