@@ -167,6 +167,10 @@ def _checked(pair: Any, rows: int) -> Split:
 
 def _unusable(cv: Any) -> ConfigurationError:
     return ConfigurationError(
-        f"cv={say_value(cv)} makes no splits.",
-        hint="Give a number of folds from 2, a share between 0 and 1, a splitter, or pairs.",
+        f"{say_value(cv)} is no way to split the rows.",
+        hint=Remedy(
+            "Give {cv} a number of folds from 2, or a share between 0 and 1.",
+            python="Give {cv} a number of folds from 2, a share between 0 and 1, a splitter, or "
+            "pairs.",
+        ),
     )

@@ -109,6 +109,7 @@ class SearchOptions:
             "--max-evaluations",
             "Number of evaluations at most (one on a tenth of the rows counts as a tenth). Without "
             "--budget and with one worker the run is repeatable.",
+            words="the number of evaluations",
             resume_help="Number of evaluations in all; +N adds to the number asked for before.",
         ).metadata,
     )

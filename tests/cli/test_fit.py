@@ -306,3 +306,40 @@ def test_whole_numbers_of_400_digits_are_one_line(run: Any, option: str, sign: s
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
     assert len(done.err) < 300
+
+
+def test_a_metric_that_sees_no_mistakes_is_refused(
+    run: Any, install: Any, table: Path, tmp_path: Path
+) -> None:
+    install("""
+from sklearn.metrics import make_scorer
+from automl_admm import MetricPlugin, hookimpl
+
+def cost(y_true, y_pred):
+    return -5.0 * ((y_true == 1) & (y_pred == 0)).sum()  # labels are texts: it is always 0
+
+@hookimpl
+def metrics():
+    yield MetricPlugin(name="cost", summary="what it costs", factory=lambda: make_scorer(cost))
+""")
+    done = run("fit", table, "--target", "buys", *QUICK, "--metric", "cost", "--out", "o", "-q")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "metric 'cost' is -0 for predictions that are all right and for wrong ones" in done.err
+    assert "whose labels are 'no', 'yes': it cannot tell them apart" in done.err
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("certify", [(), ("--certify", "0.9")])
+def test_a_model_that_decides_one_class_is_no_success(
+    run: Any, tmp_path: Path, certify: tuple[str, ...]
+) -> None:
+    rare = ["yes" if row % 25 == 0 else "no" for row in range(200)]
+    pd.DataFrame({"same": 1.0, "buys": rare}).to_csv(tmp_path / "rare.csv", index=False)
+    limit = ("--constraint", "fpr <= 0.5", "--metric", "accuracy", *certify)
+    done = run("fit", "rare.csv", "--target", "buys", *QUICK, *limit, "--out", "o", "-q")
+    assert done.code in (5, 6)
+    assert "calls every row 'no'" in done.err
+    assert "CERTIFIED" not in done.out.replace("NOT CERTIFIED", "")
+    assert json.loads((tmp_path / "o" / "model.json").read_text())["one_class"] == "no"
+    assert (tmp_path / "o" / "model.skops").exists()

@@ -17,6 +17,18 @@ SETTINGS: dict[str, Any] = {"grammar": "tiny", "max_evaluations": 1, "executor":
 OPTIONS = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
 CASES = [
     (
+        {"cv": 1},
+        ("--cv", "1"),
+        "1 is no way to split the rows.",
+        ("a share between 0 and 1, a splitter, or pairs.", "or a share between 0 and 1."),
+    ),
+    (
+        {"max_evaluations": 0},
+        ("--max-evaluations", "0"),
+        "the number of evaluations must be a whole number of at least 1, not 0.",
+        ("", ""),
+    ),
+    (
         {"work_dir": "full"},
         ("--out", "full"),
         "the run folder 'full' is not empty.",

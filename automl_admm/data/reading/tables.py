@@ -78,7 +78,7 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if missing:
         raise DataError(
             f"the target '{target}' is missing in {missing} of {len(y)} rows.",
-            hint="Remove those rows first: dropna(subset=[target]).",
+            hint="Remove those rows first.",
         )
     return frame.drop(columns=[target]), y
 
