@@ -52,7 +52,8 @@ class Feed(io.RawIOBase):
         self.rows: list[int] = []
         self.codes: set[str] = set()
 
-    def wait_readable(self) -> bool:
+    # io.BufferedReader asks by this name; without it every file is read whole, however late it is.
+    def readable(self) -> bool:
         """Return True: a feed is readable."""
         return True
 
