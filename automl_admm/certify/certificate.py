@@ -77,6 +77,7 @@ def _without_nan(content: Any) -> Any:
         return {key: _without_nan(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
         return [_without_nan(value) for value in content]
+    # JSON has no NaN and no infinity; Python would write words that other readers refuse.
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
@@ -95,6 +96,7 @@ def _certificate_from(content: Mapping[str, Any]) -> Certificate:
         position=content["position"],
         versions=dict(content["versions"]),
         time=content["time"],
+        # The first schema did not have these two.
         data_sha256="" if is_first else content["data_sha256"],
         token="" if is_first else content["token"],
     )

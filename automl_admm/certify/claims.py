@@ -23,7 +23,7 @@ NAMES = {
     "position": "position in that order",
     "versions": "versions",
 }
-SHOWN_CHARACTERS = 40
+SHOWN_CHARACTERS = 40  # enough of a hash of 64 to tell two apart
 WHAT_BREAKS_IT = (
     "It says nothing of data from another time, place or population, of rows that belong to a "
     "person who is also among the rows of the search, or of labels and groups that were recorded "
@@ -63,6 +63,7 @@ def _other_claim(name: str, claimed: object, again: object) -> Iterator[str]:
         return
     said, seen = (_shown(value) for value in (claimed, again))
     if name == "model_sha256":
+        # Hashes have a sentence of their own: a user may have given the wrong file.
         yield f"This is another model: the certificate is for {said}, this is {seen}."
     elif name == "rows_sha256":
         yield f"These are other rows: the certificate is for {said}, these are {seen}."
@@ -98,6 +99,7 @@ def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
 
 def _agree(claimed: float, seen: float) -> bool:
     """Return True for equal numbers up to rounding; all numbers that are not finite are equal."""
+    # The file has null for all of them, so they cannot be told apart after reading.
     if not math.isfinite(claimed) or not math.isfinite(seen):
         return math.isfinite(claimed) == math.isfinite(seen)
     return math.isclose(claimed, seen, rel_tol=SAME[0], abs_tol=SAME[1])
@@ -138,6 +140,7 @@ def claim(finding: Finding, risk: float) -> str:
         return f"{finding}."
     chance = "about" if finding.is_approximate else "at most"
     where = "data drawn like the certification rows (independent, same distribution)"
+    # Only timings count calls; they say something of a machine, not of a population.
     if any(cell.startswith("calls") for cell in finding.counts):
         where = "calls like the timed ones, on the machine that timed them"
     note = f" The bound is approximate: {finding.method}." if finding.is_approximate else ""

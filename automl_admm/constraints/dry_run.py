@@ -18,7 +18,7 @@ from automl_admm.core.messages import reason_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.plugins.records import Constraint, EvaluatedPipeline
 
-SURE = 0.9
+SURE = 0.9  # below 1, as real probabilities are: a log loss stays finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     name = constraint.limit.name
     if isinstance(constraint.groups, Grouping):
         check_columns(constraint.groups.columns, rows.sensitive, name)
+    # A resumed run, or a later table: its rows may lack a group of training.
     if str(constraint.limit) in known:
         return with_groups(constraint, tuple(known[str(constraint.limit)]))
     return with_groups(constraint, group_names(constraint.groups(rows.sensitive), name))
@@ -118,6 +119,7 @@ def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipe
 
     known = np.arange(rows.classes) if rows.classes else np.zeros(1)
     model = DummyClassifier() if rows.classes else DummyRegressor()
+    # Fitted, because scorers ask a model for its classes and check that it is fitted.
     model.fit(np.zeros((len(known), 1)), known)
     y = np.asarray(rows.y)
     return EvaluatedPipeline(
@@ -128,6 +130,7 @@ def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipe
 def _problem(constraint: Constraint, evaluated: EvaluatedPipeline | None) -> str:
     assert evaluated is not None  # noqa: S101 - there is something to try
     try:
+        # scikit-learn warns of undefined metrics; the reason below says it in our words.
         with unheard_warnings():
             return explain_unknown(as_evidence(constraint.function(evaluated)))
     except AutomlAdmmError:
@@ -143,6 +146,7 @@ def _cure(constraint: Constraint, parts: Sequence[TrialRows], reason: str) -> st
     if not isinstance(function, Grouped):
         return "Try fewer folds, or more rows."
     found = Counter(name for part in parts for name in function.groups(part.sensitive))
+    # A group named in the reason comes first, then the one with the fewest rows.
     scarce = min(function.names, key=lambda name: (f"'{name}'" not in reason, found[name]))
     return (
         f"Group '{scarce}' has {found[scarce]} of the rows to measure on: merge groups, cut wider, "

@@ -46,6 +46,7 @@ class FeatureGroups:
             response_method=response,
             pos_label=positive_of(classes) if is_turned(classes) else None,
         )
+        # One made-up row for each class: a frozen pipeline learns nothing from them.
         return fixed.fit(np.reshape(classes, (-1, 1)), classes)
 
 
@@ -65,6 +66,7 @@ def decide_by_groups(
         )
     limits = [constraint.limit for constraint in constraints]
     for one in aimed_decisions(constraints, limits):
+        # Groups by a plugin's own function cannot be told from features at prediction.
         if isinstance(one.constraint.groups, Grouping):
             return _of_features(one.limit.name, one.constraint.groups.columns, set(apart))
     raise ConfigurationError(

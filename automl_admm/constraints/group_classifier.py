@@ -23,6 +23,7 @@ from automl_admm.pipelines.thresholds.by_group import Names, Thresholds
 
 def _estimator_has(method: str) -> Any:
     def check(classifier: GroupThresholdClassifier) -> bool:
+        # `available_if` takes an AttributeError as no.
         getattr(getattr(classifier, "estimator_", classifier.estimator), method)
         return True
 
@@ -75,7 +76,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         check_is_fitted(self, "estimator_")
         classes = self.classes_
         if self.pos_label is not None and self.pos_label == classes[0]:
-            classes = classes[::-1]
+            classes = classes[::-1]  # the positive class comes last, as in `turn`
         scores = turn(getattr(self.estimator_, self.response_method)(X), classes)
         sure = scores if scores.ndim == 1 else scores[:, -1]
         bar = Thresholds(self.threshold, self.thresholds).of_rows(self.groups_of(X))
@@ -99,6 +100,7 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # scikit-learn's checks would try three classes otherwise.
         tags.classifier_tags.multi_class = False
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
@@ -108,6 +110,7 @@ def name_groups(X: Any, columns: Mapping[str, Sequence[float]]) -> Names:
     """Return the group name of every row of a frame with these columns."""
     import pandas as pd
 
+    # Limits name columns in text; a frame may have numbers as names, an array has none.
     known = {str(name): name for name in getattr(X, "columns", ())}
     for name in columns:
         if name not in known:

@@ -22,6 +22,8 @@ def by_group(
 ) -> Mapping[str, Evidence]:
     """Measure the rows of each group; a group without rows has no value."""
     return {
+        # No trials: evidence without a value, so the limit is not estimable instead of
+        # passed.
         name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
         for name, rows in groups.items()
     }
@@ -77,8 +79,10 @@ class Grouped:
         from pandas import factorize
 
         places, found = factorize(self.groups(evaluated.sensitive))
+        # Its rows would be in no group, and no limit would protect them.
         strange = set(found) - set(self.names)
         if strange:
             raise DataError(f"there are rows of a group that is new: '{min(strange)}'.")
         numbers = {name: place for place, name in enumerate(found)}
+        # No place is −1: an absent group has an empty mask.
         return {name: places == numbers.get(name, -1) for name in self.names}

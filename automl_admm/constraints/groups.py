@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import DataError
 
+# A gap takes the extremes over all groups: of very many it measures only noise.
 MOST_GROUPS = 20
-MOST_EXACT = 2.0**53
+MOST_EXACT = 2.0**53  # from here on floats skip whole numbers
 Names = NDArray[np.object_]
 
 
@@ -39,6 +40,8 @@ def _joined(parts: list[Names]) -> Names:
     together = np.zeros(len(parts[0]), dtype=np.int64)
     for part in parts:
         places, distinct = factorize(part)
+        # One number for each combination: much faster than joining the texts of every
+        # row.
         together = together * len(distinct) + places
     _, first, places = np.unique(together, return_index=True, return_inverse=True)
     words = [", ".join(part[row] for part in parts) for row in first]
@@ -73,6 +76,7 @@ def _word(value: Any) -> str:
 
 
 def _bins(values: Any, column: GroupColumn) -> Names:
+    # A cut point itself is in the upper part, as the names of the parts say.
     places = np.digitize(values.to_numpy(dtype=float), column.cuts)
     names: Names = np.array(bin_names(column), dtype=object)[places]
     return names

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Tree
     from lark.exceptions import UnexpectedInput
 
-MAX_CHARACTERS = 1_000
+MAX_CHARACTERS = 1_000  # no limit is longer; a pasted file is told at once
 BASELINE = "baseline"
+# Not `<` and `>`: on measured numbers they are the same, and a limit has one name.
 SENSES = {"<=": False, ">=": True}
 MEANT = {"<": "<=", "=<": "<=", "≤": "<=", ">": ">=", "=>": ">=", "≥": ">="}
 EXAMPLE = 'Write it like "latency_us <= 50" or "fpr_gap[sex] <= 5 %".'
@@ -81,6 +82,7 @@ def _parsed(text: str) -> Tree[Any]:
 def _parser() -> Lark:
     from lark import Lark
 
+    # LALR refuses an ambiguous grammar when it is built, and takes linear time.
     return Lark(GRAMMAR, parser="lalr", propagate_positions=True)
 
 
@@ -116,6 +118,7 @@ def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
     found: list[tuple[Token, list[Token]]] = []
     for entry in tree.children:
         first, *rest = entry.children
+        # A token, no subtree: a further cut point of the column before it.
         if not hasattr(first, "data"):
             if not found or not found[-1][1]:
                 raise _MistakeError(
@@ -164,11 +167,12 @@ def _syntax_error(problem: UnexpectedInput, text: str, example: str) -> Diagnost
     from lark.exceptions import UnexpectedToken
 
     is_token = isinstance(problem, UnexpectedToken)
-    if is_token and problem.token.type == "$END":
+    if is_token and problem.token.type == "$END":  # Lark's name for the end of the text
         lines = text.split("\n")
         span = Span(len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 1)
         message = "this is no limit: it ends too early"
         return Diagnostic(LimitCode.SYNTAX, span, message, example)
+    # Lark says −1 where it does not know the place.
     line, column = max(problem.line, 1), max(problem.column, 1)
     found = str(problem.token) if is_token else text.split("\n")[line - 1][column - 1 : column]
     span = Span(line, column, line, column + len(found))

@@ -26,6 +26,7 @@ class _Comparing:
     def plugin(self, name: str) -> ConstraintPlugin:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
+            # A plugin may be named like a comparison: `my_gap` is then its own.
             return self.measures.get(name)
         for ending in (GAP, RATIO):
             base = name.removesuffix(ending)
@@ -69,6 +70,7 @@ def _gap(base: ConstraintPlugin) -> ConstraintPlugin:
 
 def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
     assert base.function is not None  # noqa: S101 - `_base` has checked it
+    # min / max orders groups only if both are non-negative.
     if base.lowest is None or base.lowest < 0:
         raise ConfigurationError(
             f"'{base.name}' may be negative, and a ratio of such values says nothing.",

@@ -13,7 +13,7 @@ from automl_admm.core.evidence import Estimate
 from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
 
 RESPONSES = ("predict_proba", "decision_function")
-UNBOUNDED = "mutual_info_score"
+UNBOUNDED = "mutual_info_score"  # in nats: it grows with the number of classes
 
 
 class Replayed:
@@ -30,6 +30,9 @@ class Replayed:
         return self._evaluated.decisions
 
     def __getattr__(self, name: str) -> Any:
+        # Copying asks for private names before `_evaluated` exists, which would recurse.
+        # The other response was never computed: a scorer that found it would predict
+        # anew.
         if name.startswith("_") or (name in RESPONSES and name != self._response):
             raise AttributeError(name)
         found = getattr(self._evaluated.pipeline, name)
@@ -71,6 +74,7 @@ def _uses_decisions(name: str) -> bool:
     listening = _Listening(EvaluatedPipeline(model, X, y, scores, 0.0, 0.0, decisions=y))
     try:
         get_scorer(name)(listening, X, y)
+    # True is the safe side: decisions are then kept and aimed at, for nothing at worst.
     except Exception:  # noqa: BLE001 - what is no metric of two classes fails in its own way
         return True
     return listening.was_asked
@@ -108,7 +112,7 @@ def score_measure(name: str) -> ConstraintPlugin:
         name=name,
         summary="scikit-learn's scorer",
         function=Scored(name),
-        lowest=None,
+        lowest=None,  # scikit-learn states none, and R² has none
         highest=highest,
         kind="statistical",
         uses_decisions=_uses_decisions(name),

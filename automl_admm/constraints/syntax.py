@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# As the WORD of the grammar: any other name needs its quotes to be read again.
 PLAIN = re.compile(r"[^\W\d][\w.\-]*")
 
 

@@ -69,6 +69,8 @@ def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
     if isinstance(evidence, Gap):
         return _mover(evidence.groups, risk)
     if isinstance(evidence, Largest | Ratio):
+        # Parts without an approximate bound lend their exact one; if all do, the exact
+        # bounds say it.
         found = composed_bounds(evidence, risk, _tighter)
         return found if found is not None and found.is_approximate else None
     return None
@@ -104,6 +106,7 @@ def _mean(evidence: Mean, risk: float) -> Bounds | None:
         <= evidence.highest
     ):
         return None
+    # All values are one: the share below would be 0 / 0.
     if width == 0:
         return Bounds(evidence.value, evidence.value, "a fact")
     share = (evidence.value - evidence.lowest) / width
@@ -168,6 +171,8 @@ def _gap(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bo
     lower = max(first.lower - second.upper for first, second in permutations(together, 2))
     counts = counts_of(groups.values())
     if counts:
+        # The union of two Clopper-Pearson bounds is valid, too, but 1.3 to 1.7 times as
+        # wide.
         upper = largest_difference(counts, risk)
         return Bounds(max(lower, 0.0), upper, "Buehler's for two rates")
     upper = max(first.upper - second.lower for first, second in permutations(each, 2))
@@ -176,6 +181,7 @@ def _gap(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bo
 
 def counts_of(groups: Collection[Evidence]) -> list[Count]:
     """The counts behind groups of rates; empty if not all of them are rates with a bound."""
+    # Any risk will do here: the bound is only asked if the counts are possible.
     rates_of = (one for one in groups if isinstance(one, Rate) and _rate(one, 0.5) is not None)
     counts = [Count(one.events, one.trials) for one in rates_of if one.trials]
     return counts if len(counts) == len(groups) else []
@@ -188,10 +194,12 @@ def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> 
     """
     each = _of_all(groups.values(), risk / 2, bounds_of)
     together = _of_all(groups.values(), risk / (2 * max(len(groups), 1)), bounds_of)
+    # min / max of zeros is undefined.
     if len(each) < 2 or not together or min(one.upper for one in each) <= 0:
         return None
     lower = min(first.lower / second.upper for first, second in permutations(each, 2))
     upper = min(
+        # A ratio of smallest to largest is never above 1.
         first.upper / second.lower if second.lower > 0 else 1.0
         for first, second in permutations(together, 2)
     )
@@ -228,7 +236,7 @@ def _mover(groups: Mapping[str, Evidence], risk: float) -> Bounds | None:
     if len(each) < 2:
         return None
     values = [one.value for one in groups.values()]
-    upper, lower = 0.0, 0.0
+    upper, lower = 0.0, 0.0  # a gap is never negative
     for i, j in permutations(range(len(values)), 2):
         gap = values[i] - values[j]
         up = math.hypot(each[i].upper - values[i], values[j] - each[j].lower)

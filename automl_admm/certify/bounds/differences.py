@@ -25,10 +25,11 @@ from scipy import special
 from automl_admm.certify.bounds.rates import Count, lower_rate, upper_rate
 from automl_admm.core.space import Array
 
+# Validity does not hang on these; tightness and time do.
 ORDERING_RISK = 0.12  # of the bounds in S; any would be valid
 MISSING = 0.02  # γ as a share of the risk
 CELLS = 100  # of the grid over p₂
-STEPS = 16
+STEPS = 16  # the bound is at most 2⁻¹⁶ too large: bisection returns its safe end
 LEFT_OUT = 1e-9  # more than what outcomes beyond the reach weigh
 
 
@@ -50,6 +51,8 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
     observed = first.rate - second.rate
     united = upper_rate(first.events, first.trials, risk / 4)
     united -= lower_rate(second.events, second.trials, risk / 4)
+    # Nearly always the union bound at risk / 4 each is beyond the one sought. It keeps the
+    # outcomes few; ε = 1 is tried only if not.
     for highest in (min(united, 1.0), 1.0):
         outcomes = _outcomes(first, second, risk, (observed, highest))
         if outcomes.chance(highest) <= risk:
@@ -59,6 +62,8 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
 
 def _is_at_most(first: Count, second: Count, risk: float, difference: float) -> bool:
     """Return True if the upper bound of p₁ − p₂ is at most this."""
+    # No upper bound is below the observed difference; `_outcomes` would get a range upside
+    # down.
     if difference < first.rate - second.rate:
         return False
     return _outcomes(first, second, risk, (difference, difference)).chance(difference) <= risk
@@ -80,11 +85,13 @@ class _Outcomes:
 
     def chance(self, difference: float) -> float:
         """γ + the largest P(R) of any cell: Σ_a P(a; e + ε) P(b ≥ c(a); f)."""
-        possible = self.lows + difference <= 1
+        possible = self.lows + difference <= 1  # p₁ = p₂ + ε is a rate
         if not possible.any():
             return self.missing
         rates = np.maximum(self.lows[possible] + difference, 0.0)[:, None]
         misses = self.trials - self.events
+        # In logarithms, because C(n, a) overflows from n = 1 030 on; xlogy knows 0 ln 0 =
+        # 0.
         logs = special.xlogy(self.events, rates) + special.xlog1py(misses, -rates)
         sums = np.sum(np.exp(self.weights + logs) * self.rest[possible], axis=1)
         return float(np.max(sums)) + self.missing
@@ -102,6 +109,7 @@ def _outcomes(
     reach = (lowest + differences[0], highest + differences[1])
     events = _within_reach(trials, *np.clip(reach, 0.0, 1.0).tolist())
     needed = _needed(first, second, events, _within_reach(others, lowest, highest))
+    # If no b is large enough, the outcome is not in R.
     events, needed = events[needed <= others], needed[needed <= others]
     return _Outcomes(
         trials=trials,

@@ -21,7 +21,7 @@ def interval(evidence: Evidence, confidence: float, shown: int = 1) -> Bounds | 
     The number `shown` side by side share the risk, so that all of them hold at once. Approximate
     ones say so: Miettinen and Nurminen's for gaps of rates, DeLong's for rankings.
     """
-    risk = (1 - confidence) / shown / 2
+    risk = (1 - confidence) / shown / 2  # two sides
     return approximate_bounds(evidence, risk) or quick_bounds(evidence, risk)
 
 
@@ -34,6 +34,7 @@ def quick_bounds(evidence: Evidence, risk: float) -> Bounds | None:
     counts = counts_of(evidence.groups.values()) if isinstance(evidence, Gap) else []
     if len(counts) > 1:
         return _gap_of_rates(counts, risk)
+    # Parts of a largest value may be gaps; those of a ratio or a gap have quick exact bounds.
     if isinstance(evidence, Largest):
         return composed_bounds(evidence, risk, quick_bounds)
     return exact_bounds(evidence, risk)

@@ -16,8 +16,9 @@ from scipy import special
 
 from automl_admm.core.space import Array
 
+# Farther down the bound from t only grows.
 WIDEST = 3  # times √r below the total: where the best t is looked for
-STEPS = 40
+STEPS = 40  # of bisection; its safe end is returned
 
 
 def tail_bound(average: float, trials: int, mean: float) -> float:
@@ -35,7 +36,7 @@ def tail_bound(average: float, trials: int, mean: float) -> float:
     if average <= mean:
         return 1.0
     total = trials * average
-    last = math.ceil(total) - 1
+    last = math.ceil(total) - 1  # t < x, or h is not defined
     first = max(0, math.floor(total - WIDEST * math.sqrt(trials)) - 10)
     cuts = np.arange(first, last + 1, dtype=float)
     return float(min(1.0, np.min(_expected_excess(cuts, trials, mean) / (total - cuts))))

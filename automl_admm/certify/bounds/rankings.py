@@ -24,6 +24,7 @@ def delong_variance(ranking: Ranking) -> float:
     with sample variances. The shares follow from sorting, in O(N log N).
     """
     below = shares_below(ranking.positives, ranking.negatives)
+    # With ties as halves, the share above is one minus the share below.
     above = 1 - shares_below(ranking.negatives, ranking.positives)
     return float(np.var(below, ddof=1) / len(below) + np.var(above, ddof=1) / len(above))
 
@@ -49,6 +50,7 @@ def delong_bounds(ranking: Ranking, risk: float) -> tuple[float, float] | None:
     value = ranking.value
     if min(len(ranking.positives), len(ranking.negatives)) < FEWEST_ROWS or not 0 < value < 1:
         return None
+    # By the delta method: the derivative of logit A is 1 / (A (1 − A)).
     spread = math.sqrt(delong_variance(ranking)) / (value * (1 - value))
     reach = float(special.ndtri(1 - risk)) * spread
     middle = float(special.logit(value))

@@ -68,6 +68,7 @@ def score_of_difference(first: Count, second: Count, difference: float) -> float
     variance = other * (1 - other) / first.trials + rate * (1 - rate) / second.trials
     total = first.trials + second.trials
     gap = first.rate - second.rate - difference
+    # Both likeliest rates are 0 or 1: any other gap is impossible, none at all is certain.
     if variance <= 0:
         return math.copysign(math.inf, gap) if gap else 0.0
     return gap / math.sqrt(variance * total / (total - 1))
@@ -92,4 +93,5 @@ def likeliest_second_rate(first: Count, second: Count, difference: float) -> flo
     u = math.copysign(math.sqrt(max(b * b - c / 3, 0.0)), v)
     angle = math.acos(min(max(v / u**3, -1.0), 1.0)) if u**3 else 0.0
     rate = 2 * u * math.cos((math.pi + angle) / 3) - b
+    # Rounding may leave the range in which both rates are from 0 to 1.
     return min(max(rate, 0.0, -difference), 1.0, 1 - difference)

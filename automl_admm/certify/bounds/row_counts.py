@@ -13,7 +13,7 @@ from automl_admm.core.space import Array
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number of rows of one kind in one group; `events` is NaN without a count."""
+    """A number of rows of one kind in one group; `events` is None without a count."""
 
     where: str
     of: str
@@ -90,9 +90,11 @@ def _spread(values: Array, factor: float) -> Array:
     if not len(values):
         return values
     rows = _times(len(values), factor)
+    # Quantiles, not random draws: a plan must give the same number twice.
     ordered = np.sort(values)
     return np.asarray(ordered[((np.arange(rows) + 0.5) / rows * len(values)).astype(int)])
 
 
 def _times(rows: int, factor: float) -> int:
+    # A cell with rows keeps one: the limit would become not estimable otherwise.
     return max(1, round(rows * factor)) if rows else 0

@@ -29,6 +29,8 @@ def tighten(
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
         return limit
     if isinstance(evidence, Rate):
+        # The half-width of a rate changes much between example and limit, so it is taken
+        # at the target.
         target = _tightened_rate(limit, evidence.trials * share, risk)
     else:
         seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
@@ -38,7 +40,7 @@ def tighten(
 
 def _tightened_rate(limit: Limit, rows: float, risk: float) -> float:
     """The t with t + 2 (u(t) − t) = limit, or t − 2 (t − l(t)) for a limit from below."""
-    best = 1.0 if limit.at_least else 0.0
+    best = 1.0 if limit.at_least else 0.0  # the extreme of a rate: sure to be inside
     inside, outside = best, limit.bound
     for _ in range(STEPS):
         middle = (inside + outside) / 2
@@ -53,6 +55,8 @@ def _tightened_rate(limit: Limit, rows: float, risk: float) -> float:
 def _tightened(limit: Limit, example: Evidence, risk: float, *, approximate_allowed: bool) -> float:
     width = half_width(example, limit, risk, approximate_allowed=approximate_allowed)
     if isinstance(example, Timing) and example.value > 0:
+        # The half-width of calls grows with their time t: t (1 + 2 width / value) =
+        # limit.
         return limit.bound / (1 + MARGIN * width / example.value)
     return limit.bound + (1 if limit.at_least else -1) * MARGIN * width
 
@@ -64,6 +68,7 @@ def _no_further(limit: Limit, target: float, risk: float) -> float:
     (1 − limit)^n = risk, a model with this share of the limit passes half of the time; nearer to
     the extreme there may be nothing left to find. Without an extreme only a finite target counts.
     """
+    # Without an extreme there is no way to take a share of.
     if not math.isfinite(limit.room):
         return target if math.isfinite(target) else limit.bound
     least = limit.room * math.log(2) / math.log(1 / risk)

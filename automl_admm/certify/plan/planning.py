@@ -12,7 +12,7 @@ from automl_admm.certify.walk.verdicts import why_not_estimable
 from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Timing
 from automl_admm.core.limits import Limit
 
-LARGEST_FRACTION = 0.4
+LARGEST_FRACTION = 0.4  # the search keeps more than half of the rows
 IMPOSSIBLE = "nothing can certify"
 
 
@@ -54,6 +54,7 @@ def plan(
     ]
     if fraction is None:
         largest = max((least for least in needed if math.isfinite(least)), default=0.0)
+        # Rounded upwards: the planned power must not be lost in the third digit.
         fraction = math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000
     said = [
         _shortfall(demand, fraction, risk, approximate_allowed=approximate_allowed)
@@ -98,6 +99,7 @@ def _halfway(limit: Limit) -> float:
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
     """Say that the rows are too few, and how many would be enough."""
     is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
+    # If even the best value fails, the rows for the best value are the ones to name.
     truth = _halfway(limit) if is_possible else limit.extreme or 0.0
     rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
     verb = "are few to" if is_possible else "cannot"
@@ -108,6 +110,7 @@ def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allo
 def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> bool:
     """Return True if the best possible value would pass on rows with this evidence."""
     if isinstance(evidence, Rate):
+        # A rate of at least b is a rate of its complement of at most 1 − b.
         bound = 1 - limit.bound if limit.at_least else limit.bound
         return most_events(evidence.trials, bound, risk) >= 0
     return half_width(evidence, limit, risk, approximate_allowed=approximate_allowed) <= limit.room

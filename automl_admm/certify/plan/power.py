@@ -16,7 +16,7 @@ from automl_admm.certify.bounds.row_counts import cells, smallest, stretch
 from automl_admm.core.evidence import Evidence, Rate
 from automl_admm.core.limits import Limit
 
-POWER = 0.8
+POWER = 0.8  # customary in planning studies
 MOST_ROWS = 1_000_000  # above it nobody is told a number
 ROUNDS = 12
 
@@ -61,7 +61,7 @@ def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
     """
     if truth >= limit:
         return None
-    if limit >= 1:
+    if limit >= 1:  # any rate is at most 1
         return _round_up(1)
     events = _first(
         range(MOST_ROWS),
@@ -75,6 +75,7 @@ def rows_for_rate(limit: float, truth: float, risk: float) -> int | None:
 
 def _fewest_rows(events: int, limit: float, risk: float) -> int:
     """The least n with P(Bin(n, limit) ≤ k) ≤ risk."""
+    # Never listed: bisection asks a range for single places. No table has more rows.
     numbers = range(events + 1, 10**12)
     place = _first(numbers, lambda rows: _at_most(events, rows, limit) <= risk)
     return numbers[min(place, len(numbers) - 1)]
@@ -106,6 +107,7 @@ def rows_needed(
     not within the limit, if nothing can be certified of such evidence, or if it takes too many.
     """
     if isinstance(evidence, Rate):
+        # A limit from below is one from above on the complement.
         turned = (1 - limit.bound, 1 - truth) if limit.at_least else (limit.bound, truth)
         return rows_for_rate(*turned, risk)
     room = limit.turned(limit.bound) - limit.turned(truth)
@@ -135,12 +137,15 @@ def _factor_needed(
         asked += _unlucky(grown, limit)
         if asked <= room:
             enough = factor
+            # The square-root law is rough where exact bounds jump: at most fourfold,
+            # at least 2 % a step.
             factor *= min(max((asked / room) ** 2, 0.25), 0.98)
         else:
             too_few = factor
             factor *= max(min((asked / room) ** 2, 4.0), 1.02)
         if not too_few < factor < enough:  # the width jumps where another bound takes over
             factor = math.sqrt(max(too_few, 1 / rows) * enough)
+        # The number is rounded about as coarsely when it is told.
         if enough < 1.02 * max(too_few, 1 / rows):
             break
     return enough if math.isfinite(enough) else None
@@ -152,6 +157,7 @@ def _unlucky(evidence: Evidence, limit: Limit) -> float:
     Any two groups may open a gap, so they share the probability.
     """
     groups = len({cell.where for cell in cells(evidence)})
+    # Each end of a two-sided 60 % interval is a one-sided 80 % quantile.
     found = interval(evidence, 2 * POWER - 1, shown=groups)
     if found is None:
         return math.inf

@@ -65,6 +65,7 @@ def take_look(
             taken.append({"question": question, "risk": risk, "time": when, "run": run})
             questions.append(question)
             write_json(ledger, content)
+    # A known question gets its old number, however many came after it.
     number = _count(content, earlier) + questions.index(question) + 1
     return Look(number, risk_of_look(number, risk))
 
@@ -78,8 +79,10 @@ def check_ledger(ledger: Path) -> None:
     lock = _lock_of(ledger)
     try:
         ledger.parent.mkdir(parents=True, exist_ok=True)
+        # Written, not asked by os.access: that ignores read-only mounts and full quotas.
         with tempfile.NamedTemporaryFile(dir=ledger.parent):
             pass
+        # Opening it would make it, and nothing is to be left behind.
         if lock.exists():
             lock.open("a").close()
     except OSError as problem:
@@ -88,6 +91,7 @@ def check_ledger(ledger: Path) -> None:
 
 def question_of(models: Sequence[str], limits: Sequence[str], risk: float) -> str:
     """The hash of a question: models in their order by their own hashes, limits, and the risk."""
+    # Lists in their order: the same models in another order are another walk.
     asked = json.dumps([list(models), list(limits), risk])
     return hashlib.sha256(asked.encode()).hexdigest()
 
@@ -137,6 +141,8 @@ def _locked(ledger: Path) -> Iterator[None]:
     except OSError as problem:
         raise _unlockable(ledger, problem) from problem
     with file:
+        # On a file beside it: every write replaces the ledger, and a lock on the old one
+        # with it.
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

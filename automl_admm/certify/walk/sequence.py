@@ -21,7 +21,7 @@ import numpy as np
 
 from automl_admm.certify.walk.verdicts import Finding, all_certified
 
-MOST_CONTENDERS = 10
+MOST_CONTENDERS = 10  # more neighbours in the order would be nearly the same pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ def order(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
     safest is tried.
     """
     front: list[Contender] = []
+    # The key breaks ties, so that verifying finds the same order.
     for one in sorted(contenders, key=lambda one: (-one.slack, -one.score, one.key)):
         if not front or one.score > front[-1].score:
             front.append(one)
@@ -88,6 +89,7 @@ def walk(
         if findings is None:
             continue
         steps.append(Step(contender, tuple(findings)))
+        # A test after a failure would need a share of the risk of its own.
         if not steps[-1].is_certified:
             break
     passed = [step for step in steps if step.is_certified]

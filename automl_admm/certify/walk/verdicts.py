@@ -78,6 +78,7 @@ def judge(
         if not limit.holds(_far(bounds, limit)):
             return _finding(evidence, Verdict.VIOLATED, limit, bounds)
     if known:
+        # The last is the approximate one if there is one: it needs fewer rows.
         return _uncertain(evidence, limit, known[-1], risk)
     reason = why_not_estimable(evidence)
     nothing = Bounds(math.nan, math.nan, method="")
@@ -106,6 +107,7 @@ def _far(bounds: Bounds, limit: Limit) -> float:
 
 def _finding(evidence: Evidence, verdict: Verdict, limit: Limit, bounds: Bounds) -> Finding:
     """Return a finding decided by one of the bounds; it needs no more rows."""
+    # A violation is shown by the bound on the far side.
     is_upper = limit.at_least == (verdict is Verdict.VIOLATED)
     bound = bounds.upper if is_upper else bounds.lower
     return Finding(
@@ -121,7 +123,7 @@ def _finding(evidence: Evidence, verdict: Verdict, limit: Limit, bounds: Bounds)
 
 
 def _bound_in_words(bounds: Bounds, bound: float) -> str:
-    if bounds.lower == bounds.upper:
+    if bounds.lower == bounds.upper:  # a fact
         return f"it is {bound:.4g}"
     return f"it is {'at most' if bound == bounds.upper else 'at least'} {bound:.4g}"
 
