@@ -40,6 +40,27 @@ class StopReason(StrEnum):
         return self in (StopReason.INTERRUPT, StopReason.TERMINATION)
 
 
+class Account(StrEnum):
+    """The accounts of a run's ledger, in the order of their first seconds."""
+
+    START = "start"
+    SEARCH = "search"
+    SOLVER = "solver"
+    STORE = "store"
+    WAIT = "wait"
+    SAVING = "saving"
+    FINAL_FIT = "final fit"
+    CERTIFY = "certify"
+
+
+class RunState(StrEnum):
+    """The state of a run in `run.json`."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
     """The end of a search: its reason, and the words for it if the reason alone says too little.

@@ -10,7 +10,7 @@ from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.protocols import Finished
-from automl_admm.core.run import FallbackKind, RunResult
+from automl_admm.core.run import Account, FallbackKind, RunResult, RunState
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.pipelines.results import FinalFitResult
 from automl_admm.pipelines.work import PICKLE, SHIPPED
@@ -81,7 +81,7 @@ def _with_numbers(session: Session, dispatch: Dispatcher) -> Session:
     if fixed is constraints:
         return session
     prepared = aim_again(prepared, fixed)
-    session.write(prepared, "running")
+    session.write(prepared, RunState.RUNNING)
     return replace(session, prepared=prepared)
 
 
@@ -132,7 +132,7 @@ def _search_and_conclude(session: Session, desk: Desk) -> PipelineResult:
     fallbacks = () if _has_success(session) else fall_back(prepared, desk)
     result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
     closing = close_after(result, prepared.config.deadline, desk.interrupts)
-    with desk.ledger.charge("saving"):
+    with desk.ledger.charge(Account.SAVING):
         return _conclude(Ending(session, desk, result, closing, fallbacks))
 
 
@@ -162,7 +162,7 @@ def _conclude(ending: Ending) -> PipelineResult:
         if shipped.finished is not None and shipped.finished.folder is not None:
             write_model(folder, shipped.finished.folder / SHIPPED, outcome)
             _write_certificate(folder, prepared, certificate, shipped.examined)
-        session.write(prepared, "done", replace(best, ledger=ledger.seconds))
+        session.write(prepared, RunState.DONE, replace(best, ledger=ledger.seconds))
     return replace(outcome, result=replace(best, ledger=ledger.seconds))
 
 
@@ -224,16 +224,16 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     evaluations, expected = ending.result.evaluations, _expected(prepared)
     ledger, problem = desk.ledger, prepared.problem
     if prepared.aside is not None and prepared.question is not None:
-        fit = ledger.charge("final fit")(Fitter(problem, desk.dispatch, expected, closing))
+        fit = ledger.charge(Account.FINAL_FIT)(Fitter(problem, desk.dispatch, expected, closing))
         constraints = prepared.constraints
-        with ledger.charge("certify"):
+        with ledger.charge(Account.CERTIFY):
             examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
         if examined is not None:
             by_key = {evaluation.key: evaluation for evaluation in evaluations}
             evaluation = by_key[examined.shipped.contender.key]
             measured = FinalFitResult.from_json(examined.finished.result)
             return Refit(evaluation, measured), examined.finished, examined
-    with ledger.charge("final fit"):
+    with ledger.charge(Account.FINAL_FIT):
         refit, finished = refit_best(problem, evaluations, desk.dispatch, expected, closing)
     return refit, finished, None
 

@@ -11,7 +11,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.messages import say_error
-from automl_admm.core.run import RunInfo, RunResult
+from automl_admm.core.run import Account, RunInfo, RunResult
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.runs.config import RunConfig
@@ -39,7 +39,7 @@ def run_search(
     )
     desk.tell("run_started")
     driver, begun = Driver(problem, desk), time.monotonic()
-    with desk.ledger.charge("search"):
+    with desk.ledger.charge(Account.SEARCH):
         stop = driver.run(plan.search(problem, desk.tell))
     ended, log = time.monotonic(), driver.log
     made = log.evaluations[len(desk.past.evaluations) :]

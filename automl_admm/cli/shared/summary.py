@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding
 from automl_admm.cli.shared.screen import in_a_line, say
-from automl_admm.core.run import StopReason
+from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.thresholds.single import say_threshold
@@ -24,8 +24,13 @@ from automl_admm.runs.prepare.preparation import Preparation
 
 Summary = dict[str, Any]
 # The accounts of the ledger while it searches, and what they are called here; then the others.
-SEARCHING = {"wait": "waiting", "solver": "solver", "store": "store", "search": "other"}
-AFTERWARDS = ("final fit", "certify", "saving")
+SEARCHING = {
+    Account.WAIT: "waiting",
+    Account.SOLVER: "solver",
+    Account.STORE: "store",
+    Account.SEARCH: "other",
+}
+AFTERWARDS = (Account.FINAL_FIT, Account.CERTIFY, Account.SAVING)
 
 
 def summarise(outcome: PipelineResult) -> Summary:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.run import Account
 from automl_admm.pipelines.results import FoldTimes
 
 # What an evaluation may take of the time left as long as none has succeeded; the last seconds are
@@ -27,21 +28,21 @@ class Ledger:
         self,
         begun: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        account: str = "start",
+        account: Account = Account.START,
     ) -> None:
         self._clock = clock
         self._account = account
         self._since = clock() if begun is None else begun
-        self._charged: dict[str, float] = {}
+        self._charged: dict[Account, float] = {}
 
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds of every account up to now."""
         self._turn_to(self._account)
-        return dict(self._charged)
+        return {str(account): spent for account, spent in self._charged.items()}
 
     @contextmanager
-    def charge(self, account: str) -> Iterator[None]:
+    def charge(self, account: Account) -> Iterator[None]:
         """Charge the time of a block to an account, except for the inner blocks."""
         outer = self._account
         self._turn_to(account)
@@ -50,7 +51,7 @@ class Ledger:
         finally:
             self._turn_to(outer)
 
-    def _turn_to(self, account: str) -> None:
+    def _turn_to(self, account: Account) -> None:
         now = self._clock()
         spent = self._charged.get(self._account, 0.0) + now - self._since
         self._charged[self._account] = spent

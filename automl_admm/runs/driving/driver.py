@@ -18,7 +18,7 @@ from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import EvaluatorLostError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Store, Task
-from automl_admm.core.run import Stop, StopReason
+from automl_admm.core.run import Account, Stop, StopReason
 from automl_admm.core.space import Candidate
 from automl_admm.execution.shared_state import BLAS_THREADS
 from automl_admm.runs.driving.budget import Budget, Ledger
@@ -126,7 +126,7 @@ class Driver:
         times slower while the workers keep the cores busy.
         """
         limited = BLAS_THREADS.within(partial(self._threads.limit, limits=1))
-        charged = self._desk.ledger.charge("solver")
+        charged = self._desk.ledger.charge(Account.SOLVER)
         with charged, limited, self._interrupts.at_once():
             yield
 
@@ -197,7 +197,7 @@ class Driver:
         running = _Running(self._started, task, key, [candidate], until_deadline)
         self._running[task.number] = running
         text = self._problem.text(candidate)
-        with self._desk.ledger.charge("store"):
+        with self._desk.ledger.charge(Account.STORE):
             self.log.begin(running.number, key, text)
         self._desk.tell("evaluation_started", number=running.number, text=text)
         self._desk.dispatch.submit(task)
@@ -240,7 +240,7 @@ class Driver:
         cut into slices, because neither an interrupt nor a plugin with a wish to stop wakes it.
         """
         finished: Sequence[Finished] = ()
-        with self._desk.ledger.charge("wait"):
+        with self._desk.ledger.charge(Account.WAIT):
             while self._running:
                 self._try_again()
                 left = self._desk.budget.seconds_left(self.log.best)
@@ -253,7 +253,7 @@ class Driver:
         return self._take_in(finished)
 
     def _take_in(self, finished: Sequence[Finished]) -> list[Evaluation]:
-        with self._desk.ledger.charge("store"):
+        with self._desk.ledger.charge(Account.STORE):
             return [evaluation for item in finished for evaluation in self._enter(item)]
 
     def _enter(self, finished: Finished) -> list[Evaluation]:

@@ -19,6 +19,7 @@ from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence, Timing
+from automl_admm.core.run import RunState
 from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
@@ -172,7 +173,7 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
 
 def _order(again: _Again) -> tuple[str, ...] | None:
     """Return the order of the walk, computed from the log; None if it is unknown."""
-    if again.whole is None or again.is_old or again.run.content.get("state") != "done":
+    if again.whole is None or again.is_old or again.run.content.get("state") != RunState.DONE:
         return None
     examples = imagine(again.constraints, trial_rows(again.whole))
     confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from automl_admm.core.run import RunResult
+from automl_admm.core.run import RunResult, RunState
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.options import OPTIONS
@@ -31,7 +31,7 @@ def write_settings(
     prepared: Preparation,
     stretches: Sequence[Stretch],
     *,
-    state: str,
+    state: RunState,
     result: RunResult | None = None,
 ) -> None:
     """Write `run.json`: settings, data, versions, sessions and the end of the run."""

@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.core.errors import AutomlAdmmError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import Store
-from automl_admm.core.run import RunResult
+from automl_admm.core.run import RunResult, RunState
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.prepare.baseline import keep_bounds
@@ -43,10 +43,12 @@ class Session:
     past: Past = field(default_factory=Past)
     earlier: tuple[Stretch, ...] = ()
 
-    def write(self, prepared: Preparation, state: str, result: RunResult | None = None) -> None:
+    def write(
+        self, prepared: Preparation, state: RunState, result: RunResult | None = None
+    ) -> None:
         """Write `run.json`, if there is a folder."""
         if self.folder is not None:
-            took = None if state == "running" else time.monotonic() - prepared.config.begun
+            took = None if state is RunState.RUNNING else time.monotonic() - prepared.config.begun
             now = Stretch(_wall_clock(prepared.config.begun), took)
             stretches = (*self.earlier, now)
             write_settings(self.folder, prepared, stretches, state=state, result=result)
@@ -76,7 +78,7 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
         past = _past(known, prepared)
         with temporary_folder(SCRATCH, folder.path) as scratch:
             session = Session(prepared, store, scratch, folder, past, earlier)
-            session.write(session.prepared, "running")
+            session.write(session.prepared, RunState.RUNNING)
             # Only now that `run.json` says how long the earlier sessions took.
             store.count_time(len(earlier) + 1, config.begun)
             yield from _kept_informed(session)
@@ -96,7 +98,7 @@ def _kept_informed(session: Session) -> Iterator[Session]:
         yield session
     except BaseException:
         with suppress(AutomlAdmmError):
-            session.write(session.prepared, "stopped")
+            session.write(session.prepared, RunState.STOPPED)
         raise
 
 

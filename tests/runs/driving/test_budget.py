@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.run import Account
 from automl_admm.core.space import Candidate, Selection
 from automl_admm.runs.driving.budget import Budget, Ledger, attribute_work
 
@@ -22,13 +23,13 @@ def test_every_second_belongs_to_one_account() -> None:
     clock = Clock()
     ledger = Ledger(begun=98.0, clock=clock)
     clock.now += 1.0
-    with ledger.charge("search"):
+    with ledger.charge(Account.SEARCH):
         clock.now += 2.0
-        with ledger.charge("solver"):
+        with ledger.charge(Account.SOLVER):
             clock.now += 4.0
-            with ledger.charge("store"):
+            with ledger.charge(Account.STORE):
                 clock.now += 8.0
-        with ledger.charge("solver"):
+        with ledger.charge(Account.SOLVER):
             clock.now += 16.0
     clock.now += 32.0
     assert ledger.seconds == {"start": 35.0, "search": 2.0, "solver": 20.0, "store": 8.0}
@@ -38,7 +39,7 @@ def test_every_second_belongs_to_one_account() -> None:
 def test_an_account_that_is_open_counts_up_to_now() -> None:
     clock = Clock()
     ledger = Ledger(clock=clock)
-    with ledger.charge("search"):
+    with ledger.charge(Account.SEARCH):
         clock.now += 3.0
         assert ledger.seconds["search"] == 3.0
         clock.now += 1.0
@@ -58,7 +59,7 @@ def test_a_block_that_raises_is_charged_and_left() -> None:
     ledger = Ledger(clock=clock)
 
     def fail() -> None:
-        with ledger.charge("search"), ledger.charge("solver"):
+        with ledger.charge(Account.SEARCH), ledger.charge(Account.SOLVER):
             clock.now += 1.0
             raise KeyboardInterrupt
 
