@@ -1,4 +1,4 @@
-"""What plugins make: whatever goes wrong in a factory is one line that says whose it is."""
+"""Call the factories of plugins; every failure becomes one line naming the provider."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from automl_admm.core.messages import say_error, say_value
 
 
 def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
-    """What a factory makes; an error of ours is as clear as it can be, any other is told by name.
+    """Return the product of a factory; an error of ours passes, any other is told with its title.
 
     A `SystemExit` counts as an error: a plugin does not decide when the program ends.
     """
@@ -23,7 +23,7 @@ def make(title: str, factory: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def expect(title: str, wanted: str, made: object, *, is_one: bool) -> None:
-    """Raise if a factory has made something else than what is wanted of it."""
+    """Raise if a factory has made the wrong kind of thing."""
     if not is_one:
         reason = f"its factory returned {say_value(made)}, no {wanted}"
         raise PluginError(f"{title} cannot be made: {reason}.")

@@ -1,7 +1,7 @@
-"""Plugins of others are imported in a child process first: one that crashes or hangs is found out.
+"""Import other people's plugins in a child process first, to find those that crash or hang.
 
-What was found is remembered in the user's cache folder, so that in the usual case nothing is
-started. Where nothing can be remembered they are probed each time.
+Findings are remembered in the user's cache folder, so that usually nothing is
+started. Without such a folder plugins are probed each time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PROGRAM = (
 
 
 class Origin(NamedTuple):
-    """Who provides a plugin, and where it is imported from."""
+    """The provider of a plugin, its module, and its distribution."""
 
     provider: str
     module: str
@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 
 def find_faults(modules: Mapping[str, Origin]) -> dict[str, str]:
-    """Why plugins must not be imported here, by name; those that may be are left out.
+    """Return the reason against importing, by plugin name; harmless plugins are left out.
 
     A plugin is known by its name, and known again by its provider and all files that come with it.
     """
@@ -70,7 +70,7 @@ def find_faults(modules: Mapping[str, Origin]) -> dict[str, str]:
 
 
 def _probe(names: Sequence[str]) -> dict[str, str]:
-    """All in one child; if that does not end well, each in one of its own, some at a time."""
+    """Probe all in one child; after a bad end, each in a child of its own, some at a time."""
     reason = _import_apart(names)
     if reason == FINE or len(names) == 1:
         return dict.fromkeys(names, reason)
@@ -120,7 +120,7 @@ def _processor_seconds(pid: int) -> float:
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill what was started, and whatever that has started."""
+    """Kill the child and all its descendants."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
 
@@ -128,7 +128,7 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
 def _fingerprint(
     name: str, provider: str, module: str, distribution: metadata.Distribution | None = None
 ) -> str:
-    """A text that changes when the plugin does: an upgrade does it, and an edit of any file."""
+    """Return a text that changes with every upgrade of a plugin and every edit of its files."""
     digest = hashlib.sha256(f"{name}\n{provider}\n{module}\n{sys.version}".encode())
     for path in sorted({*_files_of(module), *_files_with(distribution)}):
         with contextlib.suppress(OSError):
@@ -138,7 +138,7 @@ def _fingerprint(
 
 
 def _files_of(module: str) -> Iterator[Path]:
-    """The files of the package that a module is in, looked up without importing anything."""
+    """Yield the files of a module's package, looked up without importing anything."""
     try:
         spec = find_spec(module.partition(".")[0])
     except (ImportError, ValueError, AttributeError):
@@ -153,7 +153,7 @@ def _files_of(module: str) -> Iterator[Path]:
 
 
 def _files_with(distribution: metadata.Distribution | None) -> Iterator[Path]:
-    """All files that were installed together; of an editable one, all of its project."""
+    """Yield all files of a distribution; of an editable one, all files of its project."""
     if distribution is None:
         return
     for file in distribution.files or ():
@@ -165,7 +165,7 @@ def _files_with(distribution: metadata.Distribution | None) -> Iterator[Path]:
 
 
 def _project_of(distribution: metadata.Distribution) -> Path | None:
-    """The folder that an editable distribution is installed from."""
+    """Return the source folder of an editable distribution."""
     try:
         said = json.loads(distribution.read_text("direct_url.json") or "{}")
         if said.get("dir_info", {}).get("editable"):
@@ -188,7 +188,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _cache_file() -> Path | None:
-    """Where to remember; None for a user without a home."""
+    """Return the file of remembered findings; None for a user without a home."""
     with contextlib.suppress(RuntimeError):
         given = os.environ.get("XDG_CACHE_HOME")
         home = Path(given) if given else Path.home() / ".cache"
@@ -197,7 +197,7 @@ def _cache_file() -> Path | None:
 
 
 def _read(path: Path | None) -> dict[str, str]:
-    """What is remembered; a file that is not there, or is no longer whole, is nothing."""
+    """Return the remembered findings; a missing or damaged file counts as empty."""
     if path is None:
         return {}
     try:
@@ -208,7 +208,7 @@ def _read(path: Path | None) -> dict[str, str]:
 
 
 def _write(path: Path | None, known: Mapping[str, str]) -> None:
-    """Remember; where nothing can be written it is probed again next time."""
+    """Remember findings; if the file cannot be written, the next start probes again."""
     if path is None:
         return
     latest = dict(list(known.items())[-REMEMBERED:])

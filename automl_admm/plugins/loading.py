@@ -56,7 +56,7 @@ ONLY = "AUTOML_ADMM_PLUGINS"
 
 @dataclass(frozen=True, slots=True)
 class PluginSource:
-    """Where a plugin comes from, before it is imported from its `module`."""
+    """The origin of a plugin, before it is imported from its `module`."""
 
     name: str
     provider: str
@@ -67,7 +67,7 @@ class PluginSource:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this project made it: then it is known to do no harm when it is imported."""
+        """True if this project made it: importing it is known to do no harm."""
         return self.builtin or self.provider.partition(" ")[0] in OUR_PLUGINS
 
 
@@ -90,7 +90,7 @@ def _new_manager() -> pluggy.PluginManager:
 
 @dataclass(frozen=True)
 class Plugins:
-    """Everything that the installed plugins provide."""
+    """All records of the installed plugins, by kind."""
 
     theta_solvers: Registry[ThetaSolverPlugin] = field(
         default_factory=lambda: Registry("theta solver")
@@ -108,7 +108,7 @@ class Plugins:
     manager: pluggy.PluginManager = field(default_factory=_new_manager)
 
     def registries(self, hook: str) -> Iterator[tuple[Registry[Any], Callable[[Any], bool]]]:
-        """The registries that a provider hook fills, each with the test for what belongs there."""
+        """Yield the registries of a provider hook, each with the test for its records."""
         if hook != "components":
             yield getattr(self, hook), _always
             return
@@ -136,8 +136,8 @@ def load_plugins(
 ) -> Plugins:
     """Load every installed plugin, and `extra` objects by name; nothing broken gets in.
 
-    What is skipped is told, unless this is done `quietly`: by who does it a second time. That a
-    name is doubled by what was given here is an error of who gave it.
+    Skipped plugins are told, unless loaded `quietly` for a second time. A name doubled by `extra`
+    objects is the caller's mistake, and raises.
     """
     plugins = Plugins()
     given = [
@@ -152,7 +152,7 @@ def load_plugins(
 
 
 def tell_skipped(plugins: Plugins) -> None:
-    """Warn of each plugin that was skipped, and of each hook that was, in one line."""
+    """Warn of each skipped plugin and each skipped hook in one line."""
     for info in plugins.infos:
         for hook in info.unknown_hooks:
             told = "hook '%s' of plugin '%s' (%s) was skipped: this version does not know it"
@@ -186,7 +186,7 @@ def _source(entry: metadata.EntryPoint) -> PluginSource:
 
 
 def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
-    """The same; what would crash or hang this process if it were imported raises instead."""
+    """Return the sources; loading one that would crash or hang this process raises instead."""
     others = {
         s.name: Origin(s.provider, s.module, s.distribution) for s in sources if not s.is_ours
     }
@@ -219,7 +219,7 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
 
 
 def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tuple[str, Any]]:
-    """What a plugin provides, when all of it is registered; if it raises, nothing is."""
+    """Register all records of a plugin and return them; an exception undoes it all."""
     manager, name = plugins.manager, source.name
     if manager.has_plugin(name):
         raise PluginError(f"another plugin is named '{name}'.")
@@ -238,8 +238,8 @@ def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tu
 def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: PluginSource) -> None:
     """Add all records, or none where a name is taken: then the plugin is skipped as a whole.
 
-    Nobody has to guess whose a doubled name is: no one gets it. Only ours stay what they are,
-    whatever else is installed.
+    A doubled name goes to nobody, so that its owner is never a guess. Only built-ins keep their
+    names in any case.
     """
     claims = [
         (registry, record)
@@ -265,7 +265,7 @@ def _known_hooks() -> set[str]:
 
 
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
-    """Raise if a plugin has a hook that there is not, and does not call it optional."""
+    """Raise if a plugin has an unknown hook without calling it optional."""
     known, optional = _known_hooks(), _unknown_hooks(manager, plugin)
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.name not in known and caller.name not in optional:
@@ -274,7 +274,7 @@ def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:
 
 
 def _unknown_hooks(manager: pluggy.PluginManager, plugin: object) -> tuple[str, ...]:
-    """The hooks of a plugin that this version does not know, and that it calls optional."""
+    """Return the optional hooks of a plugin that are unknown to this version."""
     known = _known_hooks()
     return tuple(
         caller.name

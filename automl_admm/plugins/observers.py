@@ -1,4 +1,4 @@
-"""Observers are told what happens, each in a thread of its own that can be left."""
+"""Tell observers about events, each in its own thread, which can be abandoned."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHORTEST = 1.0
 
 @dataclass(eq=False)
 class _Observer:
-    """An observer by name: its methods by hook, and the thread that calls them."""
+    """An observer by name: its methods by hook, and its thread."""
 
     name: str
     hooks: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -43,13 +43,13 @@ class _Observer:
 
 @dataclass(frozen=True)
 class Hurry:
-    """Why an observer may be left before its time: the end of the budget, or an interrupt."""
+    """Reasons to leave an observer early: the end of the budget, or an interrupt."""
 
     deadline: float | None = None
     is_interrupted: Callable[[], bool] = lambda: False
 
     def patience(self) -> float:
-        """Seconds that a call may take: two minutes, or a quarter of the time left if less."""
+        """Return the longest time of a call: two minutes, or a quarter of the time left if less."""
         if self.deadline is None:
             return LONGEST_CALL
         left = self.deadline - time.monotonic()
@@ -60,10 +60,10 @@ UNHURRIED = Hurry()
 
 
 class Observers:
-    """Tells observers what happens, one by one.
+    """Tells observers about events, one by one.
 
-    One that raises is reported once, and hears no more of that hook. One that does not come back
-    is named, and hears nothing more: its thread is left to itself.
+    After an exception an observer is reported once, and hears no more of that hook. After a hang it
+    is named, and hears nothing more; its thread is abandoned.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Observers:
         self._leave = weakref.finalize(self, _stop, helpers)
 
     def tell(self, hook: str, **arguments: Any) -> list[Any]:
-        """Call the listeners of a hook; the answers of those that gave one."""
+        """Call the listeners of a hook and return their answers."""
         answers = []
         for observer in list(self._observers):
             if hook in observer.hooks:
@@ -116,7 +116,7 @@ class Observers:
 
 
 def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:
-    """The plugins that observe, in the order in which they were registered."""
+    """Return the observing plugins in the order of their registration."""
     found: dict[str, _Observer] = {}
     for hook in HOOKS:
         for implementation in reversed(getattr(manager.hook, hook).get_hookimpls()):
@@ -142,7 +142,7 @@ def _only_its_arguments(implementation: pluggy.HookImpl) -> Callable[..., Any]:
 
 
 def _with_its_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a plain method, like an implementation of a hook, take only what it wants to know."""
+    """Let a plain method take only some arguments, like an implementation of a hook."""
     wanted = inspect.signature(method).parameters
 
     def call(**arguments: Any) -> Any:

@@ -54,7 +54,7 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
 
 
 def check_options(owner: str, kind: type[Any]) -> None:
-    """Raise if an option is of a type that no text can be read as, or the defaults are refused."""
+    """Raise if no text can be read as the type of an option, or if the defaults are refused."""
     for key, wanted in _types(owner, kind).items():
         if _reader(wanted) is None:
             raise PluginError(
@@ -73,7 +73,7 @@ def list_options(kind: type[Any]) -> list[tuple[str, str, Any]]:
 
 
 def _shown(wanted: Any) -> str:
-    """A type as it is written; of an Enum, what can be given."""
+    """Return a type as it is written; of an Enum, its names."""
     is_enum = isinstance(wanted, type) and issubclass(wanted, Enum)
     return _words(wanted) if is_enum else inspect.formatannotation(wanted).replace("pathlib.", "")
 
@@ -98,7 +98,7 @@ def _convert(owner: str, key: str, value: Any, wanted: Any) -> Any:
 
 
 def _reader(wanted: Any) -> Callable[[str], Any] | None:
-    """Return what reads a text as a type, or None if nothing does; it raises ValueError."""
+    """Return the reader of texts of a type, or None; a reader raises ValueError."""
     if wanted in READERS:
         return READERS[wanted]
     if isinstance(wanted, type) and issubclass(wanted, Enum):

@@ -1,7 +1,7 @@
-"""The records that plugins yield: what they provide, said once, checked on the way in.
+"""The records of plugins: names, factories and promises, checked when they are made.
 
-A factory imports what it needs when it is called, never the module that declares it: listing
-plugins must stay cheap.
+A factory imports its libraries when it is called; the declaring module never does. So listing
+plugins stays cheap.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """For a plugin that has none.
+    """The options of a plugin without options.
 
     >>> NoOptions()
     NoOptions()
@@ -95,12 +95,12 @@ class _Solver(_WithOptions):
 class ThetaSolverPlugin(_Solver):
     """A solver for θ-min; the factory gets an instance of `options`.
 
-    `joint` says how it wants to see a whole space in the strategy `joint`: `one-hot`, an axis for
-    each alternative, for a solver that models distances; `conditional` for one that knows
+    `joint` is the form of a whole space in the strategy `joint`: `one-hot`, an axis for each
+    alternative, for a solver that models distances; `conditional` for a solver with a notion of
     categories (`Parameter.is_category`) and conditions (`Parameter.when`).
 
-    A solver that `is_stand_in` takes the place of one that breaks its promises; it learns nothing
-    and needs no options. Built-in stand-ins come before those of other packages.
+    With `is_stand_in` a solver takes the place of another one after broken promises; it needs no
+    options. Built-in stand-ins come before those of other packages.
 
     >>> ThetaSolverPlugin(name="halton", summary="Halton points", factory=dict).joint
     'one-hot'
@@ -133,11 +133,10 @@ class ZSolverPlugin(_Solver):
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSetting:
-    """What every executor is told, whatever its own options are.
+    """The settings of every executor, beside its own options.
 
-    Where the number of workers `is_default`, the user said nothing of it: an executor that has a
-    number of its own, such as a cluster, takes that. A `server` that was started early is for
-    `local`, and no other.
+    `is_default` is True if the user did not choose the number of workers: an executor with a number
+    of its own, such as a cluster, takes that. A `server` started early is for `local` alone.
 
     >>> ExecutorSetting(workers=4).memory_bytes is None
     True
@@ -163,16 +162,15 @@ class ExecutorPlugin(_WithOptions):
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedPipeline:
-    """What a constraint looks at: a fitted pipeline, rows that it has not seen, and the costs.
+    """The material of a constraint: a fitted pipeline, rows it has not seen, and the costs.
 
-    `predictions` are those of the rows of `X`: probabilities or scores where there are any, and
-    `decisions` what `pipeline.predict` says of them. Class labels are numbered in their sorted
-    order, in `y`, in `decisions` and in what `pipeline.predict` returns; a positive class that the
-    user named is the last, so that of two classes 1 is the positive one. `sensitive` is a frame
-    of the columns that limits are on, row by row as `X`. `peak_mb` is the largest memory of the
-    process that fitted and predicted, in megabytes. What times calls should make at least so many
-    `calls`: a certificate on a quantile needs more of them than a search. `saved_bytes` is the size
-    of the file that ships, None where there is none, as in the search.
+    `predictions` belong to the rows of `X`: probabilities, or else scores. `decisions` are the
+    results of `pipeline.predict`. Class labels are numbered in their sorted order, in `y`, in
+    `decisions` and in the results of `pipeline.predict`; a positive class named by the user is the
+    last, so that of two classes 1 is the positive one. `sensitive` is a frame of the columns with
+    limits on them, row by row as `X`. `peak_mb` is the largest memory of the process, in megabytes,
+    while it fitted and predicted. Time at least so many `calls`: a certificate on a quantile needs
+    more of them than a search. `saved_bytes` is the size of the shipped file; None in the search.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -193,7 +191,7 @@ class EvaluatedPipeline:
 
     @property
     def scores(self) -> Any:
-        """How sure the pipeline is of the last class, of two: a column of `predictions`."""
+        """Scores of the last class, of two: a column of `predictions`."""
         return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
 
     def part(self, rows: Any) -> EvaluatedPipeline:
@@ -226,25 +224,23 @@ Target = Literal["any", "classes", "two classes"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintPlugin(_Named):
-    """A named measurement that a limit can be set on, and the range of its values if known.
+    """A named measurement for limits, and the range of its values if known.
 
-    It returns a number, or a record of `core.evidence`, which a certificate can rest on.
-    `kind` is `checked` for a fact that is the same on any rows, `measured` for a cost, and
-    `statistical` for what follows from `y`, `decisions`, `predictions` and `sensitive` alone: such
-    a one is tried before the search on predictions that are right, and has a `NAME_gap[column]`
-    and a `NAME_ratio[column]` without more ado. It says in `target` what it needs to be predicted.
-    A decision threshold is chosen for a statistical one; where it looks at scores alone, as an
-    AUROC does, it is one that `uses_decisions` not, and no time is spent on that.
+    It returns a number, or a record such as `Rate` as the evidence of a certificate. `kind` is
+    `checked` for a fact equal on any rows, `measured` for a cost, and `statistical` for a function
+    of `y`, `decisions`, `predictions` and `sensitive` alone: it is tried before the search on right
+    predictions, and `NAME_gap[column]` and `NAME_ratio[column]` come with it. `target` is the kind
+    of prediction it needs. A decision threshold is chosen for a statistical one; set
+    `uses_decisions` to False if it looks at scores alone, as an AUROC does, to save that time.
 
-    One that compares groups has, instead of `function`, a `grouped` function: it is also given a
-    mask of the rows for the name of every group, and limits on it are written `NAME[column]`.
+    To compare groups, give `grouped` instead of `function`: its second argument has a mask of the
+    rows for the name of every group. Limits on it are written `NAME[column]`.
 
-    One whose value is known without training has, as `cheap`, the function that computes it from
-    the steps of a pipeline; solvers may then ask for it at as many points as they like, and
-    nothing is trained that it excludes.
+    For a value known without training, give as `cheap` the function from the steps of a pipeline to
+    it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
 
-    One that times calls says in `timed_calls` how many it times in the search: a final fit that
-    needs more of them (`EvaluatedPipeline.calls`) is given the time for it.
+    `timed_calls` is the number of calls timed in the search: a final fit with more of them
+    (`EvaluatedPipeline.calls`) is given more time.
 
     >>> ConstraintPlugin(name="steps", summary="steps", function=lambda evaluated: 1.0).kind
     'measured'
@@ -281,12 +277,11 @@ class ConstraintPlugin(_Named):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A limit together with the function that measures it; any callable will do.
+    """A limit together with its measuring function; any callable will do.
 
-    `groups` names the group of every row, given the sensitive columns, where the limit is on
-    groups: the rows are then parted so that every part has some of each. With `of_baseline` the
-    limit's bound is not known before the pipeline was measured that the search begins with: it
-    will be so many times that value.
+    `groups` names the group of every row, given the sensitive columns, for a limit on groups: every
+    part of the rows then has some of each group. With `of_baseline` the bound is so many times the
+    value of the first pipeline of the search, and unknown before that is measured.
     """
 
     limit: Limit
@@ -302,7 +297,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """What a component may know of the data: the task, and which columns hold what.
+    """The facts of the data for a component: the task, and the columns by kind.
 
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
@@ -317,17 +312,17 @@ class ComponentFactory(Protocol):
     """Makes an unfitted scikit-learn object of parameter values."""
 
     def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
-        """Import what is needed and build it."""
+        """Import the library and build the object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentPlugin(_Named):
-    """A building block of pipelines. `capped` names parameters that the data bound at fit time.
+    """A building block of pipelines. `capped` names parameters bounded by the data at fit time.
 
-    `capped={"n_components": "columns"}` says that no more components can be had than columns
-    arrive at this step: the pipeline builder lowers the value to that before the step is fitted.
-    `trusted_types` are the types, by their full names, that the fitted object consists of beside
-    those that skops trusts: without them `automl-admm predict` refuses to load the model.
+    `capped={"n_components": "columns"}` limits the components to the columns arriving at this step:
+    the pipeline builder lowers the value before the step is fitted. `trusted_types` are the full
+    names of types in the fitted object beside those trusted by skops: without them
+    `automl-admm predict` refuses to load the model.
 
     >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
     ('classification', 'regression')
@@ -347,7 +342,7 @@ class ComponentPlugin(_Named):
             raise PluginError(f"component '{self.name}': {problem}.")
 
     def _wrong_kind(self) -> str | None:
-        """What is of no known kind, if anything is."""
+        """Return the mistake in the role or the tasks, if there is one."""
         if self.role not in ROLES:
             return f"its role must be 'transformer' or 'estimator', not {say_value(self.role)}"
         tasks: Any = self.tasks
@@ -356,7 +351,7 @@ class ComponentPlugin(_Named):
         return None
 
     def _wrong_names(self) -> str | None:
-        """What is said of a parameter that there is not, or of no type, if anything is."""
+        """Return the mistake in `capped` or `trusted_types`, if there is one."""
         names = [one.name for one in self.parameters]
         for name, axis in (self.capped or {}).items():
             if name not in names:
@@ -371,7 +366,7 @@ class ComponentPlugin(_Named):
 
 
 def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
-    """What is wrong with the parameters of a component, if anything is."""
+    """Return the mistake in the parameters of a component, if there is one."""
     known: dict[str, Parameter | Choice] = {}
     for one in parameters:
         if not isinstance(one, Parameter | Choice):
@@ -386,7 +381,7 @@ def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
 
 
 def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:
-    """Why a condition can never hold, if it cannot: it is on nothing, or on no label of it."""
+    """Return the reason for a condition that can never hold: no such choice, or no such label."""
     decision = known.get(when.decision)
     if not isinstance(decision, Choice):
         names = [name for name, one in known.items() if isinstance(one, Choice)]
@@ -412,7 +407,7 @@ class MetricPlugin(_Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrammarPlugin(_Named):
-    """A grammar that can be asked for by name.
+    """A grammar with a name.
 
     >>> GrammarPlugin(name="text", summary="for texts", path=Path("nowhere.lark"))
     Traceback (most recent call last):

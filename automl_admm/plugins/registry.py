@@ -1,4 +1,4 @@
-"""Names to records, each with who provides it."""
+"""Records by name, each with its provider."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RecordT = TypeVar("RecordT", bound=Named)
 
 
 class DoubledNameError(PluginError):
-    """A name that is claimed by two."""
+    """Two providers claim one name."""
 
 
 class Registry(Generic[RecordT]):
@@ -43,7 +43,7 @@ class Registry(Generic[RecordT]):
         self._providers[record.name] = provider
 
     def doubled(self, name: str, provider: str) -> DoubledNameError:
-        """The error that a name is claimed by a provider, and was so before."""
+        """Return the error of a second claim on a name."""
         first = self._providers.get(name, provider)
         return DoubledNameError(
             f"{self.kind} '{name}' is provided twice: {first}, {provider}.",
@@ -51,7 +51,7 @@ class Registry(Generic[RecordT]):
         )
 
     def withhold(self, name: str, provider: str) -> None:
-        """Let nobody have a name that this provider claims as well: who asks is told why."""
+        """Withhold a name claimed by a second provider; asking for it raises the reason."""
         self._claims[name] = provider
 
     def get(self, name: str) -> RecordT:
@@ -63,9 +63,9 @@ class Registry(Generic[RecordT]):
         return self._records[name]
 
     def stand_in(self) -> RecordT:
-        """Return the first registered record of a solver that may replace another one.
+        """Return the first registered record of a stand-in.
 
-        Built-ins are registered first, so that no other package takes over where one is broken.
+        Built-ins are registered first, so that no other package takes over from a broken solver.
         """
         for record in self._records.values():
             if getattr(record, "is_stand_in", False):
@@ -76,11 +76,11 @@ class Registry(Generic[RecordT]):
         )
 
     def provider(self, name: str) -> str:
-        """Who provides a name, with its version."""
+        """Return the provider of a name, with its version."""
         return self._providers[name]
 
     def title(self, name: str) -> str:
-        """What a name is, in words, and who provides it."""
+        """Return the kind, the name and the provider in words."""
         return f"{self.kind} '{name}' ({self._providers[name]})"
 
     def __contains__(self, name: object) -> bool:

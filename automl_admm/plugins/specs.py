@@ -41,7 +41,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def theta_solvers() -> Iterable[ThetaSolverPlugin]:
     """Provide solvers for θ-min.
 
-    A factory, and all that a solver does, is called in a thread that can be left if it hangs.
+    The factory and all calls of a solver run in a thread; if it hangs, the run leaves it.
 
     Example::
 

@@ -31,7 +31,7 @@ BOOT = (
 
 
 def connect(address: str) -> Client:
-    """A client of the scheduler at an address, which does not become anybody's default."""
+    """Return a client of the scheduler at an address, without making it Dask's default."""
     with ThreadPoolExecutor(1) as thread:  # a loop may run in this one, as in a notebook
         found = thread.submit(lambda: asyncio.run(_ask_who(address))).result()
     if found != "Scheduler":
@@ -46,7 +46,7 @@ def connect(address: str) -> Client:
 
 
 async def _ask_who(address: str) -> str | None:
-    """What kind of Dask process is at an address; None if there is none."""
+    """Return the kind of Dask process at an address; None if there is none."""
     try:
         async with rpc(address, connection_args=Security().get_connection_args("client")) as server:
             found = await asyncio.wait_for(server.identity(), CONNECT_SECONDS)

@@ -1,7 +1,7 @@
 """The workers of the cluster as the run sees them; everything here happens in the client's loop.
 
-Every worker that is there, or comes later, is looked at, given the work once, and told of. A job is
-a Dask task that only its worker may do: Dask never does one again elsewhere without our knowing.
+Every worker, early or late, is checked, given the work once, and announced. A job is a Dask task
+bound to its worker: Dask never repeats it elsewhere without our knowing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A worker that has a station of this run, and how many jobs it does at a time."""
+    """A worker with a station of this run, and the number of its jobs at a time."""
 
     address: str
     token: str
@@ -81,7 +81,7 @@ Event = Joined | Left | Refused | Looked | Ended
 
 
 class Crew:
-    """Watches over the workers and hands them jobs; `tell` hears of all that happens."""
+    """Watches over the workers and hands them jobs; `tell` receives all events."""
 
     def __init__(self, client: Client, brief: Brief, tell: Callable[[Event], None]) -> None:
         self._client = client
@@ -108,7 +108,7 @@ class Crew:
         self._client.loop.add_callback(lambda: self._spawn(_ignored(call)))
 
     async def stop(self) -> None:
-        """Close all stations; a worker that does not answer finds out by itself."""
+        """Close all stations; a silent worker finds out by itself."""
         self._is_over = True  # `wait_for` of Python 3.11 may swallow a cancellation
         tasks = [*self._others, *(task for _, task in self._jobs.values())]
         for task in tasks:
@@ -135,7 +135,7 @@ class Crew:
             await asyncio.sleep(LOOK_SECONDS)
 
     def _compare(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Compare the workers that there are with those that are known."""
+        """Compare the present workers with the known ones."""
         for place in list(self._places.values()):
             if place.address not in workers:
                 self._lose(place)
@@ -157,7 +157,7 @@ class Crew:
                 task.cancel()
 
     async def _enrol(self, threads: Mapping[str, int]) -> None:
-        """Look at new workers, and send those that fit the work, all at once."""
+        """Check new workers, and send the work to all suitable ones at once."""
         token = secrets.token_hex(8)
         found = await asyncio.gather(*(_inspect(self._client, address) for address in threads))
         reasons = dict(zip(threads, found, strict=True))
@@ -176,7 +176,7 @@ class Crew:
                 self._tell(Refused(address, _describe(reason)))
 
     async def _hold(self, place: Place) -> None:
-        """Keep a station open by a key that Dask drops when this client is gone."""
+        """Keep a station open by a key; Dask drops it when this client is gone."""
         key = f"automl-admm-station-{place.token}-{place.address}"
         call = (hold_station, self._brief.run, place.token)
         hold = _submit(self._client, place, *call, key=key, priority=FIRST)
@@ -222,20 +222,20 @@ class Crew:
 
 
 def _submit(client: Client, place: Place, *call: Any, **options: Any) -> Future:
-    """A Dask task that no other worker may do."""
+    """Submit a Dask task bound to one worker."""
     where = {"workers": [place.address], "allow_other_workers": False}
     return client.submit(*call, pure=False, **where, **options)
 
 
 async def _call(client: Client, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a worker out of band; what it raises is returned."""
+    """Call a function in a worker out of band; return its exception, if it raises."""
     call = client.run(function, *arguments, workers=[address], on_error="return")
     answers = await asyncio.wait_for(call, REPLY_SECONDS)
     return answers.get(address, OSError("it left"))
 
 
 async def _inspect(client: Client, address: str) -> Exception | None:
-    """Why a worker cannot be used; None if it can."""
+    """Return the reason against a worker; None if it can be used."""
     try:
         there = await _call(client, address, get_versions, PACKAGES)
     except TimeoutError as problem:
@@ -247,7 +247,7 @@ async def _inspect(client: Client, address: str) -> Exception | None:
 
 
 async def _ignored(call: Coroutine[Any, Any, Any]) -> None:
-    """For a call to a worker that may be gone."""
+    """Make a call, though its worker may be gone."""
     with suppress(OSError):
         await call
 

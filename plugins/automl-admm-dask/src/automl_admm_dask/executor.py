@@ -1,4 +1,4 @@
-"""The executor: tasks are handed to the places that are free, and come back as events."""
+"""The executor: tasks go to free places, and come back as events."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class _Running:
 class DaskExecutor:
     """Runs tasks on the workers of a Dask cluster, each in a supervised child process there.
 
-    `workers` is as many as the cluster has threads at the moment, unless the user wants fewer. A
-    worker that is lost costs what it was doing; one that comes later is given the work, too.
+    `workers` is the present number of the cluster's threads, unless the user wants fewer. A lost
+    worker costs its current tasks; a late one is given the work, too.
     """
 
     def __init__(self, work: Any, setting: ExecutorSetting, options: DaskOptions) -> None:
@@ -80,7 +80,7 @@ class DaskExecutor:
             self._opened = opened.pop_all()
 
     def submit(self, task: Task) -> None:
-        """Hand a task to a worker that is free, or to the next that will be."""
+        """Hand a task to a free worker, or to the next one free."""
         self._check()
         with naming_os_errors("the folder of an evaluation cannot be made"):
             folder = self._folders.make(task)
@@ -92,7 +92,7 @@ class DaskExecutor:
         self._hear(0.0)
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        """The tasks that ended; nothing at once if nothing runs."""
+        """Return the ended tasks; nothing at once if nothing runs."""
         deadline = None if timeout is None else time.monotonic() + timeout
         self._hear(0.0)
         while self._running and not self._ended:
@@ -120,7 +120,7 @@ class DaskExecutor:
             self._hear(left)
 
     def close(self) -> None:
-        """Kill what runs, and leave nothing on the workers; a cluster of our own ends."""
+        """Kill all tasks and leave nothing on the workers; a cluster of our own ends."""
         self._opened.close()
         for number in list(self._running):
             self._cancel(number, "the executor was closed")
@@ -134,7 +134,7 @@ class DaskExecutor:
                 return
 
     def _assemble(self) -> None:
-        """Wait for the first workers; one that cannot be used is the user's to mend."""
+        """Wait for the first workers; an unusable one is the user's mistake."""
         while not self._roster.places:
             self._check()
             self._hear(SLICE)
@@ -162,7 +162,7 @@ class DaskExecutor:
             )
 
     def _hear(self, patience: float) -> None:
-        """Take in what has happened, at the least one thing unless the time runs out."""
+        """Take in events: at least one, unless the time runs out."""
         begun = time.monotonic()
         try:
             self._take(
@@ -192,7 +192,7 @@ class DaskExecutor:
         self.workers = self._roster.workers
 
     def _dispatch(self) -> None:
-        """Hand what waits to the places that are free."""
+        """Hand waiting tasks to free places."""
         while self._waiting and (place := self._roster.take()) is not None:
             running = self._running[self._waiting.popleft()]
             running.place, running.begun = place, time.monotonic()
@@ -212,7 +212,7 @@ class DaskExecutor:
         self._ended.append(self._hand_out(running, answer))
 
     def _hand_out(self, running: _Running, answer: Answer) -> Finished:
-        """What has ended, with its files in a folder of ours."""
+        """Return an ended task with its files in a folder of ours."""
         seconds = answer.finished.seconds
         if answer.finished.status is Status.LOST:
             seconds = time.monotonic() - running.begun

@@ -1,4 +1,4 @@
-"""What goes between the run and the workers of the cluster: small records, and files as bytes."""
+"""Messages between the run and the workers of the cluster: small records, and files as bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from automl_admm.plugin_api import AutomlAdmmError, Finished, written_files
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What a worker needs for a run: its name, the pickled work, the memory of one evaluation."""
+    """A run for a worker: its name, the pickled work, the memory of one evaluation."""
 
     run: str
     work: bytes
@@ -33,9 +33,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a job ended, with its files. If the worker itself is of no more use, `failure` says why.
+    """The end of a job, with its files. `failure` is the reason if the worker is of no more use.
 
-    The folder of what is `finished` is the worker's: it means nothing where the run is.
+    The folder in `finished` is on the worker, and means nothing to the run.
     """
 
     finished: Finished
@@ -44,7 +44,7 @@ class Answer:
 
 
 def pack(folder: Path) -> bytes:
-    """The files that a task wrote, as an archive; not the task itself, no FIFOs, no links."""
+    """Return the files written by a task as an archive; no order, no FIFOs, no links."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for path in written_files(folder):

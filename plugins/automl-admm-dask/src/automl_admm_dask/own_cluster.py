@@ -1,4 +1,4 @@
-"""The program of the process that holds a cluster for one run: it lasts as long as its input."""
+"""The program of a process with a cluster for one run: it lasts as long as its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping Dask's loggers off the terminal while a run lasts: what matters is told in one line."""
+"""Keep Dask's loggers off the terminal during a run: the run tells what matters in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SILENT = logging.CRITICAL + 1
 
 
 class Silence:
-    """Dask's loggers are silent until it is broken; then their levels are what they were."""
+    """Silences Dask's loggers until `end`, and then restores their levels."""
 
     def __init__(self) -> None:
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}

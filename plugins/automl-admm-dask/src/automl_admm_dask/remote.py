@@ -1,4 +1,4 @@
-"""What the run has done in a Dask worker: calls out of band, and tasks.
+"""Work of the run in a Dask worker: calls out of band, and tasks.
 
 A station is found among the worker's plugins. It is known by the name of the run, and by a token:
 a worker that was started again at the same address is another one.
@@ -16,11 +16,11 @@ from automl_admm_dask.station import Station
 
 
 class StationGoneError(Exception):
-    """The worker at this address has not the station that was meant: it was started again."""
+    """The worker at this address was started again, and has lost its station."""
 
 
 async def open_station(brief: Brief, token: str, dask_worker: Any) -> None:
-    """Out of band: start a station, which is closed with the worker at the latest."""
+    """Out of band: start a station; it is closed with the worker at the latest."""
     await dask_worker.plugin_add(Station(brief, token), name=_name(brief.run), catch_errors=False)
 
 
@@ -33,7 +33,7 @@ async def close_station(run: str, dask_worker: Any) -> None:
 
 
 async def kill_job(run: str, name: str, dask_worker: Any) -> None:
-    """Out of band: kill a job, or see to it that it never starts."""
+    """Out of band: kill a job, or keep it from starting."""
     station = dask_worker.plugins.get(_name(run))
     if station is not None:
         station.kill(name)
@@ -45,7 +45,7 @@ def hold_station(run: str, token: str) -> None:
 
 
 def do_job(run: str, token: str, job: Job) -> Answer:
-    """As a task: do a job at the station, if it is still the one that it was meant for."""
+    """As a task: do a job at its station, if that is still the same."""
     return _station(run, token).run(job)
 
 

@@ -1,4 +1,4 @@
-"""Who is there to work: the places that have joined, and what each has to do."""
+"""The roster: the places that have joined, with the number of their jobs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Roster:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Those that are there."""
+        """The present places."""
         return tuple(self._places)
 
     @property
     def workers(self) -> int:
-        """How many jobs can be done at a time; one if there is nobody, who would be waited for."""
+        """Number of jobs at a time; 1 without any place, because the run waits for one."""
         threads = sum(place.threads for place in self._places)
         return max(min(threads, self._most or threads), 1)
 

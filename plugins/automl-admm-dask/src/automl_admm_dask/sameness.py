@@ -1,4 +1,4 @@
-"""Whether a worker has what the run has: a pickled work, and a fitted model, are not for others."""
+"""Compare a worker's packages with the run's: pickled works and models need the same versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PACKAGES = ("automl-admm", "automl-admm-dask", "numpy", "pandas", "scikit-learn"
 
 
 def explain_difference(here: Mapping[str, Any], there: Mapping[str, Any]) -> str | None:
-    """What differs between two answers of `distributed.versions.get_versions`; None if nothing.
+    """Return the difference of two answers of `distributed.versions.get_versions`, or None.
 
     Of Python's version only the first two numbers matter.
     """

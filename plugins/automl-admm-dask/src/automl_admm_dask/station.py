@@ -44,16 +44,16 @@ Box = Future[Finished]
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Something for the station's thread to do; `box` is where an answer is waited for."""
+    """An order to the station's thread; somebody waits at `box` for an answer."""
 
     act: Callable[[LocalExecutor], None]
     box: Box = field(default_factory=Future)
 
 
 class Lease:
-    """How long a station lives: as long as its worker has data by the key that it is held by.
+    """The life of a station: it lasts while its worker has data under the key of the run.
 
-    Dask drops that when the run lets go of it or is gone. It need not be there at once.
+    Dask drops the key after the run releases it or is gone. It need not be there at once.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Lease:
         self._key = key
 
     def is_held(self, data: Container[str]) -> bool:
-        """Whether the key is in the data, or was a moment ago."""
+        """Return True if the key is in the data, or was a moment ago."""
         now = time.monotonic()
         if self._key is not None and self._key in data:
             self._until = now + DROPPED_SECONDS
@@ -103,7 +103,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, and not because it failed: then another may take its place."""
+        """True if it has ended without a failure: another may take its place."""
         return self._has_ended and self._failure is None
 
     def join(self) -> None:
@@ -111,7 +111,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
         self._thread.join(END_SECONDS)
 
     def run(self, job: Job) -> Answer:
-        """Do a job; called by a task thread of the worker, which waits."""
+        """Do a job; called by a waiting task thread of the worker."""
         box: Box = Future()
         arguments = pickle.loads(job.arguments)  # noqa: S301 - the run pickled it
         task = Task(job.number, job.method, arguments, job.seconds, job.keep)
@@ -127,7 +127,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
             remove_tree(finished.folder)
 
     def kill(self, name: str) -> None:
-        """Kill a job; one that has not come yet will not start."""
+        """Kill a job; if it has not arrived yet, it will not start."""
         self._killed.add(name)
         self._give(_Order(lambda executor: self._kill(executor, name)))
 
@@ -174,7 +174,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
                 executor.kill(number)
 
     def _end(self) -> None:
-        """Answer whatever runs and waits; who comes now is turned away."""
+        """Answer all running and waiting jobs; later ones are turned away."""
         with self._lock:
             self._has_ended = True
         for _, box in self._running.values():
@@ -190,7 +190,7 @@ class Station(WorkerPlugin):  # type: ignore[misc] # Dask has no types for us
 
 
 def _open_executor(brief: Brief, worker: Any, scratch: Path) -> LocalExecutor:
-    """Start a fork server; each evaluation gets the threads that Dask gives to a task."""
+    """Start a fork server; each evaluation gets the threads of one Dask task."""
     scratch.mkdir(parents=True)
     cores = count_cores()
     given = os.environ.get("OMP_NUM_THREADS", "")
@@ -201,7 +201,7 @@ def _open_executor(brief: Brief, worker: Any, scratch: Path) -> LocalExecutor:
 
 
 def _next(orders: queue.SimpleQueue[_Order], patience: float) -> _Order | None:
-    """The next order, or the first that comes; None if none does."""
+    """Return the next order, waiting for it; None if none comes."""
     try:
         return orders.get(timeout=patience) if patience else orders.get_nowait()
     except queue.Empty:
@@ -213,5 +213,5 @@ def _lost(number: int, message: str) -> Finished:
 
 
 def _nothing(executor: LocalExecutor) -> None:
-    """The order that only wakes."""
+    """Do nothing: this order only wakes the thread."""
     del executor

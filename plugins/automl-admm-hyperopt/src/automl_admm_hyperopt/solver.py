@@ -1,4 +1,4 @@
-"""The θ-solver that has Hyperopt suggest."""
+"""The θ-solver by Hyperopt."""
 
 from __future__ import annotations
 
@@ -71,11 +71,10 @@ class Annealing:
 
 
 class HyperoptTheta:
-    """Proposes the start, then what Hyperopt suggests and has not been tried.
+    """Proposes the start, then new suggestions of Hyperopt.
 
-    The loss that Hyperopt minimises is `Observation.loss`, which has the limits in it already:
-    Hyperopt knows no constraints. A failure is the worst there can be, as is a loss that is no
-    number. Until something succeeds, points are uniform.
+    Hyperopt minimises `Observation.loss`, limits included: it knows no constraints. A failure has
+    an infinite loss, as has a loss that is no number. Before the first success points are uniform.
     """
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -113,7 +112,7 @@ class HyperoptTheta:
         return self._tree.draw(self._rng, taken)
 
     def _suggest(self, waiting: Sequence[Array], taken: set[bytes]) -> Array | None:
-        """What Hyperopt suggests; it repeats itself where axes are grids, with each seed anew."""
+        """Return a new suggestion of Hyperopt; it repeats itself on grids, with any seed."""
         trials = self._documents.trials(waiting)
         for _ in range(TRIES):
             point = self._documents.point(self._suggested(trials))

@@ -21,11 +21,11 @@ Document = dict[str, Any]
 
 
 class Documents:
-    """The trials of one box, in the order in which they were first told.
+    """The trials of one box, in the order of their first results.
 
-    A category is an `hp.choice` with the axes that hang on it inside: so Hyperopt knows what
-    counts. A real number is searched on its axis [0, 1], where a log scale has been dealt with;
-    a whole number on its own scale, half a step wider at each end so that the ends are as likely.
+    A category is an `hp.choice` around its conditional axes: so Hyperopt knows the active ones. A
+    real number is searched on its axis [0, 1], log scale included; a whole number on its own scale,
+    half a step wider at each end so that the ends are as likely.
     """
 
     def __init__(self, tree: AxisTree) -> None:
@@ -38,15 +38,15 @@ class Documents:
 
     @property
     def keys(self) -> set[bytes]:
-        """The points that are known."""
+        """Keys of the known points."""
         return set(self._known)
 
     def has_success(self) -> bool:
-        """Whether any point has a loss that counts."""
+        """Return True if any point has succeeded."""
         return any(document["result"]["ok"] for document in self._known.values())
 
     def tell(self, point: Array, loss: float, *, ok: bool) -> None:
-        """Keep what came of a point; of two results of one point the better."""
+        """Keep the result of a point; of two results the better."""
         key = self._tree.key(point)
         before = self._known.get(key)
         if before is None:
@@ -55,13 +55,13 @@ class Documents:
             before["result"].update(loss=loss, ok=ok)
 
     def trials(self, waiting: Sequence[Array]) -> Trials:
-        """All that is known; the points that are waited for are as bad as can be, for the time."""
+        """Return all trials; pending points count as failures for the time being."""
         new = enumerate(waiting, start=len(self._known))
         liars = [self._document(number, point, math.inf, ok=False) for number, point in new]
         return trials_from_docs([*self._known.values(), *liars], validate=False)
 
     def point(self, document: Document) -> Array:
-        """The point of a trial that Hyperopt suggests."""
+        """Return the point of a suggested trial."""
         values = document["misc"]["vals"]
         point = self._tree.resting()
         for axis, name in ((axis, _name(axis)) for axis in self._nodes):
@@ -87,7 +87,7 @@ class Documents:
         return dict(document)
 
     def _node(self, axis: int) -> Any:
-        """The node of an axis; one that hangs on several places is the same node in each."""
+        """Return the node of an axis; below several places it is the same node in each."""
         if axis not in self._nodes:
             self._nodes[axis] = self._make_node(axis)
         return self._nodes[axis]
@@ -107,7 +107,7 @@ class Documents:
         return hp.quniform(name, low, high, 1.0)
 
     def _value(self, axis: int, unit: float) -> int | float:
-        """What Hyperopt calls a place on an axis: for a category its position."""
+        """Return Hyperopt's value of a place on an axis: for a category its position."""
         parameter = self._tree.parameter(axis)
         if not parameter.is_integer:
             return min(max(float(unit), 0.0), 1.0)
@@ -127,5 +127,5 @@ def _name(axis: int) -> str:
 
 
 def _never_called(values: object) -> float:
-    """What a domain wants to have, and what only Hyperopt's own loop calls."""
+    """Raise: a domain needs a function, but only Hyperopt's own loop calls it."""
     raise NotImplementedError(values)

@@ -1,4 +1,4 @@
-"""What failures cost a model, which learns from numbers only."""
+"""The price of failures for a model of numbers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Price:
     ranges: tuple[float, ...]
 
     def has_risen(self, before: Price) -> bool:
-        """Whether it is clearly more than before: what was told then looks too good by now."""
+        """Return True if it is clearly more than before: earlier failures look too good by now."""
         now, then = (self.value, *self.excess), (before.value, *before.excess)
         return any(n - t > RISE * r for n, t, r in zip(now, then, self.ranges, strict=True))
 
     def told(self, result: Result) -> Result:
-        """A result as a model can learn from it; what is known of a failure's limits is kept."""
+        """Return a result for a model; known constraints of a failure are kept."""
         if result.value is not None:
             excess = tuple(map(bounded, result.excess))
             return Result(result.point, bounded(result.value), excess)
@@ -44,7 +44,7 @@ class Price:
 
 
 def price_of(results: Sequence[Result]) -> Price:
-    """The price by the successes among the results, of which there has to be one."""
+    """Return the price by the successes among the results: at least one is needed."""
     values = [bounded(result.value) for result in results if result.value is not None]
     rows = [result.excess for result in results if result.value is not None]
     limits = [list(map(bounded, column)) for column in zip(*rows, strict=True)]
@@ -54,5 +54,5 @@ def price_of(results: Sequence[Result]) -> Price:
 
 
 def bounded(number: float) -> float:
-    """The nearest number that a model can calculate with."""
+    """Return the nearest number within a model's range."""
     return min(max(number, -LARGEST), LARGEST)

@@ -1,4 +1,4 @@
-"""Optuna's samplers, and what has to be known of each."""
+"""Optuna's samplers and their traits."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Kind(Protocol):
 
     @property
     def points(self) -> int:
-        """How much of a history it is told."""
+        """Number of points of a history for this sampler."""
 
     @property
     def tries(self) -> int:
-        """How often it is asked for one proposal."""
+        """Number of attempts at one proposal."""
 
     @property
     def prunes(self) -> bool:
-        """Whether it learns from pruned trials."""
+        """True if it learns from pruned trials."""
 
     @property
     def widest(self) -> float:
-        """How many places a whole number may have."""
+        """Largest number of places of a whole number."""
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
         """Build it."""
@@ -53,7 +53,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parzen:
-    """The multivariate TPE; in conditional spaces by groups of parameters that occur together."""
+    """The multivariate TPE; in conditional spaces by groups of co-occurring parameters."""
 
     initial: int | None
     candidates: int
@@ -86,7 +86,7 @@ class Process:
     widest: float = WIDEST
 
     def sampler(self, *, seed: int, budget: int | None, is_conditional: bool) -> BaseSampler:
-        """Build it; what counts at some points only, it samples at random."""
+        """Build it; it samples conditional parameters at random."""
         del is_conditional
         return GPSampler(
             seed=seed,
@@ -107,7 +107,7 @@ _SETTING = SharedSetting()
 
 
 def quiet() -> AbstractContextManager[None]:
-    """Keep Optuna from announcing each study, and from warnings that are no fault.
+    """Keep Optuna from announcing each study, and from harmless warnings.
 
     It calls grouping experimental, and divides by zero where a model is certain of everything.
     """

@@ -1,4 +1,4 @@
-"""The θ-solver that has Optuna sample."""
+"""The θ-solver by Optuna."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SEEDS = 2**32
 
 
 class OptunaTheta:
-    """Proposes the start, then what Optuna samples and has not been tried.
+    """Proposes the start, then new points from Optuna's sampler.
 
     Without limits Optuna minimises `Observation.loss`. With limits that loss holds their price,
-    and Optuna has constraints of its own; to be told both would be to count each limit twice. So
-    it is told the loss without what the limits add to it, and how far each limit is exceeded:
+    and Optuna has constraints of its own; telling both would count each limit twice. So Optuna gets
+    the loss without the limits' part, and the excess of each limit:
 
         v = f / unit + known cost,    c_m = (g_m − ε_m) / |ε_m|  (turned round for "at least")
 
@@ -65,7 +65,7 @@ class OptunaTheta:
                     self._untold.append(result)
 
     def _start(self, seed: int) -> None:
-        """Start a study of what is known, with nothing told yet."""
+        """Start a study of the known points, with nothing told yet."""
         known = list(self._known.values())
         self._untold = best_and_latest(known, list(map(_rank, known)), self._kind.points)
         sampler = self._kind.sampler(
@@ -112,7 +112,7 @@ class OptunaTheta:
         return self._tree.draw(self._rng, taken)
 
     def _sample(self, waiting: dict[bytes, Array], taken: set[bytes]) -> Array | None:
-        """What Optuna samples; it repeats itself where axes are grids, and at corners."""
+        """Return Optuna's sample if it is new; Optuna repeats itself on grids and at corners."""
         self._learn()
         self._trials.wait_for(waiting)
         for _ in range(self._kind.tries):
@@ -137,10 +137,10 @@ class OptunaTheta:
         self._untold = []
 
     def _priced(self, price: Price) -> list[Result]:
-        """What is to be told at this price; in a new study where the old one is of no more use.
+        """Return the results to tell at this price; start a new study if the old one misleads.
 
-        What a trial was told cannot be changed, nor taken back: failures that were told when they
-        were cheap would look good for ever, and a model would take ever longer.
+        The value of a trial cannot be changed, nor taken back: cheap failures of the past would
+        look good for ever, and a model would take ever longer.
         """
         is_full = self._trials.told + len(self._untold) > 2 * self._kind.points
         if is_full or (self._paid is not None and price.has_risen(self._paid)):
@@ -151,7 +151,7 @@ class OptunaTheta:
 
 
 def _pruned(result: Result, outside: tuple[float, ...]) -> Result:
-    """A failure as a trial that is outside of every limit."""
+    """Return a failure as a trial outside of every limit."""
     return result if result.value is not None else Result(result.point, None, outside)
 
 

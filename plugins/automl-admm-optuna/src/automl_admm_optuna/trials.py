@@ -22,10 +22,10 @@ from automl_admm_optuna.samplers import quiet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What Optuna is told of a point; without a value it is told as pruned.
+    """A point's result for Optuna; without a value its trial is pruned.
 
-    `excess` has for each limit how far the point is outside of it, at most 0 if it is inside. Of a
-    failure it is empty, or NaN where nothing is known.
+    `excess` is the distance of the point outside of each limit, at most 0 inside. For a failure it
+    is empty, or NaN for unknown limits.
     """
 
     point: Array
@@ -36,9 +36,9 @@ class Result:
 class Trials:
     """The study of one box.
 
-    A real number is searched on its axis [0, 1], where a log scale has been dealt with; a whole
-    number as such if it has at most `widest` places, else like a real one; a category without any
-    order. A trial has the axes that count at its point.
+    A real number is searched on its axis [0, 1], log scale included; a whole number as such if it
+    has at most `widest` places, else like a real one; a category without any order. A trial has the
+    active axes of its point.
     """
 
     def __init__(self, tree: AxisTree, sampler: BaseSampler, widest: float) -> None:
@@ -76,7 +76,7 @@ class Trials:
         return self._tree.settle(point)
 
     def _walk(self, trial: Trial) -> Array:
-        """Have the sampler choose the axes that count, a parent before what hangs on it."""
+        """Let the sampler choose the active axes, parents first."""
         point, axes = self._tree.resting(), list(self._tree.below())
         while axes:
             axis = axes.pop(0)
@@ -94,7 +94,7 @@ class Trials:
         return point
 
     def _is_whole(self, axis: int) -> bool:
-        """Whether Optuna knows an axis as whole numbers."""
+        """Return True if Optuna knows an axis as whole numbers."""
         return self._tree.parameter(axis).is_integer and self._tree.places(axis) <= self._widest
 
     def _add(
@@ -117,7 +117,7 @@ class Trials:
         self._count += 1
 
     def _value(self, axis: int, unit: float) -> int | float:
-        """What Optuna calls a place on an axis: for a category its position."""
+        """Return Optuna's value of a place on an axis: for a category its position."""
         parameter = self._tree.parameter(axis)
         if parameter.is_category:
             return self._tree.whole(axis, unit) - int(parameter.low)

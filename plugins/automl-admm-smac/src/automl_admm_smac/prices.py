@@ -1,4 +1,4 @@
-"""What a failure costs: it is settled anew whenever SMAC fits its model."""
+"""The price of a failure, settled anew whenever SMAC fits its model."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class PlainEncoder(RunHistoryEncoder):
 class LogEncoder(RunHistoryLogScaledEncoder):
     """SMAC's own for the forest, with failures at their price.
 
-    Before it takes the logarithm SMAC adds 1e-10. Where that is nothing beside the costs, these are
-    told in units of their range.
+    Before it takes the logarithm SMAC adds 1e-10. Costs far above that are told in units of their
+    range.
     """
 
     def _build_matrix(self, trials: Trials, store_statistics: Any = False) -> Any:  # noqa: FBT002
@@ -44,7 +44,7 @@ class LogEncoder(RunHistoryLogScaledEncoder):
 
 
 def told_cost(loss: float, *, failed: bool) -> float:
-    """What SMAC's history is told."""
+    """Return the cost for SMAC's history."""
     return LOST if failed else min(max(loss, -MOST), MOST)
 
 
@@ -55,7 +55,7 @@ def at_costs(trials: Trials, costs: Array) -> dict[TrialKey, TrialValue]:
 
 
 def priced(trials: Trials) -> Array:
-    """The costs of the trials of one fidelity, of failures the price that the others call for.
+    """Return the costs of the trials of one fidelity; failures have the price of a failure.
 
     A price that was told once would soon be too low: after a single good success a failure seems
     nearly as good, and with worse ones it would be the second best for ever.

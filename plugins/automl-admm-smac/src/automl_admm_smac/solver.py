@@ -1,4 +1,4 @@
-"""The θ-solver that asks SMAC."""
+"""The θ-solver by SMAC."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ SEEDS = 2**31
 
 
 class SmacTheta:
-    """Proposes the start, a Sobol design, and then what SMAC expects most of.
+    """Proposes the start, a Sobol design, and then SMAC's choices.
 
-    The loss that SMAC minimises is `Observation.loss`, which has the limits in it already: SMAC
-    knows no constraints. A failure costs more than the worst success by the range of all; what
-    failed before anything succeeded is told with the first success, since nothing can be learnt
-    from failures alone, except to Hyperband, which waits.
+    SMAC minimises `Observation.loss`, limits included: it knows no constraints. A failure costs
+    more than the worst success by the range of all. Failures before the first success are told
+    together with it, since failures alone teach nothing; only Hyperband waits for them.
     """
 
     def __init__(self, options: SmacOptions, model: Model, *, hyperband: bool) -> None:
@@ -39,7 +38,7 @@ class SmacTheta:
         self._hyperband = hyperband
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
-        """Start SMAC anew: what it was told of another box cannot be taken back."""
+        """Start SMAC anew: observations of another box cannot be taken back."""
         self._start = np.clip(subproblem.start, 0.0, 1.0)
         self._terrain = Terrain(subproblem.parameters)
         self._size = self._terrain.size()
@@ -73,7 +72,7 @@ class SmacTheta:
             self._pass_on(observation)
 
     def _plan(self, subproblem: ThetaSubproblem) -> Plan:
-        """The settings: a quarter of the budget for the design, of which the known part is done."""
+        """Return the settings: a quarter of the budget for the design, less its known part."""
         budget = subproblem.evaluations
         usual = MOST_INITIAL if budget is None else min(MOST_INITIAL, max(budget // 4, 1))
         is_small = budget is not None and budget <= FEW
@@ -94,7 +93,7 @@ class SmacTheta:
         self._has_success |= not observation.is_lost
 
     def _pass_on(self, observation: Observation[Array]) -> None:
-        """Tell SMAC, and with the first success what was withheld."""
+        """Tell SMAC; with the first success, tell the withheld failures, too."""
         is_waited_for = self._trials is not None and self._trials.is_staged
         if observation.is_lost and not self._has_success and not is_waited_for:
             self._withheld.append(observation)
@@ -115,9 +114,9 @@ class SmacTheta:
         return self._ask_smac(self._trials, waiting) or self._trials.draw(taken)
 
     def _ask_smac(self, trials: Trials, waiting: set[bytes]) -> tuple[Array, float] | None:
-        """SMAC's next proposal that is new; of what is known and SMAC was not told, it is told now.
+        """Return SMAC's next new proposal; tell it of known points that it has not been told.
 
-        None where SMAC has no more, or nothing new for a while.
+        Return None if SMAC has no more, or nothing new for a while.
         """
         for _ in range(TRIES):
             found = trials.next()

@@ -20,11 +20,11 @@ from automl_admm.plugin_api import Array, AxisTree, Parameter
 
 
 class Terrain:
-    """A box as SMAC sees it.
+    """A box in SMAC's terms.
 
-    A real number is searched on its axis [0, 1], where a log scale has been dealt with; a whole
-    number as such, so that its neighbours are the next ones; a category without any order. Axes
-    that allow one place are left out. The name of an axis is its number: SMAC sorts by names.
+    A real number is searched on its axis [0, 1], log scale included; a whole number as such, so
+    that its neighbours are the next ones; a category without any order. Axes of one place are left
+    out. The name of an axis is its number: SMAC sorts by names.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -33,7 +33,7 @@ class Terrain:
         self._searched = [axis for axis, p in enumerate(parameters) if p.high > p.low]
 
     def space(self, seed: int) -> ConfigurationSpace:
-        """A new configuration space; SMAC changes the one that it is given."""
+        """Return a new configuration space; SMAC changes the given one."""
         axes = {axis: _axis_of(axis, self._parameters[axis]) for axis in self._searched}
         space = ConfigurationSpace(seed=seed)
         space.add(*axes.values())
@@ -41,14 +41,14 @@ class Terrain:
         return space
 
     def configuration(self, point: Array, space: ConfigurationSpace) -> Configuration:
-        """The configuration that a point stands for."""
+        """Return the configuration of a point."""
         values = {
             _name(axis): self._value(axis, point[axis]) for axis in self._tree.counting(point)
         }
         return Configuration(space, values=values)
 
     def point(self, configuration: Configuration) -> Array:
-        """The point of a configuration, with every axis that does not count at its default."""
+        """Return the point of a configuration, with inactive axes at their defaults."""
         point = self._tree.resting()
         for axis in self._searched:
             value = configuration.get(_name(axis))
@@ -57,15 +57,15 @@ class Terrain:
         return point
 
     def key(self, point: Array) -> bytes:
-        """What two points share if they are one thing to evaluate."""
+        """Return the key of a point; points with one evaluation share it."""
         return self._tree.key(point)
 
     def size(self) -> float:
-        """How many different points there are."""
+        """Return the number of different points."""
         return self._tree.size
 
     def _value(self, axis: int, unit: float) -> int | float:
-        """What SMAC calls a place on an axis: for a category its position."""
+        """Return SMAC's value of a place on an axis: for a category its position."""
         parameter = self._parameters[axis]
         if not parameter.is_integer:
             return min(max(float(unit), 0.0), 1.0)
@@ -81,7 +81,7 @@ class Terrain:
     def _conditions(
         self, axes: dict[int, Hyperparameter[Any, Any]]
     ) -> Iterator[EqualsCondition | InCondition]:
-        """For each axis that hangs on a category the places of that at which it counts."""
+        """Yield the conditions of each conditional axis: the places of its category."""
         for parent in self._searched:
             if not self._parameters[parent].is_category:
                 continue

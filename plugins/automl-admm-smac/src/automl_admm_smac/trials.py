@@ -38,7 +38,7 @@ CHALLENGERS: dict[Model, int] = {"forest": 10_000, "process": 1_000}  # as in SM
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a sub-problem is to be searched; below 1, `lowest_fidelity` calls for Hyperband."""
+    """The plan of a sub-problem's search; `lowest_fidelity` below 1 calls for Hyperband."""
 
     model: Model
     initial: int
@@ -48,7 +48,7 @@ class Plan:
 
 
 class Trials:
-    """What SMAC proposes for a box, and what it is told."""
+    """SMAC's proposals for a box, and its observations."""
 
     def __init__(self, terrain: Terrain, plan: Plan) -> None:
         self._terrain = terrain
@@ -65,11 +65,11 @@ class Trials:
 
     @property
     def is_staged(self) -> bool:
-        """Whether Hyperband asks, and waits for what it asked for."""
+        """True if Hyperband asks, and waits for the results."""
         return bool(self._stages)
 
     def next(self) -> tuple[Array, float] | None:
-        """The next point and its fidelity; None where SMAC has no more."""
+        """Return the next point and its fidelity; None if SMAC has no more."""
         with quiet():
             try:
                 configuration, fidelity = self._ask() if self._stages else (self._select(), 1.0)
@@ -80,7 +80,7 @@ class Trials:
         return point, fidelity
 
     def draw(self, taken: Collection[bytes]) -> tuple[Array, float] | None:
-        """A uniform point that is not taken, if a few hundred draws find one."""
+        """Return a uniform point not taken yet, if a few hundred draws find one."""
         for _ in range(DRAWS):
             point = self._terrain.point(self._space.sample_configuration())
             if self._terrain.key(point) not in taken:
@@ -88,7 +88,7 @@ class Trials:
         return None
 
     def tell(self, observation: Observation[Array]) -> None:
-        """Tell what came of a point; what a failure costs is settled when the model is fitted."""
+        """Tell the result of a point; failures get their price when the model is fitted."""
         point, failed = observation.point, observation.is_lost
         configuration = self._asked.get(self._terrain.key(point))
         if configuration is None:
@@ -134,7 +134,7 @@ def _stages(lowest: float) -> tuple[float, ...]:
 
 
 def _facade(space: ConfigurationSpace, plan: Plan, folder: Path, *, is_staged: bool) -> Any:
-    """A facade whose output goes to a folder."""
+    """Return a facade with its output in a folder."""
     scenario = Scenario(
         space,
         output_directory=folder,
