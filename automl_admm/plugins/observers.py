@@ -16,19 +16,17 @@ from typing import Any
 import pluggy
 
 from automl_admm.core.messages import say_error
+from automl_admm.plugins import specs
 from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
 
 logger = logging.getLogger(__name__)
 
-OBSERVERS = (
-    "run_started",
-    "evaluation_started",
-    "evaluation_finished",
-    "iteration_finished",
-    "solver_replaced",
-    "run_finished",
+# The hooks that are told about a run: the first argument of each is `info`.
+HOOKS = tuple(
+    name
+    for name, item in vars(specs).items()
+    if inspect.isfunction(item) and "info" in inspect.signature(item).parameters
 )
-HOOKS = (*OBSERVERS, "should_stop")
 SHORTEST = 1.0
 
 

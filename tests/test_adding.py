@@ -1,0 +1,185 @@
+"""Each addition that CONTRIBUTING.md describes takes as many files as it says, up to a fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.timeout(400)
+
+ROOT = Path(__file__).parents[1]
+COMPONENT = """
+from sklearn.naive_bayes import GaussianNB
+from automl_admm import ComponentPlugin, Parameter, hookimpl
+
+@hookimpl
+def components():
+    yield ComponentPlugin(
+        name="added_nb",
+        summary="naive Bayes by another name",
+        role="estimator",
+        factory=lambda values, context: GaussianNB(var_smoothing=values["smoothing"]),
+        parameters=(Parameter("smoothing", 1e-9, 1e-1, log=True),),
+        tasks=("classification",),
+    )
+"""
+CONSTRAINT = """
+from automl_admm import ConstraintPlugin, hookimpl
+
+@hookimpl
+def constraints():
+    yield ConstraintPlugin(
+        name="steps_used", summary="steps", function=lambda one: float(len(one.pipeline.steps))
+    )
+"""
+SOLVER = """
+import numpy as np
+from dataclasses import dataclass
+from automl_admm import ThetaSolverPlugin, hookimpl
+
+@dataclass(frozen=True)
+class Options:
+    pass
+
+class Corners:
+    def begin(self, subproblem):
+        self.size, self.turn = len(subproblem.parameters), 0
+
+    def ask(self, count, pending):
+        self.turn += 1
+        return [np.full(self.size, 1 / (self.turn + 1))]
+
+    def tell(self, observations):
+        pass
+
+@hookimpl
+def theta_solvers():
+    yield ThetaSolverPlugin(
+        name="corners", summary="ever nearer to one", options=Options,
+        factory=lambda options: Corners(),
+    )
+"""
+COMMAND = """
+import click
+from automl_admm import CommandPlugin, hookimpl
+
+@hookimpl
+def commands():
+    yield CommandPlugin(name="greet", summary="greet", factory=lambda: greet)
+
+@click.command("greet")
+@click.argument("name")
+def greet(name):
+    click.echo(f"good day, {name}")
+"""
+LISTENER = """
+from automl_admm import hookimpl
+
+@hookimpl
+def search_prepared(info, parameters):
+    print("prepared", info.title, parameters)
+"""
+SPECIFICATION = '''
+
+@hookspec
+def search_prepared(info: RunInfo, parameters: int) -> None:
+    """The search is about to be prepared."""
+'''
+CALL = '    desk.tell("run_started")\n'
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> None:
+    """Lay a table and a grammar of one component into the folder."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    frame["buys"] = np.where(frame["a"] > 0, "yes", "no")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    write_grammar(tmp_path, "gaussian_nb")
+
+
+def write_grammar(folder: Path, component: str) -> None:
+    text = f"%import components ({component})\nstart: {component}\n"
+    (folder / "grammar.lark").write_text(text)
+
+
+def add(folder: Path, source: str) -> None:
+    """Install a plugin of one file."""
+    (folder / "added.py").write_text(source)
+    about = folder / "added-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: added\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[automl_admm]\nadded = added\n")
+
+
+def program(folder: Path, *arguments: str) -> str:
+    """Run `automl-admm` where the plugin is installed, and return what it printed."""
+    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "automl_admm", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def fit(folder: Path, *options: str) -> str:
+    given = ("people.csv", "--target", "buys", "--cv", "0.25", "--grammar", "grammar.lark")
+    return program(folder, "fit", *given, "--max-evaluations", "3", "--out", "out", *options)
+
+
+@pytest.mark.usefixtures("install")
+def test_a_component_is_one_file(tmp_path: Path) -> None:
+    add(tmp_path, COMPONENT)
+    write_grammar(tmp_path, "added_nb")
+    assert "added_nb(smoothing=" in fit(tmp_path)
+
+
+@pytest.mark.usefixtures("install")
+def test_a_constraint_is_one_file(tmp_path: Path) -> None:
+    add(tmp_path, CONSTRAINT)
+    assert "steps_used" in fit(tmp_path, "--constraint", "steps_used <= 3")
+
+
+@pytest.mark.usefixtures("install")
+def test_a_solver_is_one_file(tmp_path: Path) -> None:
+    add(tmp_path, SOLVER)
+    fit(tmp_path, "--theta-solver", "corners")
+    saved = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    assert "corners" in json.dumps(saved)
+
+
+def test_a_command_is_one_file(tmp_path: Path) -> None:
+    add(tmp_path, COMMAND)
+    assert program(tmp_path, "greet", "Ada") == "good day, Ada\n"
+
+
+@pytest.mark.usefixtures("install")
+def test_a_hook_is_two_files(tmp_path: Path) -> None:
+    """A copy of the package with both changes tells a plugin of the new hook."""
+    package = tmp_path / "automl_admm"
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "automl_admm", package, ignore=leave)
+    shutil.copytree(ROOT / "grammars", tmp_path / "grammars")
+    specifications = package / "plugins" / "specs.py"
+    specifications.write_text(specifications.read_text(encoding="utf-8") + SPECIFICATION)
+    caller = package / "runs" / "search_run.py"
+    text = caller.read_text(encoding="utf-8")
+    assert text.count(CALL) == 1
+    told = '    desk.tell("search_prepared", parameters=len(problem.space.parameters))\n'
+    caller.write_text(text.replace(CALL, told + CALL))
+    add(tmp_path, LISTENER)
+    assert re.search(r"^prepared .* 0$", fit(tmp_path, "--quiet"), re.MULTILINE)
