@@ -154,6 +154,7 @@ def check_labels(frame: Any) -> None:
     if not names:
         raise DataError("the table has no columns to learn from.")
     texts = sum(isinstance(name, str) for name in names)
+    # scikit-learn refuses mixed names, but only in the middle of a fit.
     if 0 < texts < len(names):
         other = next(name for name in names if not isinstance(name, str))
         raise DataError(
@@ -179,6 +180,7 @@ def _kind(column: Any, title: str) -> Kind:
     from pandas.api import types
 
     dtype = column.dtype
+    # Before the numbers: to pandas a boolean is one.
     if isinstance(dtype, CategoricalDtype) or types.is_bool_dtype(dtype):
         return "categorical"
     if types.is_complex_dtype(dtype):
@@ -221,6 +223,7 @@ def plain_missing(frame: Any) -> Any:
     """
     plain = [(column, plain_column(column)) for _, column in frame.items()]
     if all(before is after for before, after in plain):
+        # A caller may add columns to it, which must not appear in the user's frame.
         return frame.copy(deep=False)
     return with_columns(frame, [after for _, after in plain])
 
@@ -295,6 +298,7 @@ def check_columns(frame: Any, expected: Sequence[str]) -> Any:
     missing = [name for name in expected if name not in names]
     if missing:
         others = [name for name in frame.columns if name not in wanted]
+        # Five are enough to see a pattern; a wide table may lack thousands.
         listed = ", ".join(f"'{name}'" for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = suggest(missing[0], others) if others else None

@@ -17,6 +17,7 @@ from automl_admm.data.table_schema import Column, Schema
 # Says where the row of a number is, from 0: "new.csv, line 7".
 Place = Callable[[int], str]
 
+# A boolean column with gaps may have become 1.0 and 0.0 on its way through a file.
 TRUE = frozenset({"true", "1", "1.0"})
 FALSE = frozenset({"false", "0", "0.0"})
 LONGEST_SHOWN = 40
@@ -98,6 +99,7 @@ def _truth(value: Any) -> bool | None:
 def _to_number(column: Any, expected: Column, place: Place) -> Any:
     from pandas.api import types
 
+    # Truth values in a column of numbers count as 1 and 0, as they do in a file.
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return column.astype(np.int64) if column.dtype == bool else column
     figures = column.astype(object).map(_figure, na_action="ignore")
@@ -161,12 +163,14 @@ def _as_kept(column: Any, expected: Column) -> Any:
     if expected.holds == "text":
         return _as_default_text(column)
     has_gaps = bool(column.isna().any())
+    # No integer and no boolean type of numpy holds a gap.
     if has_gaps and not expected.dtype.startswith("float"):
         return column.astype(object if expected.holds == "boolean" else float)
     try:
         turned = column.astype(expected.dtype)
     except (TypeError, ValueError, OverflowError):  # halves, for example, where all were whole
         return column
+    # Into a float only digits are lost; an integer could lose halves or wrap around.
     is_float = expected.dtype.startswith("float")
     return turned if is_float or bool((turned == column).all()) else column
 

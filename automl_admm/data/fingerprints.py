@@ -26,6 +26,7 @@ def hash_rows(columns: Iterable[Any], rows: int) -> Hashes:
     """
     total = np.zeros(rows, dtype=np.uint64)
     for column in columns:
+        # A sum, because it does not depend on the order of the columns.
         total += _hash_cells(column)  # wraps around
     return total
 
@@ -43,6 +44,7 @@ def _hash_cells(column: Any) -> Hashes:
     missing = values.isna().to_numpy(dtype=bool)
     if is_numeric_dtype(values.dtype) and values.dtype.kind != "c":
         numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        # NaN has many bit patterns: it is taken out before hashing.
         found = pd.util.hash_array(_rounded(np.where(missing, 0.0, numbers)))
     else:
         found = _hash_words(values.astype(object).where(~missing, ""))

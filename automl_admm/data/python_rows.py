@@ -24,6 +24,7 @@ def plain_rows(X: Any) -> Any:
         return plain_missing(X)
     if not isinstance(X, Sequence) or isinstance(X, str):
         return X
+    # Text, bytes and objects: of the rest numpy has kept the numbers.
     return _of_objects(X) if np.asarray(X).dtype.kind in "USO" else X
 
 
@@ -74,6 +75,7 @@ def put_in_order(X: Any, schema: Schema) -> Any:
         return X
     by_text = {str(label): label for label in X.columns}
     is_known = by_text.keys() == set(map(str, names))
+    # scikit-learn says which names differ, in words that users know.
     if _are_texts(X.columns) and _are_texts(names):
         return X
     if is_known:

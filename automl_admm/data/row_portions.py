@@ -54,10 +54,13 @@ class Portion:
         """
         import pandas as pd
 
+        # All portions are beginnings of one order, so a smaller is a part of a larger
+        # one.
         shuffled = np.random.default_rng(SEED).permutation(self.rows)
         classes, known = pd.factorize(np.asarray(target))
         if len(known) * LEAST_OF_A_CLASS > self.taken:  # a quantity, or hardly a class
             return np.sort(shuffled[: self.taken])
+        # Codes are shifted by one, since −1 stands for a missing target.
         counts = np.bincount(classes + 1)  # what is missing is told later
         wanted = np.ceil(counts * (self.taken / self.rows))
         wanted = np.maximum(wanted, np.minimum(counts, LEAST_OF_A_CLASS))
@@ -100,6 +103,7 @@ def portion_in_time(X: Any, seconds: float) -> Portion | None:
     tried = min(max(FEWEST_TRIED, TRIED_CELLS // shape[1]), shape[0])
     columns_alone = _seconds_for(X, FEW_TRIED)
     took = _seconds_for(X, tried)
+    # The tenth guards against a forecast of nothing where the clock was disturbed.
     each = TIMES * max(took - columns_alone, took / 10) / tried
     taken = max(int(seconds / each), FEWEST_ROWS)
     return None if taken >= shape[0] else Portion(taken, shape[0])
@@ -116,6 +120,7 @@ def _seconds_for(X: Any, rows: int) -> float:
     import pandas as pd
 
     begun = time.perf_counter()
+    # From all over the table: a sorted one may begin with its cheapest rows.
     places = np.linspace(0, X.shape[0] - 1, rows).astype(np.intp)
     frame = plain_missing(pd.DataFrame(take_rows(X, places)))
     column_kinds(frame)

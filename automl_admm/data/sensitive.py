@@ -17,6 +17,7 @@ def set_aside(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
     features = frame.drop(columns=list(names))
     if features.shape[1] == 0:
         raise DataError("no column is left to predict from: all are sensitive.")
+    # A name given twice is meant once.
     return features, frame[list(dict.fromkeys(names))]
 
 

@@ -21,6 +21,7 @@ Split = tuple[Rows, Rows]
 
 FOLDS = 4
 HOLDOUT = 0.25
+# From here on a quarter is rows enough to rank pipelines, for a quarter of the fits.
 ROWS_FOR_HOLDOUT = 4000
 
 
@@ -39,6 +40,7 @@ def make_splits(
     strata = _strata(classes, groups)
     if cv is None:
         cv = _default_folds(classes, groups) if len(classes) < ROWS_FOR_HOLDOUT else HOLDOUT
+    # True is an integer to Python, and a text an iterable.
     if isinstance(cv, bool | str):
         raise _unusable(cv)
     if isinstance(cv, int | np.integer):
@@ -77,6 +79,7 @@ def _strata(classes: Rows, groups: Sequence[Any]) -> Rows:
     strata = classes
     for names in groups:
         places, distinct = pd.factorize(np.asarray(names, dtype=object))
+        # Renumbered each time, or many groupings would overflow.
         together = strata * len(distinct) + places
         strata = np.unique(together, return_inverse=True)[1]
     return strata
@@ -94,6 +97,7 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     """Deal the rows, sorted by stratum, to the folds in turn: each fold gets its share of each."""
     if count < 2:
         raise _unusable(count)
+    # Validated, such a row would be of a class that no model has seen.
     alone = np.bincount(classes)[classes] == 1
     dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
     if len(dealt) < count:
@@ -118,6 +122,7 @@ def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
     starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
     aside = np.zeros(len(strata), dtype=bool)
     for rows in np.split(order, starts[1:]):
+        # At least one row on either side; a stratum of one row stays with the search.
         share = min(max(round(fraction * len(rows)), 1), len(rows) - 1)
         aside[rows[:share]] = True
     if not aside.any():
@@ -129,6 +134,7 @@ def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
 
 
 def _shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
+    # Stable, so that rows stay mixed within their stratum.
     mixed = np.random.default_rng(seed).permutation(rows)
     return mixed[np.argsort(strata[mixed], kind="stable")]
 

@@ -89,6 +89,7 @@ def schema_of(frame: Any, *, is_named: bool = True) -> Schema:
 
 
 def _plain_name(name: Any) -> Any:
+    # JSON knows no integers of numpy.
     return int(name) if isinstance(name, numbers.Integral) else str(name)
 
 
@@ -101,6 +102,7 @@ def _column(name: Any, column: Any) -> Column:
         categories = tuple(map(_plain_category, dtype.categories))
         is_ordered = bool(dtype.ordered)
     texts = _marker_texts(column) if holds == "text" else ()
+    # Later an empty field can only be told from a gap if training had just one of them.
     gaps = bool(column.isna().any())
     return Column(name, holds, str(dtype), categories, is_ordered, texts, gaps)
 

@@ -74,6 +74,7 @@ def read_told(finished: Finished, name: str) -> bytes | None:
 def _encoded(evidence: Evidence) -> dict[str, Any]:
     kind = next((kind for kind in KINDS if isinstance(evidence, kind)), None)
     if kind is None:
+        # A plugin's class would need its code to be loaded in the parent.
         return _encoded(Estimate(float(evidence.value)))
     values = {item.name: _plain(getattr(evidence, item.name)) for item in fields(kind)}
     return {"kind": kind.__name__, **values}

@@ -80,4 +80,5 @@ def _perform(work: Any, task: Task, folder: Path) -> TaskReport:
         report = call_work(work, task.method, task.arguments, folder)
     except SystemExit as leave:
         return TaskReport(Status.CRASHED, describe_exit(exit_code(leave)))
+    # Tuples become lists and NaN stays: a work behaves as it will in a child.
     return decode_report(encode_report(report))

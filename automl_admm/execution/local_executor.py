@@ -35,7 +35,9 @@ from automl_admm.plugins.records import ExecutorSetting
 # another evaluation may not do that.
 RESTARTS = 3
 DEATHS_IN_A_ROW = 12
+# A killed child is reaped within milliseconds; a server that hangs is not waited for.
 KILL_SECONDS = 1.0
+# Seconds. The server kills in time, unless it is stopped or the machine is very busy.
 OVERTIME = 5.0
 
 
@@ -119,12 +121,14 @@ class LocalExecutor:
             "folder": str(folder),
             "seconds": task.seconds,
         }
+        # A dead server is started again by sending; the order must not be lost with it.
         while not self._send(order):
             pass
         self._running[task.number] = _Running(task, folder, time.monotonic())
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
         """Return the finished tasks; return at once if nothing runs."""
+        # Even without time to wait, messages that have arrived are read.
         deadline = None if timeout is None else time.monotonic() + timeout
         self._listen(0.0)
         while self._running and not self._ended:
@@ -223,12 +227,15 @@ class LocalExecutor:
             running.begun = message["moment"]
         else:
             self._deaths.clear()
+            # The moments are the server's: the clock is the same for all processes of
+            # a host.
             seconds = message["moment"] - (running.begun or message["moment"])
             self._finish(running.task.number, _report(message, running.folder), seconds)
 
     def _finish(self, number: int, report: TaskReport, seconds: float) -> None:
         running = self._running.pop(number)
         keep = running.task.keep
+        # Other folders are removed, so their output needs no trimming.
         if keep and report.status is Status.SUCCESS:
             trim_output(running.folder / OUTPUT)
         finished = Finished(number, report.status, report.result, report.message, seconds)

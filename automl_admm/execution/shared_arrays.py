@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 ARRAYS = ".arrays"
-ALIGNMENT = 64
+ALIGNMENT = 64  # bytes of a cache line, which compiled loops like to begin at
 
 
 def write_mapped(content: bytes, arrays: Iterable[pickle.PickleBuffer], path: Path) -> None:
@@ -46,8 +46,10 @@ def remove_mapped(path: Path) -> None:
 
 
 def _map(path: Path, places: list[tuple[int, int]]) -> list[memoryview]:
+    # The system refuses to map an empty file.
     if not any(end > start for start, end in places):
         return [memoryview(b"")] * len(places)
     with path.open("rb") as file:
+        # Copies on write: scikit-learn refuses read-only arrays in places.
         view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     return [view[start:end] for start, end in places]

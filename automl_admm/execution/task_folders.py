@@ -111,6 +111,7 @@ def _emptied(folder: Path, top: Path, names: Iterator[str]) -> list[Path]:
                 if path.is_symlink() or not path.is_dir():
                     path.unlink()
                     continue
+                # A work may have taken its own rights away.
                 path.chmod(stat.S_IRWXU)
                 moved.append(path.rename(top / next(names)))
     return moved
@@ -131,6 +132,7 @@ def open_regular(path: Path) -> IO[bytes]:
 
     Raise OSError.
     """
+    # A FIFO would be waited for, and a link could lead to any file of the user.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

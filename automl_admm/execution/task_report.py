@@ -18,6 +18,7 @@ from automl_admm.core.evaluations import Status
 from automl_admm.core.messages import say_error, say_exit, shorten, text_of
 from automl_admm.core.results import TaskResult
 
+# Characters, and bytes of a result: they all go through a pipe and into the log.
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 16_000
 RESULT_LIMIT = 16_000_000
@@ -87,6 +88,7 @@ def decode_report(encoded: bytes) -> TaskReport:
 def exit_code(leave: SystemExit) -> int:
     """Return Python's exit code for a SystemExit: a text is printed and means 1."""
     if leave.code is None or isinstance(leave.code, int):
+        # The system keeps the low byte alone: exit(256) is a success to everybody.
         return (leave.code or 0) & 0xFF
     sys.stderr.write(f"{leave.code}\n")
     return 1

@@ -30,6 +30,7 @@ def threads_each(workers: int) -> int:
     >>> threads_each(1) == count_cores(), threads_each(10_000)
     (True, 1)
     """
+    # Rounded down: one thread too many makes all of them wait.
     return max(count_cores() // workers, 1)
 
 

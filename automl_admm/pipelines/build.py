@@ -16,7 +16,7 @@ from automl_admm.plugins.registry import Registry
 
 __all__ = ["build_pipeline", "fit_pipeline", "predict_scores"]
 
-SEEDS = 2**32
+SEEDS = 2**32  # scikit-learn takes no larger seed
 
 
 def build_pipeline(
@@ -48,6 +48,7 @@ class _Building:
         built, arriving = [], context
         for name, item in zip(_step_names(items), items, strict=True):
             built.append((name, self.item(item, arriving)))
+            # The first step may have encoded, dropped or added columns.
             arriving = BuildContext(context.task)
         return Pipeline(built)
 
@@ -107,6 +108,7 @@ class _Building:
         ):
             flow = self.flow(part, _inside(known)) if part else "passthrough"
             routes.append((name, flow, list(columns)))
+        # Dense, whatever a part gives: not every later step takes sparse rows.
         return ColumnTransformer(routes, sparse_threshold=0)
 
 
@@ -152,6 +154,7 @@ def _settle(component: Any, seed: int) -> None:
     """
     ours = type(component).__module__.startswith("sklearn.")
     known = component.get_params()
+    # By the end of the name: a step in a step has its own, as `estimator__random_state`.
     seeds = {name: seed for name in known if name.endswith("random_state")}
     cores = {
         name: 1

@@ -30,6 +30,7 @@ def fit_pipeline(
     fitted: list[tuple[str, Any]] = []
     arriving = X
     for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
+        # Rows and columns are known only here: steps before may have changed both.
         lowered = lowering.item(component, item, arriving, _rows(arriving))
         if len(fitted) < len(pipeline.steps) - 1:
             lowered, arriving = lowering.fit_transform(lowered, item, arriving)
@@ -62,6 +63,7 @@ class _Lowering:
         from sklearn.preprocessing import FunctionTransformer
 
         capped = self.components.get(step.component).capped or {}
+        # A projection of one column is that column, and some raise on it.
         if bounds["columns"] == 1 and "columns" in capped.values() and _transforms(component):
             return FunctionTransformer()
         for name, size in self._sizes(component, step).items():
@@ -145,6 +147,7 @@ class _Lowering:
         return any("columns" in axes.values() for axes in capped) or any(
             is_selector(part)
             for _, component in steps
+            # A selector inside of branches is a parameter of the object around it.
             for part in (component, *component.get_params().values())
         )
 
@@ -155,6 +158,7 @@ class _Lowering:
 
         stratified = is_classifier(predictions.estimator)
         folds = fold_count(self.y, predictions.cv, stratified=stratified)
+        # The largest fold leaves the fewest rows: what fits them fits all.
         return len(self.y) - -(-len(self.y) // folds)
 
 

@@ -54,6 +54,7 @@ def _place_of(positive: object, labels: Any) -> int:
             f"{_listed(labels)}."
         )
     values = list(labels)
+    # From the strictest to the loosest; a step that fits two labels decides nothing.
     for is_meant in (_is_equal, _is_same_text, _is_same_number, _is_same_word):
         found = [place for place, label in enumerate(values) if is_meant(label, positive)]
         if len(found) == 1:
@@ -65,6 +66,7 @@ def _place_of(positive: object, labels: Any) -> int:
 
 
 def _is_equal(label: Any, positive: object) -> bool:
+    # numpy compares text with numbers by a warning instead of an answer.
     return isinstance(label, str) == isinstance(positive, str) and bool(label == positive)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 RESET = Path("/proc/self/clear_refs")
 STATUS = Path("/proc/self/status")
-FORGET_PEAK = "5"
+FORGET_PEAK = "5"  # resets VmHWM, see proc(5)
 KIB = 1024 / 1e6
 
 
@@ -30,4 +30,5 @@ def peak_mb() -> float:
     if found is not None:
         return int(found) * KIB
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Bytes on macOS, KiB elsewhere.
     return peak / 1e6 if sys.platform == "darwin" else peak * KIB

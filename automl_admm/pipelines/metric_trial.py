@@ -37,6 +37,7 @@ class _Known(BaseEstimator):  # type: ignore[misc]
         return found if self.classes is None else self.classes[found]
 
     def _of(self, X: Any) -> Any:
+        # A metric may take rows apart: their index still tells which they are.
         if hasattr(X, "index"):
             return self.answers[X.index.to_numpy()]
         if len(X) != len(self.answers):
@@ -91,6 +92,7 @@ def _wrong(rows: Table) -> list[Any]:
     y = np.asarray(rows.y)
     shuffled = np.random.default_rng(SEED).permutation(y)
     if rows.classes is None:
+        # Mirrored at the mean: errors twice as large as those of a constant model.
         return [2 * np.mean(y) - y, shuffled]
     return [(y + 1) % len(rows.classes), shuffled]
 

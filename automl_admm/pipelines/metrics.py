@@ -55,6 +55,7 @@ def _bound(scorer: Scorer, classes: Any) -> Scorer:
     if _takes_classes(getattr(scorer, "_score_func", None)):
         known = getattr(scorer, "_kwargs", {})
         if "classes" not in known:
+            # The user's own scorer stays as it was given.
             scorer = copy(scorer)
             vars(scorer)["_kwargs"] = {**known, "classes": classes}
     return scorer
@@ -103,4 +104,5 @@ def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
     if name not in known:
         raise UnknownNameError("metric", name, known)
     negated = name.startswith("neg_")
+    # Only the offset of the loss: a wrong one moves all losses alike and ranks the same.
     return Metric(name, get_scorer(name), best=0.0 if negated else 1.0)

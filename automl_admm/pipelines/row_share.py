@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Rows = NDArray[np.intp]
-FEWEST = 10
+FEWEST = 10  # rows: fewer say nothing, whatever the share
 
 
 def share_of_rows(rows: Rows, classes: Any | None, share: float, seed: int) -> Rows:
@@ -26,6 +26,7 @@ def share_of_rows(rows: Rows, classes: Any | None, share: float, seed: int) -> R
     turns = np.empty(len(rows), dtype=float)
     for kind in np.unique(kinds):
         members = np.flatnonzero(kinds == kind)
+        # Every class's first row has turn 0, so none is missing.
         turns[members] = np.arange(len(members)) / len(members)
     count = max(math.ceil(share * len(rows)), min(FEWEST, len(rows)), len(np.unique(kinds)))
     return np.asarray(shuffled[np.argsort(turns, kind="stable")[:count]], dtype=np.intp)

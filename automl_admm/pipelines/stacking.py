@@ -56,6 +56,7 @@ class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found = (found[:, None] == self.estimator_.classes_).astype(float)
         if found.ndim == 1:
             return found[:, None]
+        # The two probabilities add up to 1: the second column says nothing new.
         return found[:, 1:] if found.shape[1] == 2 else found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
@@ -68,4 +69,5 @@ class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def fold_count(y: Any, cv: int, *, stratified: bool) -> int:
     """Return the possible number of folds, at most `cv` and the rows of the largest class."""
     most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+    # Cross-validation needs two folds, even if scikit-learn then warns of a small class.
     return int(max(min(cv, most), 2))

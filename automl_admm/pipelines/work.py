@@ -55,7 +55,7 @@ SHARE_SEED = 0
 EVIDENCE = "evidence.json"
 PICKLE = "model.pickle"
 SHIPPED = "model.skops"
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # a measure may miss its own extreme by this
 
 
 @dataclass
@@ -101,6 +101,7 @@ class PipelineWork:
         candidate excluded by a limit known beforehand is not trained at all. If limits depend on
         decisions, thresholds are chosen for all folds, and everything is measured at them.
         """
+        # Before the clock starts: a refused candidate costs no training.
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
@@ -173,6 +174,7 @@ class PipelineWork:
             thresholds = Thresholds(threshold, group_thresholds or {})
             pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
         only = self._decided_of_all(pipeline, fit_seconds)
+        # For the process of the run, which loads it faster than the shipped file.
         with (folder / PICKLE).open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         if self.persist:
@@ -188,6 +190,8 @@ class PipelineWork:
         with unheard_warnings():
             if self.persist:
                 skops = import_skops()
+                # Our own child wrote it; a user who loads it is asked for the
+                # types.
                 skops.loads(content, trusted=skops.get_untrusted_types(data=content))
             else:
                 pickle.loads(content)  # noqa: S301 - another child of the same run wrote it
@@ -255,6 +259,7 @@ class PipelineWork:
         begun = time.perf_counter()
         predictions = _predictions(remembered, rows)
         seconds = time.perf_counter() - begun
+        # After predicting, which for neighbours takes more memory than the fit.
         peak = peak_mb()
         score = score_of(self.metric, remembered, rows)
         by_decisions = remembered.was_asked("predict")
@@ -303,6 +308,7 @@ class PipelineWork:
         return self._components
 
     def __getstate__(self) -> dict[str, Any]:
+        # Plugins hold modules and closures: each process loads its own.
         return self.__dict__ | {"_components": None}
 
 
@@ -360,5 +366,6 @@ def _slowdown(wall: float, processor: float) -> float:
 
     It says how much the machine has to do besides, and so how long the rest of a run will take.
     """
+    # The clock of the processor ticks coarsely: it may not have moved.
     worked = max(time.process_time() - processor, 1e-3)
     return max((time.perf_counter() - wall) / worked, 1.0)

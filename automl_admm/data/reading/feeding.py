@@ -17,11 +17,13 @@ import numpy as np
 
 from automl_admm.data.reading.pieces import FEWEST, QUOTE, Piece
 
+# A number would lose the zero, and 007 and 7 would be one code.
 CODE = re.compile(r"0\d+")
 # A row as every program that writes CSV writes it. What else there may be counts its quotes
 # otherwise, and pieces may be cut in a text.
 REGULAR = re.compile(rb'(?:(?: *+"(?:[^"]++|"")*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
 COMMA, NEWLINE, RETURN, ZERO, NINE = b",\n\r09"
+# A table of bytes: looking up beats comparing with each separator.
 BEFORE_CODES = np.zeros(256, dtype=bool)
 BEFORE_CODES[list(b', "\t\n\r\v\f')] = True
 
@@ -74,6 +76,7 @@ class Feed(io.RawIOBase):
 
     def _next(self) -> bytes:
         number = len(self.taken)
+        # An empty answer is the end of the file to the parser.
         if number == len(self._pieces) or (number >= FEWEST and self._is_late()):
             return b""
         content = self._read(self._pieces[number])
@@ -89,6 +92,8 @@ class Feed(io.RawIOBase):
     def _check(self, content: bytes) -> int:
         """Return the number of rows; raise if one has not as many fields as the header."""
         found = np.frombuffer(content, np.uint8)
+        # Counting commas in numpy is far quicker than taking rows apart; most files have
+        # no quotes.
         rows = _count_plain(found, len(self.names)) if QUOTE not in content else None
         if rows is not None and not _may_hold_codes(found):
             return rows

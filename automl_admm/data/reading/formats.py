@@ -46,7 +46,7 @@ STRANGE_TEXT = (
     (re.compile(rb"\s*<(!doctype|\?xml|html|table)\b", re.IGNORECASE), "is a page of HTML or XML"),
 )
 URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
-LOOKED_AT = 4096
+LOOKED_AT = 4096  # bytes: enough for the comments before an ARFF header
 
 
 def format_of(source: Path) -> str:
@@ -57,6 +57,7 @@ def format_of(source: Path) -> str:
             start = file.read(LOOKED_AT)
     except OSError as problem:
         raise DataError(f"{source} cannot be read: {problem.strerror}.") from problem
+    # By its content first: files are renamed, and a wrong parser's message helps nobody.
     is_parquet = start.startswith(b"PAR1") and _is_binary(start)
     if is_parquet or source.suffix.lower() in PARQUET_SUFFIXES:
         return PARQUET

@@ -8,7 +8,7 @@ from typing import Any
 
 from automl_admm.data.reading.pieces import FEWEST, Piece, evenly
 
-BATCH = 1 << 13
+BATCH = 1 << 13  # rows: small enough to look at the clock often
 # So much is seen in a second or two.
 MOST_CELLS = 50_000_000
 # One of so many rows is kept where all were seen and it is late.
@@ -39,6 +39,7 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
                 break
         if was_late and _must_be_seen(file.metadata):
             found = [_beginning(piece, batch) for piece, batch in found]
+        # In the order of the file, as a later reader gets them: splits depend on it.
         found.sort(key=lambda pair: pair[0])
         frame = _frame(file, [batch for _, batch in found])
         return frame, file.metadata.num_rows, [piece for piece, _ in found]
@@ -108,4 +109,5 @@ def _frame(file: Any, batches: Sequence[Any]) -> Any:
     import pyarrow as pa
 
     table = pa.Table.from_batches(batches, schema=batches[0].schema)
+    # Batches lose pandas' own types, such as categories, with the metadata.
     return table.replace_schema_metadata(file.schema_arrow.metadata).to_pandas()

@@ -11,12 +11,13 @@ from typing import BinaryIO
 
 Piece = tuple[int, int]
 
+# Shorter pieces would cost more in seeking than in reading.
 LEAST_BYTES = 1 << 14
-MOST_PIECES = 2048
+MOST_PIECES = 2048  # a share is written down piece by piece
 # However late it is, so many pieces are read: fewer are no sample of a file.
 FEWEST = 16
 QUOTE, NEWLINE = b'"', b"\n"
-BLANK = b"\xef\xbb\xbf\r\n"
+BLANK = b"\xef\xbb\xbf\r\n"  # a byte order mark, and line ends
 GOLDEN = (5**0.5 - 1) / 2
 
 
@@ -41,6 +42,7 @@ def cut(source: Path, is_late: Callable[[], bool]) -> tuple[Piece, ...]:
             quotes += content.count(QUOTE)
             if len(places) > FEWEST and is_late():
                 break
+    # Cut short, nobody knows where the last piece ends: it is left out.
     ends = [*places[1:], size] if at == size else places[1:]
     pieces = (piece for piece in zip(places, ends, strict=False) if piece[0] < piece[1])
     return ((0, header), *pieces)

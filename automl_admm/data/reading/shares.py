@@ -73,6 +73,7 @@ def share_of(text: str | None, source: Path | None) -> Share | None:
     if text is None or source is None or not source.is_file():
         return None
     share = read_share(text)
+    # In a file of another size the pieces would cut through rows.
     return share if share.size == source.stat().st_size else None
 
 

@@ -145,10 +145,12 @@ def parse(source: Any, text: Sequence[str], markers: Any = None, only: Any = Non
     return pd.read_csv(
         source,
         na_values=sorted(MISSING_TEXTS) if markers is None else markers,
+        # The markers are ours: they must not change with the version of pandas.
         keep_default_na=False,
         skipinitialspace=True,
         encoding="utf-8-sig",
         index_col=False,
+        # Else pandas guesses a type for each chunk, and one column may hold two.
         low_memory=False,
         usecols=only,
         dtype=dict.fromkeys(text, str),
@@ -160,6 +162,7 @@ def _codes(source: Path, frame: Any) -> list[str]:
     import pandas as pd
 
     figures = list(frame.select_dtypes("number").columns)
+    # One search over the bytes saves a second parse in nearly every file.
     with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         if not figures or CODE_IN_FILE.search(content) is None:
             return []

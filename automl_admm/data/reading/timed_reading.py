@@ -50,6 +50,7 @@ def read_in_time(source: Path, seconds: float) -> tuple[Any, Share | None]:
         header, *rest = cut(source, _clock(begun + cutting))
         pieces = evenly(tuple(rest))
         frame, taken = read_pieces(source, header, pieces, _clock(begun + FEEDING * seconds))
+    # Read whole after all: `read_table` gives the precise message, or copes with it.
     except (IrregularError, ImportError, OSError, ValueError, OverflowError):
         return read_table(source, keep_codes=True), None
     return frame, share_of_pieces(size, (header, *taken))
@@ -84,6 +85,7 @@ def read_pieces(
         check_header(source, feed.names)
         frame = parse(io.BufferedReader(feed), ())
         order = _in_order_of_file(feed)
+    # The parser saw other rows than the check, so the order would be wrong.
     if len(frame) != len(order):
         raise IrregularError
     codes = [name for name in frame.select_dtypes("number").columns if name in feed.codes]

@@ -8,7 +8,7 @@ from pathlib import Path
 from automl_admm.core.messages import shorten
 from automl_admm.execution.task_folders import open_regular
 
-SHOWN_OUTPUT = 4_000
+SHOWN_OUTPUT = 4_000  # bytes from the end: the reason stands last
 SHOWN_LINE = 120
 TRACEBACK = "Traceback (most recent call last)"
 

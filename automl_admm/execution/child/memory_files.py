@@ -39,10 +39,13 @@ class SharedMemory:
             with contextlib.suppress(OSError):
                 for descriptor in list(Path(f"/proc/{pid}/fd").iterdir()):
                     self._look_at(descriptor, sizes)
+        # Closed by all its processes a named file still takes its memory.
         for path, file in list(self._files.items()):
             with contextlib.suppress(OSError):
                 found = path.lstat()
                 if (found.st_dev, found.st_ino) == file:
+                    # A block counts 512 bytes, whatever the file system's own
+                    # blocks are (POSIX).
                     sizes[file] = found.st_blocks * 512
         return sum(sizes.values())
 

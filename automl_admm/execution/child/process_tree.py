@@ -13,13 +13,15 @@ from pathlib import Path
 
 import psutil
 
+# Inherited by every descendant, even one that leaves session, group and parent.
 MARK = "AUTOML_ADMM_SERVER"
 ROUNDS = 3
 LAST_SECONDS = 1.0
+# Numbers of prctl(2), which Python does not name.
 SET_DEATH_SIGNAL = 1
 SET_CHILD_SUBREAPER = 36
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
-SHARED_OUT = 0.9
+SHARED_OUT = 0.9  # the rest is for the run itself and the system
 C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -49,6 +51,7 @@ def descendants_of(pid: int) -> list[int]:
     waiting = children_of(pid)
     while waiting:
         child = waiting.pop()
+        # A pid may be reused while the tree is walked: it must not go round in circles.
         if child not in found:
             found.append(child)
             waiting.extend(children_of(child))
@@ -72,6 +75,7 @@ def adopt_orphans() -> None:
 
 def kill_group(pid: int) -> None:
     """Kill a process and its group; ignore dead ones."""
+    # Without a group of its own yet it is reached by its pid alone.
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)

@@ -47,6 +47,8 @@ class Mailbox:
             except BlockingIOError:
                 return
             self._content += chunk
+            # More than a result can have: a child that floods the pipe must not fill
+            # our memory.
             if not chunk or len(self._content) > LARGEST:
                 self.close()
 
@@ -75,6 +77,7 @@ def write_frame(descriptor: int, content: bytes) -> None:
 def _high(descriptor: int) -> int:
     """Return the descriptor under a high number, or unchanged if none is free."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Half-way, because near the limit no number may be free.
     least = min(soft if soft > 0 else HIGHEST, HIGHEST) // 2
     with suppress(OSError):
         moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)

@@ -31,7 +31,8 @@ from automl_admm.execution.task_report import (
     report_error,
 )
 
-FILE_LIMIT = 4 << 30
+FILE_LIMIT = 4 << 30  # bytes of one file, between two looks of the watch
+# Libraries reserve address space that they never touch; memory itself is watched.
 ADDRESS_MARGIN = 2 << 30
 
 
@@ -89,13 +90,16 @@ def _detach(server: int) -> None:
     adopt_orphans()
     if os.getppid() != server:  # it died before the line above could take effect
         os._exit(1)
+    # The pipe is the server's: it must not wake up by our signals.
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # Ctrl-C reaches the whole group; the run alone decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _capture_output(path: Path) -> None:
+    # Appending: after the watch has cut the file, output goes on at its new end.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     output = os.open(path, flags, 0o600)
     os.dup2(output, 1)
@@ -114,6 +118,7 @@ def _divert_temporary_files(folder: Path) -> None:
 
 def _confine(address_bytes: int | None) -> None:
     """Set limits for things between two looks of the watch; memory only as a backstop."""
+    # A core dump of a fit may take gigabytes.
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_LIMIT)
     if address_bytes is not None:

@@ -24,6 +24,7 @@ from automl_admm.execution.child.process_tree import (
 )
 from automl_admm.execution.task_folders import is_within
 
+# How often each thing is looked at: cheap looks often, dear ones seldom.
 SCAN_SECONDS = 0.25
 EXACT_SECONDS = 1.0
 WEIGHING_SECONDS = 0.5
@@ -32,6 +33,7 @@ MOST_FILES = 20_000
 DEEPEST = 100
 OUTPUT = "output.txt"
 OUTPUT_LIMIT = 1_000_000
+# Cut while it runs only if the disk is in danger; head and tail are trimmed at the end.
 RUNAWAY_OUTPUT = 16 * OUTPUT_LIMIT
 
 
@@ -111,6 +113,7 @@ class Watch:
 
     def kill(self, cause: Cause) -> None:
         """Kill the child, its group and every descendant ever seen."""
+        # The first reason is the true one; later ones follow from the killing.
         self.cause = self.cause or cause
         self._scan()
         self.kill_remains()
@@ -163,6 +166,7 @@ class Watch:
             return
         self._next_exact = now + EXACT_SECONDS
         unmapped = max(shared - mapped_bytes(self._tree), 0)
+        # Mapped pages of a memory file are in USS only if one process alone maps them.
         used = max(exact_memory(tree) + unmapped, shared)
         if used > limit:
             self.kill(Cause(Status.MEMOUT, f"used {used / 1e6:.0f} of {limit / 1e6:.0f} MB"))

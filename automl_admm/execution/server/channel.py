@@ -59,6 +59,7 @@ class Channel:
             chunk = b""
         if not chunk:
             raise EOFError
+        # Joined only at a line's end: joining each chunk is quadratic for a long report.
         self._rest.append(chunk)
         if b"\n" not in chunk:
             return []
@@ -97,4 +98,5 @@ def wait_readable(
     if timeout is not None:
         milliseconds = math.ceil(min(1000 * max(timeout, 0.0), LONGEST_POLL))
     found = poll.poll(milliseconds)
+    # A hang-up counts as readable: reading it tells the end.
     return [descriptor for descriptor, event in found if event != select.POLLOUT]

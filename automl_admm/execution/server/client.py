@@ -23,7 +23,7 @@ from automl_admm.execution.task_folders import remove_tree
 from automl_admm.execution.task_report import describe_exit
 from automl_admm.execution.threads import thread_environment, threads_each
 
-STOP_SECONDS = 3.0
+STOP_SECONDS = 3.0  # for killing children and removing their files
 TEMPORARY = "automl-admm-tmp-"
 LOG = "server.log"
 # Threads that wait for each other by spinning make a fit fifty times slower on a busy machine.
@@ -88,6 +88,8 @@ class ServerProcess:
         with self._log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
                 [
+                    # -P: the current folder may hold a file named like a
+                    # module of Python.
                     *(sys.executable, "-P", "-W", "ignore", "-c", BOOT),
                     *(json.dumps(path), json.dumps(asdict(instructions))),
                 ],
@@ -110,6 +112,7 @@ class ServerProcess:
             code = self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             code = None
+        # It did not end in order: something of it may be left.
         if code != 0:
             self.bury()
         self._remove_temporary()
@@ -134,4 +137,5 @@ class ServerProcess:
 
 def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:
     own = {MARK: mark, "TMPDIR": temporary}
+    # The user may choose to spin; the number of threads is ours, and so is the rest.
     return PATIENT | os.environ | thread_environment(threads_each(workers)) | own

@@ -35,6 +35,8 @@ class EarlyServer:
 
     def take(self, workers: int) -> ServerProcess | None:
         """Hand out the server, to be stopped by the caller; None for another number of workers."""
+        # Threads are counted out when libraries load, so another number needs another
+        # server.
         if workers != self._workers:
             return None
         server, self._server = self._server, None

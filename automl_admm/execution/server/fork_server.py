@@ -46,7 +46,7 @@ from automl_admm.execution.skops_import import SKOPS, import_skops
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.execution.task_report import MESSAGE_LIMIT, report_error
 
-MEMORY_POLL_SECONDS = 0.05
+MEMORY_POLL_SECONDS = 0.05  # a fit may allocate gigabytes in a second
 IDLE_SECONDS = 1.0
 LAST_SECONDS = 1.0
 
@@ -68,6 +68,7 @@ class Instructions:
 def main() -> None:
     """Serve the parent of this process, until it hangs up or is gone."""
     instructions = Instructions(**json.loads(sys.argv[2]))
+    # First of all: a fork is only safe before there are threads.
     leave_watcher(Path(instructions.temporary))
     channel = Channel(socket.socket(fileno=instructions.socket))
     adopt_orphans()
@@ -153,6 +154,7 @@ def _wakeups() -> Iterator[int]:
     os.set_blocking(writer, False)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # from now on it ends when the parent hangs up
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    # A full pipe wakes up as well.
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     try:
         yield reader
@@ -237,6 +239,7 @@ class _Server:
             self._tell_end(order.number, 1, Cause(Status.LOST, message))
             return
         if pid == 0:
+            # A child with the ends of others could read, or keep open, their results.
             for box in (*self._mail.values(), mailbox):
                 box.close()
             self._channel.close()
@@ -252,6 +255,7 @@ class _Server:
 
     def _reap(self) -> None:
         """Collect dead children; kill their remains before the report."""
+        # All at once: of many dead children only one signal may arrive.
         ended = dict(_ended_children())
         if not ended:
             return
@@ -261,6 +265,7 @@ class _Server:
             watch.kill_remains()
         self._kill_strays()
         for number, watch in finished:
+            # Only now that all processes are dead: a living one would write anew.
             watch.remove_remains()
             remove_tree(watch.folders.temporary)
             self._tell_end(number, ended[watch.pid], watch.cause, self._told(number))

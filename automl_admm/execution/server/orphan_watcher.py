@@ -24,6 +24,7 @@ OPEN_FILES = 256
 def leave_watcher(temporary: Path) -> None:
     """Start the watcher of this process; call it before there are threads or children."""
     server = os.getpid()
+    # Twice, so that the watcher is a child of init: no kill of a tree reaches it.
     between = os.fork()
     if between:
         os.waitpid(between, 0)
@@ -43,6 +44,7 @@ def leave_watcher(temporary: Path) -> None:
 def _await_end(pid: int) -> None:
     """Wait until a process has ended."""
     with contextlib.suppress(OSError, AttributeError):
+        # A descriptor stays with its process; a pid may be reused while polling (below).
         descriptor = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)

@@ -74,6 +74,7 @@ def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:
         part = table.part(rows[first : first + size])
         known |= set(map(int, decisions_of(pipeline, part)))
         first, size = first + size, size * GROWTH
+        # Asking may take as long as the fit did: it comes when time is shortest.
         is_late = time.perf_counter() - begun > max(seconds, LEAST_SECONDS)
         if len(known) > 1 or (is_late and first < len(rows)):
             return None
@@ -88,6 +89,7 @@ def _decided(part: EvaluatedPipeline, classes: int) -> Any:
     if predictions.ndim == 2:
         return predictions.argmax(axis=1)
     return (
+        # scikit-learn's own classifiers decide by > 0 here.
         (predictions > DEFAULTS["decision_function"]).astype(int) if classes == 2 else predictions
     )
 

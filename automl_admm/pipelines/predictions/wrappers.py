@@ -20,6 +20,7 @@ class Remembered:
     A scorer repeats earlier predictions; for neighbours and kernels they are most of the cost.
     """
 
+    # Scorers ask these alone.
     RESPONSES = ("predict", "predict_proba", "decision_function")
 
     def __init__(self, pipeline: Any) -> None:
@@ -43,6 +44,7 @@ class Remembered:
         @wraps(method)
         def respond(X: Any) -> Any:
             rows, answer = self._answers.get(method.__name__, (None, None))
+            # By identity: comparing the rows would cost as much as many a prediction.
             if rows is not X:
                 answer = method(X)
                 self._answers[method.__name__] = (X, answer)

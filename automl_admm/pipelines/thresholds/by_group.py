@@ -37,7 +37,8 @@ SHARES, FINE, CLOSER = 9, 4, 2
 # One group alone: how far its threshold moves to either side, in shares of its distinct scores;
 # by one score at the least.
 STEPS = (0.25, 0.08, 0.025, 0.008, 0.0)
-PASSES = 2
+PASSES = 2  # a group moved later may leave room to one moved before
+# Settings: each measures every limit on all folds, and K groups have K-fold many.
 MOST_MEASURED = 200
 
 Names = NDArray[np.object_]
@@ -179,6 +180,7 @@ class _Trial:
     def _look(self, thresholds: Array) -> Rank:
         """Measure these thresholds, once, and keep them if they are the best."""
         pairs = zip(self.ordered, thresholds, strict=True)
+        # Thresholds between the same scores decide alike: the places are the key.
         key = tuple(int(np.searchsorted(ordered, value)) for ordered, value in pairs)
         if key in self.tried:
             return self.tried[key]
@@ -207,6 +209,7 @@ class _Trial:
         ]
         broken = violation(self.aimed, mean_values(self.folds, parted))
         found = standing(broken, is_one_sided=set(ends) in ({ALWAYS}, {NEVER}))
+        # Merit breaks ties only, and may cost a call of the user's metric.
         if found > self.rank[0] or not math.isfinite(broken):
             return found, math.inf
         if self.merit is None:

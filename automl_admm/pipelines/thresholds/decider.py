@@ -52,6 +52,7 @@ class Decider:
         default threshold decides one class for all rows though their scores differ.
         """
         response = response_of(seen[0].pipeline)
+        # A fold whose training rows lacked a class has one column: nothing to move there.
         if not response or not all(map(_has_two_sides, seen)):
             return None
         parts, by_decisions = [one.part for one in seen], any(one.by_decisions for one in seen)
@@ -70,6 +71,7 @@ class Decider:
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
+        # Without groups one bar does for all folds.
         bars = [_at(thresholds.single)] * len(seen)
         if thresholds.by_group and self.rule is not None:
             rule = self.rule
@@ -129,7 +131,7 @@ def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> B
 
 
 def _has_two_sides(seen: Seen) -> bool:
-    """Return True if the scores are for two classes and not constant."""
+    """Return True if the scores are for two classes: one for each row, or two probabilities."""
     classes = seen.rows.classes
     shape = seen.part.predictions.shape
     return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))

@@ -99,6 +99,7 @@ def choose_threshold(
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
     rows = len(trial.ordered)
+    # One row more or less than none or all: the smallest rates other than 0 and 1.
     trial.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
     if not trial.is_moved and (trial.is_flat or not trial.is_one_sided(trial.default_place)):
         return None
@@ -204,6 +205,7 @@ class _Trial:
         """The threshold of the least violation; among these of the largest merit."""
         standings = {threshold: self._standing(threshold) for threshold in self.values}
         least = min(standings.values())
+        # Exactly equal: within all limits every violation is 0.
         equals = [threshold for threshold, found in standings.items() if found == least]
         return min(equals, key=lambda t: (-self._merit(t), self._distance(t)))
 
@@ -243,7 +245,9 @@ def between(ordered: Array, place: int) -> float:
     some rows only: the caller must handle a threshold beyond all rows.
     """
     if place == len(ordered):
+        # s ≥ t says yes, so a threshold above all scores must lie beyond the largest.
         return float(np.nextafter(ordered[-1], math.inf))
+    # Halved before adding: the sum of two large scores may overflow.
     return float(ordered[max(place - 1, 0)] / 2 + ordered[place] / 2)
 
 
@@ -306,6 +310,7 @@ def _excess(limit: Limit, value: float) -> float:
     if limit.holds(value):
         return 0.0
     return (limit.turned(value) - limit.turned(limit.bound)) / (
+        # A limit at 0 has no tenth: there the excess counts in tenths of 1.
         TOLERANCE * (abs(limit.bound) or 1.0)
     )
 
