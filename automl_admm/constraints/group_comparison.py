@@ -22,8 +22,7 @@ def by_group(
 ) -> Mapping[str, Evidence]:
     """Measure the rows of each group; a group without rows has no value."""
     return {
-        # No trials: evidence without a value, so the limit is not estimable instead of
-        # passed.
+        # No trials: evidence without a value, so the limit is not estimable instead of passed.
         name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
         for name, rows in groups.items()
     }

@@ -40,8 +40,7 @@ def _joined(parts: list[Names]) -> Names:
     together = np.zeros(len(parts[0]), dtype=np.int64)
     for part in parts:
         places, distinct = factorize(part)
-        # One number for each combination: much faster than joining the texts of every
-        # row.
+        # One number for each combination: much faster than joining the texts of every row.
         together = together * len(distinct) + places
     _, first, places = np.unique(together, return_index=True, return_inverse=True)
     words = [", ".join(part[row] for part in parts) for row in first]

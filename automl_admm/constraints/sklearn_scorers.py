@@ -30,9 +30,8 @@ class Replayed:
         return self._evaluated.decisions
 
     def __getattr__(self, name: str) -> Any:
-        # Copying asks for private names before `_evaluated` exists, which would recurse.
-        # The other response was never computed: a scorer that found it would predict
-        # anew.
+        # Copying asks for private names before `_evaluated` exists, which would recurse. The other
+        # response was never computed: a scorer that found it would predict anew.
         if name.startswith("_") or (name in RESPONSES and name != self._response):
             raise AttributeError(name)
         found = getattr(self._evaluated.pipeline, name)

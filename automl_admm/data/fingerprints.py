@@ -21,8 +21,7 @@ EXACT_BITS = 40
 def hash_rows(columns: Iterable[Any], rows: int) -> Hashes:
     """Return a hash for each row, equal for equal cells in any order.
 
-    The number 1 equals 1.0, and text is text. A missing cell
-    adds nothing.
+    The number 1 equals 1.0, and text is text. A missing cell adds nothing.
     """
     total = np.zeros(rows, dtype=np.uint64)
     for column in columns:

@@ -54,8 +54,7 @@ class Portion:
         """
         import pandas as pd
 
-        # All portions are beginnings of one order, so a smaller is a part of a larger
-        # one.
+        # All portions are beginnings of one order, so a smaller is a part of a larger one.
         shuffled = np.random.default_rng(SEED).permutation(self.rows)
         classes, known = pd.factorize(np.asarray(target))
         if len(known) * LEAST_OF_A_CLASS > self.taken:  # a quantity, or hardly a class

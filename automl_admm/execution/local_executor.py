@@ -60,7 +60,7 @@ class _Running:
     begun: float | None = None
 
     def overdue(self, ready: float | None) -> float:
-        """Return the moment to declare a server hung, if this task stays silent."""
+        """Return the moment from which a server, `ready` since then, hangs if nothing is heard."""
         if self.begun is not None:
             seconds = self.task.seconds
             return math.inf if seconds is None else self.begun + seconds + OVERTIME
@@ -227,8 +227,7 @@ class LocalExecutor:
             running.begun = message["moment"]
         else:
             self._deaths.clear()
-            # The moments are the server's: the clock is the same for all processes of
-            # a host.
+            # The moments are the server's: the clock is the same for all processes of a host.
             seconds = message["moment"] - (running.begun or message["moment"])
             self._finish(running.task.number, _report(message, running.folder), seconds)
 

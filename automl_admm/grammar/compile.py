@@ -91,10 +91,12 @@ def analyse(
         return {}, [problem.diagnostic]
     grammar, more = override(grammar)
     problems += [*more, *check(grammar, here, elsewhere), *check_calls(nodes(grammar), components)]
+    # An untidy grammar has a meaning, so its mistakes of meaning can be told as well.
     if any(problem.code not in TIDINESS for problem in problems):
         return {}, problems
     absent = frozenset(item.name for item in grammar.imports) - here
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
+    # Each check relies on the one before: only a bounded tree can be walked.
     meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators)
     return rules, [*problems, *meaning]

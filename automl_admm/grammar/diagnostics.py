@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from automl_admm.grammar.tree import Span
 
+# Mistakes, and characters of a line: a message is read on a terminal.
 SHOWN = 50
 WIDTH = 120
 

@@ -9,7 +9,7 @@ from automl_admm.plugins.records import GrammarPlugin
 from automl_admm.plugins.registry import Registry
 
 SUFFIX = ".lark"
-MAX_BYTES = 256_000
+MAX_BYTES = 256_000  # bytes: checked before a pasted data file is read
 
 
 def packaged_grammars() -> list[Path]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 NONE = "none"
 # `more@2` is the rule `more` used inside of itself.
-LEVEL = "@"
+LEVEL = "@"  # no name in a text can have this sign
 START = "start"
 ANY_ORDER = "any_order"
 UNION = "union"

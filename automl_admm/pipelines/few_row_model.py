@@ -27,8 +27,7 @@ def few_rows(work: PipelineWork) -> PipelineWork:
     train, valid = work.splits[0]
     kept = _some(np.asarray(train), classes, FEW_ROWS), _some(np.asarray(valid), classes, SEEN_ROWS)
     places = np.arange(len(kept[0]) + len(kept[1]))
-    # With calls to time a certificate is asked for; its rows are looked at once, by its
-    # model.
+    # With calls to time a certificate is asked for; its rows are looked at once, by its model.
     held_out = None if work.calls else work.held_out
     if held_out is not None:
         its_classes = None if held_out.classes is None else held_out.y

@@ -190,8 +190,7 @@ class PipelineWork:
         with unheard_warnings():
             if self.persist:
                 skops = import_skops()
-                # Our own child wrote it; a user who loads it is asked for the
-                # types.
+                # Our own child wrote it; a user who loads it is asked for the types.
                 skops.loads(content, trusted=skops.get_untrusted_types(data=content))
             else:
                 pickle.loads(content)  # noqa: S301 - another child of the same run wrote it

@@ -23,6 +23,7 @@ def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator
     heads = ("number", "status", "loss", *limits, "seconds", "fidelity", "pipeline", "message")
     yield _line(heads)
     for one in evaluations:
+        # A failed evaluation has no values: its other cells must not move to their columns.
         values = [*one.constraints, *[""] * len(limits)][: len(limits)]
         numbers = (one.number, one.status.value, one.loss if one.ok else "", *values)
         yield _line((*numbers, one.seconds, one.candidate.fidelity, one.text, one.message))
@@ -57,6 +58,7 @@ def _line(cells: Iterable[object]) -> str:
 def _harmless(cell: object) -> object:
     if not isinstance(cell, str) or not cell.startswith(FORMULA_SIGNS):
         return cell
+    # −1.5 begins like a formula and is a number.
     return cell if _is_number(cell) else f"'{cell}"
 
 

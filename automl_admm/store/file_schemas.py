@@ -32,7 +32,7 @@ from automl_admm.store.json_content import (
 )
 
 FIRST_CERTIFICATE, CERTIFICATE_SCHEMA = 1, 2
-LARGEST_PID = 2**31 - 1
+LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)

@@ -21,7 +21,7 @@ from automl_admm.core.messages import reason_of
 
 Schema = Callable[[Any, str], None]
 
-LARGEST_WHOLE = 2**63 - 1
+LARGEST_WHOLE = 2**63 - 1  # of SQLite and of numpy
 RESTORE = "It was changed after the run wrote it: restore it, or fit again."
 # The key of a file's own digest: the hash of all else that it says.
 DIGEST = "content_sha256"
@@ -53,6 +53,7 @@ def with_digest(content: Mapping[str, Any]) -> dict[str, Any]:
 
     It stops no forger: anybody can compute the digest anew.
     """
+    # The digest is of the content as it will be read: tuples as lists, paths as text.
     plain: dict[str, Any] = json.loads(json.dumps(content, default=str))
     return plain | {DIGEST: _digest(plain)}
 
@@ -65,12 +66,14 @@ def demand_digest(content: Mapping[str, Any]) -> None:
 
 def _digest(content: Mapping[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != DIGEST}
+    # Other programs may write the keys in another order.
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read_file(path: Path) -> bytes:
     """Return the bytes of a file; raise a StoreError for an unreadable or special file."""
     try:
+        # Reading a FIFO would wait for ever.
         if path.exists() and not path.is_file():
             raise StoreError(f"'{path}' is no file.", hint=RESTORE)
         return path.read_bytes()
@@ -173,6 +176,7 @@ def one_of(*values: object) -> Schema:
     listed = " or ".join(repr(value) for value in values)
 
     def check(value: Any, where: str) -> None:
+        # To Python True is 1 and 1.0.
         is_known = any(type(value) is type(known) and value == known for known in values)
         _demand(is_known, value, where, listed)
 
@@ -246,4 +250,5 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
         return "a number that is too large"
     shown = " ".join(reprlib.repr(value).split())
+    # A forged value must not steer the terminal of whoever reads the message.
     return shown.encode("ascii", "backslashreplace").decode()

@@ -69,8 +69,8 @@ def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
     if isinstance(evidence, Gap):
         return _mover(evidence.groups, risk)
     if isinstance(evidence, Largest | Ratio):
-        # Parts without an approximate bound lend their exact one; if all do, the exact
-        # bounds say it.
+        # Parts without an approximate bound lend their exact one; if all do, the exact bounds say
+        # it.
         found = composed_bounds(evidence, risk, _tighter)
         return found if found is not None and found.is_approximate else None
     return None
@@ -171,8 +171,7 @@ def _gap(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bo
     lower = max(first.lower - second.upper for first, second in permutations(together, 2))
     counts = counts_of(groups.values())
     if counts:
-        # The union of two Clopper-Pearson bounds is valid, too, but 1.3 to 1.7 times as
-        # wide.
+        # The union of two Clopper-Pearson bounds is valid, too, but 1.3 to 1.7 times as wide.
         upper = largest_difference(counts, risk)
         return Bounds(max(lower, 0.0), upper, "Buehler's for two rates")
     upper = max(first.upper - second.lower for first, second in permutations(each, 2))
@@ -209,7 +208,7 @@ def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> 
 def _largest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
     """Bound the largest of M: at most max u_m, each at the full risk; at least max l_m at risk / M.
 
-    Only one part can exceed the upper bound, and its own bound covers that.
+    If the true largest part is above the upper bound, its own bound has missed.
     """
     each = _of_all(parts.values(), risk, bounds_of)
     together = _of_all(parts.values(), risk / max(len(parts), 1), bounds_of)

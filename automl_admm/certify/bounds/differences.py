@@ -51,8 +51,8 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
     observed = first.rate - second.rate
     united = upper_rate(first.events, first.trials, risk / 4)
     united -= lower_rate(second.events, second.trials, risk / 4)
-    # Nearly always the union bound at risk / 4 each is beyond the one sought. It keeps the
-    # outcomes few; ε = 1 is tried only if not.
+    # Nearly always the union bound at risk / 4 each is beyond the one sought. It keeps the outcomes
+    # few; ε = 1 is tried only if not.
     for highest in (min(united, 1.0), 1.0):
         outcomes = _outcomes(first, second, risk, (observed, highest))
         if outcomes.chance(highest) <= risk:
@@ -62,8 +62,7 @@ def upper_difference_exact(first: Count, second: Count, risk: float) -> float:
 
 def _is_at_most(first: Count, second: Count, risk: float, difference: float) -> bool:
     """Return True if the upper bound of p₁ − p₂ is at most this."""
-    # No upper bound is below the observed difference; `_outcomes` would get a range upside
-    # down.
+    # No upper bound is below the observed difference; `_outcomes` would get a range upside down.
     if difference < first.rate - second.rate:
         return False
     return _outcomes(first, second, risk, (difference, difference)).chance(difference) <= risk
@@ -90,8 +89,7 @@ class _Outcomes:
             return self.missing
         rates = np.maximum(self.lows[possible] + difference, 0.0)[:, None]
         misses = self.trials - self.events
-        # In logarithms, because C(n, a) overflows from n = 1 030 on; xlogy knows 0 ln 0 =
-        # 0.
+        # In logarithms, because C(n, a) overflows from n = 1 030 on; xlogy knows 0 ln 0 = 0.
         logs = special.xlogy(self.events, rates) + special.xlog1py(misses, -rates)
         sums = np.sum(np.exp(self.weights + logs) * self.rest[possible], axis=1)
         return float(np.max(sums)) + self.missing

@@ -2,9 +2,9 @@
 
 An AUROC is an average over all pairs of a positive and a negative row; the pairs are not
 independent. Hoeffding (1963, section 5): it is also the average, over all ways to pair the rows
-off, of means of r = min(m, n) independent values with its expectation θ. For a convex h therefore E
-h(U) ≤ E h(mean of r), and a value in [0, 1] is dominated in turn by a coin with its mean, so that E
-h(r U) ≤ E h(B) with B ~ Bin(r, θ). A bound from convex h alone holds for both.
+off, of means of r = min(m, n) independent values with its expectation θ. For a convex h therefore
+E h(U) ≤ E h(mean of r), and a value in [0, 1] is dominated in turn by a coin with its mean, so that
+E h(r U) ≤ E h(B) with B ~ Bin(r, θ). A bound from convex h alone holds for both.
 """
 
 from __future__ import annotations

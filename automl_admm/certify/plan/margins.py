@@ -29,8 +29,8 @@ def tighten(
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
         return limit
     if isinstance(evidence, Rate):
-        # The half-width of a rate changes much between example and limit, so it is taken
-        # at the target.
+        # The half-width of a rate changes much between example and limit, so it is taken at the
+        # target.
         target = _tightened_rate(limit, evidence.trials * share, risk)
     else:
         seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
@@ -55,8 +55,7 @@ def _tightened_rate(limit: Limit, rows: float, risk: float) -> float:
 def _tightened(limit: Limit, example: Evidence, risk: float, *, approximate_allowed: bool) -> float:
     width = half_width(example, limit, risk, approximate_allowed=approximate_allowed)
     if isinstance(example, Timing) and example.value > 0:
-        # The half-width of calls grows with their time t: t (1 + 2 width / value) =
-        # limit.
+        # The half-width of calls grows with their time t: t (1 + 2 width / value) = limit.
         return limit.bound / (1 + MARGIN * width / example.value)
     return limit.bound + (1 if limit.at_least else -1) * MARGIN * width
 

@@ -137,8 +137,8 @@ def _factor_needed(
         asked += _unlucky(grown, limit)
         if asked <= room:
             enough = factor
-            # The square-root law is rough where exact bounds jump: at most fourfold,
-            # at least 2 % a step.
+            # The square-root law is rough where exact bounds jump: at most fourfold, at least 2 % a
+            # step.
             factor *= min(max((asked / room) ** 2, 0.25), 0.98)
         else:
             too_few = factor

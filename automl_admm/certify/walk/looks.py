@@ -141,8 +141,7 @@ def _locked(ledger: Path) -> Iterator[None]:
     except OSError as problem:
         raise _unlockable(ledger, problem) from problem
     with file:
-        # On a file beside it: every write replaces the ledger, and a lock on the old one
-        # with it.
+        # On a file beside it: every write replaces the ledger, and a lock on the old one with it.
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -92,8 +92,7 @@ class Feed(io.RawIOBase):
     def _check(self, content: bytes) -> int:
         """Return the number of rows; raise if one has not as many fields as the header."""
         found = np.frombuffer(content, np.uint8)
-        # Counting commas in numpy is far quicker than taking rows apart; most files have
-        # no quotes.
+        # Counting commas in numpy is far quicker than taking rows apart; most files have no quotes.
         rows = _count_plain(found, len(self.names)) if QUOTE not in content else None
         if rows is not None and not _may_hold_codes(found):
             return rows

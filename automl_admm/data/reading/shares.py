@@ -31,7 +31,7 @@ class Share:
 
     @property
     def reach(self) -> float:
-        """The place of its last piece in the file."""
+        """The end of its last piece, as a part of the file."""
         return self.pieces[-1][1] / self._whole
 
     @property

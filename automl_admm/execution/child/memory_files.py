@@ -44,8 +44,7 @@ class SharedMemory:
             with contextlib.suppress(OSError):
                 found = path.lstat()
                 if (found.st_dev, found.st_ino) == file:
-                    # A block counts 512 bytes, whatever the file system's own
-                    # blocks are (POSIX).
+                    # A block counts 512 bytes, whatever the file system's own blocks are (POSIX).
                     sizes[file] = found.st_blocks * 512
         return sum(sizes.values())
 

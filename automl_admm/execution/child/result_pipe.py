@@ -47,8 +47,7 @@ class Mailbox:
             except BlockingIOError:
                 return
             self._content += chunk
-            # More than a result can have: a child that floods the pipe must not fill
-            # our memory.
+            # More than a result can have: a child that floods the pipe must not fill our memory.
             if not chunk or len(self._content) > LARGEST:
                 self.close()
 

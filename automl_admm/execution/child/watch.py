@@ -47,7 +47,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a child; `inherited` is its free memory shared with the server.
+    """The bounds of a child; `inherited` is memory shared with the server.
 
     `scratch_bytes` bounds all files in its folders together; the child's own limits bound a single
     file.

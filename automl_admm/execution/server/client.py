@@ -88,8 +88,7 @@ class ServerProcess:
         with self._log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
                 [
-                    # -P: the current folder may hold a file named like a
-                    # module of Python.
+                    # -P: the current folder may hold a file named like a module of Python.
                     *(sys.executable, "-P", "-W", "ignore", "-c", BOOT),
                     *(json.dumps(path), json.dumps(asdict(instructions))),
                 ],

@@ -35,8 +35,7 @@ class EarlyServer:
 
     def take(self, workers: int) -> ServerProcess | None:
         """Hand out the server, to be stopped by the caller; None for another number of workers."""
-        # Threads are counted out when libraries load, so another number needs another
-        # server.
+        # Threads are counted out when libraries load, so another number needs another server.
         if workers != self._workers:
             return None
         server, self._server = self._server, None
@@ -51,7 +50,10 @@ class EarlyServer:
 
 @contextmanager
 def started_early(executor: str, workers: int, *, saves: bool) -> Iterator[EarlyServer | None]:
-    """Start a server for a run over pipelines; None if its executor takes none."""
+    """Start a server for a run over pipelines; None if its executor takes none.
+
+    For a run that `saves` its model it imports skops as well.
+    """
     if executor != "local" or os.name != "posix" or workers < 1:  # which the settings refuse
         yield None
         return

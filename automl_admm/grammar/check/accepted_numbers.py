@@ -26,4 +26,5 @@ def why_refused(plugin: ComponentPlugin, name: str, value: Value) -> str | None:
     constraints = [make_constraint(one) for one in declared]
     if any(one.is_satisfied_by(value) for one in constraints):
         return None
+    # Hidden ones are accepted for old code, and documented nowhere.
     return " or ".join(str(one) for one in constraints if not one.hidden)

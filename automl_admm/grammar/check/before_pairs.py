@@ -31,6 +31,7 @@ def check_repeated_pairs(nodes: Iterable[Node]) -> Iterator[Diagnostic]:
         seen: set[tuple[str, str]] = set()
         for row in node.before if isinstance(node, Template) else ():
             for number, pair in enumerate(row.pairs(), start=1):
+                # `before{a, a}` is told as a cycle already.
                 if pair in seen and len(set(pair)) == 2:
                     message = f"'{pair[0]}' before '{pair[1]}' is said twice of this order"
                     span = row.names[number][1]
@@ -61,6 +62,7 @@ def _check_order(node: Template) -> Iterator[Diagnostic]:
     pieces = pieces_of(node)
     for row in node.before:
         yield from _check_row(row, pieces)
+    # Counting and drawing orders takes 2ⁿ steps of n pieces with pairs.
     if len(bound_places(pairs_of(node))) > MOST_BOUND:
         message = f"'{BEFORE}' can speak of {MOST_BOUND} pieces of an order at most"
         help_ = "Give those that stand in a row a rule of their own."

@@ -35,7 +35,7 @@ from automl_admm.grammar.tree import (
     walk,
 )
 
-MAX_PIECES = 1_000
+MAX_PIECES = 1_000  # the largest shipped grammar is far below
 MAX_REPEATS = 20
 
 
@@ -44,11 +44,13 @@ def check(grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]) -> 
 
     `here` are the names of the components for the task, `elsewhere` those of other tasks.
     """
+    # Later checks take time by the product of sizes: a huge text must not reach them.
     problems = list(_check_size(grammar))
     if problems:
         return problems
     problems = check_soundness(grammar, here, elsewhere)
     places = {problem.span for problem in problems}
+    # One mistake a place: the untidiness often goes away with it.
     return [*problems, *(p for p in check_tidiness(grammar) if p.span not in places)]
 
 
@@ -207,6 +209,7 @@ def _check_repetitions(grammar: Grammar) -> Iterator[Diagnostic]:
 
 def _check_unused_rules(grammar: Grammar) -> Iterator[Diagnostic]:
     bodies = grammar.bodies()
+    # All rules would be unused, which is one mistake and not many.
     if START not in bodies:
         return
     reached = _reached(bodies)
@@ -236,6 +239,7 @@ def _check_imports(grammar: Grammar) -> Iterator[Diagnostic]:
         elif item.name in bodies:
             message = f"component '{item.name}' is hidden by the rule of the same name"
             yield Diagnostic(Code.SHADOWED, item.span, message, "Rename the rule.")
+        # Nobody wrote an implied import, so nobody can delete it.
         elif item.name not in used and not item.implied:
             message = f"component '{item.name}' is imported and not used"
             yield Diagnostic(Code.UNUSED_IMPORT, item.span, message, "Use it or delete it here.")
@@ -257,6 +261,7 @@ def _repeated(parts: tuple[Node, ...], owner: str) -> Iterator[Diagnostic]:
     seen: Counter[str] = Counter()
     first: dict[str, Node] = {}
     for part in parts:
+        # The labels of unsupported pieces say too little to call two of them the same.
         if any(isinstance(node, Unsupported) for node in walk(part)):
             continue
         text = label(part)

@@ -38,6 +38,7 @@ class _Roles:
 def check_places(rules: Mapping[str, Node], estimators: frozenset[str]) -> list[Diagnostic]:
     """Every path through `start` must end in its one estimator; columns are routed first."""
     roles, start = _Roles(rules, estimators), rules[START]
+    # A rule used twice is walked twice; its mistakes are told once.
     problems = dict.fromkeys(_check_followers(start, roles, after=False))
     problems.update(dict.fromkeys(_check_columns(start, rules, after=False)))
     path = _path_without_estimator(start, roles)
@@ -71,6 +72,7 @@ def _check_followers(node: Node, roles: _Roles, *, after: bool) -> Iterator[Diag
                 after = after or _may_estimate(item, roles)
         case Repetition(item, _, high):
             yield from _check_followers(item, roles, after=after)
+            # The second copy comes after the first.
             if high > 1 and _may_estimate(item, roles):
                 yield from _check_followers(item, roles, after=True)
         case Template():
@@ -132,6 +134,7 @@ def _path_without_estimator(node: Node, roles: _Roles) -> tuple[str, ...] | None
         case Choice(alternatives):
             ways = (_path_without_estimator(item, roles) for item in alternatives)
             return next((way for way in ways if way is not None), None)
+        # Branches hold no estimators, or only stacked ones: the path goes on behind them.
         case Template(name) if name != ANY_ORDER:
             return (label(node),)
         case Repetition(item, low):

@@ -30,7 +30,7 @@ from automl_admm.grammar.tree import (
     with_children,
 )
 
-MAX_DEPTH = 60
+MAX_DEPTH = 60  # later stages call themselves level by level, on Python's stack
 Rules = Mapping[str, Node]
 
 
@@ -89,6 +89,7 @@ def _narrow(node: Node, absent: frozenset[str], rules: Mapping[str, Node | Lost]
         first = {label(part): part for part in reversed(kept)}
         kept = tuple(part for part in kept if first[label(part)] is part)
         return choice(kept, node.span) if kept else Lost(node.span, reason)
+    # Repeated no times it is still possible.
     if isinstance(node, Repetition) and node.low == 0 and lost is not None:
         return Reference(NONE, node.span)
     return with_children(node, kept) if lost is None else lost

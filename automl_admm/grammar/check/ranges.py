@@ -27,6 +27,7 @@ from automl_admm.plugins.registry import Registry
 
 CHOICE = "choice"
 RANGES = ("int", "log_int", "float", "log_float")
+# Fifteen digits: a float holds all of them.
 WHOLE = re.compile(r"[+-]?\d{1,15}")
 ANY_WHOLE = re.compile(r"[+-]?\d+")
 # What is smaller has lost its digits, and what is larger is infinite as soon as it is multiplied.
@@ -59,6 +60,7 @@ def check_calls(nodes: Iterable[Node], components: Registry[ComponentPlugin]) ->
     """All mistakes in the arguments of calls; components of other tasks are not known here."""
     calls = (node for node in nodes if isinstance(node, Call) and node.component in components)
     found = (item for call in calls for item in _check_call(call, components.get(call.component)))
+    # A rule unfolded twice holds the same call twice.
     return list(dict.fromkeys(found))
 
 
@@ -221,6 +223,7 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
     log = kind.startswith("log")
     if log and low <= 0:
         raise _MistakeError(Code.BOUNDS, "a log scale needs a lower bound above 0")
+    # A wider range is the user's choice; a sign that the component never has is a slip.
     if low < 0 <= item.low:
         usual = f"Its own range is {item.low:g} to {item.high:g}."
         message = f"'{item.name}' takes no numbers below 0; {texts[0]} is one"
@@ -232,6 +235,7 @@ def _ranged(item: Parameter, kind: str, texts: tuple[str, ...]) -> Parameter:
     if default and not low <= default[0] <= high:
         message = f"the default {texts[2]} is not between {texts[0]} and {texts[1]}"
         raise _MistakeError(Code.BOUNDS, message)
+    # The component's own default stays if the narrower range has it.
     own = item.default is not None and low <= item.default <= high
     start = default[0] if default else item.default if own else None
     number: Literal["int", "float"] = "int" if whole else "float"

@@ -30,7 +30,7 @@ from automl_admm.grammar.tree import (
     with_children,
 )
 
-DEPTH = 3
+DEPTH = 3  # each level multiplies the pipelines; three show what a rule is good for
 MAX_DEPTH = 20
 Rules = Mapping[str, Node]
 
@@ -46,6 +46,7 @@ def rules_used(body: Node, rules: Rules) -> set[str]:
 def check_recursion(grammar: Grammar) -> Iterator[Diagnostic]:
     """Find left-recursive rules, and rules without an end."""
     rules = grammar.bodies()
+    # The rules with an end are the least fixed point; the others lead back for ever.
     endless = set(rules) - _closure(rules, _ends)
     groups = _cyclic_groups({name: rules[name] for name in rules if name in endless})
     for rule in grammar.rules:
@@ -78,11 +79,13 @@ def _line(node: Node) -> tuple[int, int]:
 
 def _find_cycle(uses: Mapping[str, set[str]]) -> list[str] | None:
     """The rules of one cycle, each using the next."""
+    # Sets have no order, and the same text must give the same message.
     ordered = {name: sorted(used) for name, used in uses.items()}
     try:
         TopologicalSorter(ordered).prepare()
     except CycleError as problem:
         found: list[str] = problem.args[1]
+        # graphlib lists the used before the user, and the first one again at the end.
         return found[:0:-1]
     return None
 

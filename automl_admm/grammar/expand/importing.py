@@ -60,6 +60,7 @@ def include(
 
 def _find(wanted: RuleImport, grammars: Registry[GrammarPlugin]) -> GrammarPlugin | None:
     """The grammar of a name; a name in a grammar has `_` for `-`."""
+    # Lark's names have no hyphen.
     names = (wanted.grammar, wanted.grammar.replace("_", "-"))
     return next((grammars.get(name) for name in names if name in grammars), None)
 
@@ -75,6 +76,7 @@ def _load(
         )
     except (ReadingError, ConfigurationError):
         return None
+    # Before it is joined: its overrides are meant for its own rules.
     source, more = override(source)
     return None if problems or more else source
 
@@ -93,6 +95,7 @@ def _joined(grammar: Grammar, wanted: RuleImport, source: Grammar) -> Grammar:
     rules = source.bodies()
     own = {item.name: item.span for item in wanted.names if item.name in rules}
     needed = _needed(list(own), rules)
+    # No text can hold such a name, so it clashes with none of the user's.
     names = {name: name if name in own else f"{name}{LEVEL}{wanted.grammar}" for name in needed}
     added: list[Rule] = []
     used: set[str] = set()

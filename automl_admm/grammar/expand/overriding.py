@@ -71,6 +71,7 @@ def _called(node: Node, calls: Mapping[str, Call]) -> Node:
         return replace(calls[node.name], span=node.span)
     if isinstance(node, Call) and node.component in calls:
         given = {argument.name for argument in node.arguments}
+        # What a call says itself is closer to its place than an override.
         rest = (a for a in calls[node.component].arguments if a.name not in given)
         return replace(node, arguments=(*node.arguments, *rest))
     return with_children(node, tuple(_called(part, calls) for part in children(node)))

@@ -125,6 +125,7 @@ class _Unfolding:
     def choice(self, node: model.Choice, name: str, when: Condition | None) -> Shape:
         """A decision with one branch an alternative."""
         labels = tuple(map(label, node.alternatives))
+        # Before its branches: a parent stands before the decisions that depend on it.
         self.decisions.append(Choice(name, labels, when))
         pairs = zip(labels, node.alternatives, strict=True)
         branches = tuple((text, self.alternative(item, name, text)) for text, item in pairs)
@@ -147,6 +148,7 @@ class _Unfolding:
         copies: list[Shape] = []
         for number in range(1, node.high + 1):
             enough = tuple(count for count in counts if int(count) >= number)
+            # Copies that are always there need no condition.
             when = place.when if enough == counts else Condition(name, enough)
             copies.append(self.node(node.item, replace(place, path=name, when=when)))
         if len(counts) == 1:

@@ -37,6 +37,7 @@ def read_call(waiting: deque[Tree[Any]]) -> Node:
     try:
         arguments, last = _arguments(waiting, first)
     except _BrokenError as problem:
+        # The rest of a broken call would give a second mistake for each of its pieces.
         while waiting and _text(waiting.popleft()) != ")":
             pass
         what = f"this in a call of '{_text(first)}'"

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput
 
 MAX_CHARACTERS = 64_000
-MAX_NESTING = 200
+MAX_NESTING = 200  # the reader calls itself for each level, on Python's stack
 REPETITION_HELP = "A search space needs an end: write '~{}..3', or a number of your own."
-MAX_DIGITS = 4
+MAX_DIGITS = 4  # Python refuses to read thousands of digits, and takes long for fewer
 # A run keeps a copy of its grammar, so that it can be repeated: what it imports from beside itself
 # would not be there.
 FILE_HELP = (
@@ -123,6 +123,7 @@ def _grammar(tree: Tree[Any]) -> Grammar:
 def _rule(tree: Tree[Any]) -> Rule:
     name, body = tree.children[0], tree.children[-1]
     span = _span(name)
+    # The sign is told as a mistake; the rest is checked under the plain name.
     return Rule(name.lstrip("?!"), _node(body, span, 0), span)
 
 

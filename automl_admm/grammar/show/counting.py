@@ -73,6 +73,7 @@ def _count(shape: Shape, ways: Callable[[Module], int]) -> int:
     if isinstance(shape, Alternatives):
         return sum(counts)
     if isinstance(shape, Ordered):
+        # Linear extensions of the partial order; T! without pairs.
         return prod(counts) * count_extensions(len(counts), shape.precedence)
     return prod(counts)
 

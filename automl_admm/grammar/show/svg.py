@@ -21,6 +21,7 @@ from automl_admm.core.pipeline_space import (
 )
 from automl_admm.grammar.show.terminal_tree import BRANCHES, caption
 
+# Pixels; a letter of 12 px in monospace is 7.2 wide, and a little air.
 LETTER = 7.3
 HEIGHT = 26.0
 GAP = 12.0
@@ -106,6 +107,7 @@ def _module(name: str) -> Box:
     width = LETTER * len(name) + 2 * GAP
     size = f'x="0" y="{-HEIGHT / 2}" width="{width:.1f}" height="{HEIGHT}"'
     frame = f'<rect class="module" rx="6" {size}/>'
+    # Text stands on its line: 4 px lower it is centred.
     text = f'<text x="{width / 2:.1f}" y="4" text-anchor="middle">{_escaped(name)}</text>'
     return Box(width, HEIGHT / 2, HEIGHT / 2, (Mark(0, 0, frame), Mark(0, 0, text)))
 

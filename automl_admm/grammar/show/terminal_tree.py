@@ -34,6 +34,7 @@ def draw_tree(shape: Shape, title: str) -> Tree:
     from rich.tree import Tree
 
     def grow(tree: Tree, piece: Shape, prefix: str) -> None:
+        # As Text: rich would take brackets in a plain string for markup.
         branch = tree.add(Text(prefix + caption(piece)))
         for label, item in _labelled(piece):
             grow(branch, item, f"{label}: " if label else "")

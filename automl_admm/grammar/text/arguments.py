@@ -14,7 +14,7 @@ from automl_admm.grammar.diagnostics import Diagnostic
 from automl_admm.grammar.text.parser import Argument, TextCode, TextError, WrittenStep
 from automl_admm.grammar.tree import Span
 
-NEIGHBOURS = 8
+NEIGHBOURS = 8  # floats to either side; rounding seldom misses by more than two
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ from automl_admm.grammar.text.parser import (
 )
 from automl_admm.grammar.tree import NONE, Span
 
-MOST_STEPS = 300_000
+MOST_STEPS = 300_000  # about a second; a text of an order of n items has up to 2ⁿ states
 COMMENT = "#"
 
 
@@ -217,6 +217,7 @@ class _Matching:
     def ends(self, shape: Shape, row: Row, place: int) -> Ends:
         """Return the possible ends of a shape from a place, each with the decisions up to there."""
         self.spend(row)
+        # By identity: equality would walk the trees, and all of them outlive the matching.
         key = (id(shape), id(row), place)
         if key not in self.known:
             self.known[key] = self._ends(shape, row, place)
@@ -306,6 +307,7 @@ class _Matching:
                     continue
                 for end, found in self.ends(shape.items[number][1], row, middle).items():
                     state = (used | {number}, end)
+                    # Items that cover nothing are left to `_rest`.
                     if end == middle or state in states:
                         continue
                     if late := [later for later in order if number in before.get(later, ())]:

@@ -19,6 +19,7 @@ from automl_admm.grammar.tree import NONE, Span
 MAX_CHARACTERS = 64_000
 MAX_NESTING = 60
 WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+# Every character is some token, the last kind included: so each mistake has a place.
 TOKEN = re.compile(
     r"""\s*(?:
         (?P<name>[^\W\d]\w*)
@@ -30,7 +31,7 @@ TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-MOST_DIGITS = 18
+MOST_DIGITS = 18  # below 2⁶³
 
 
 class TextCode(StrEnum):

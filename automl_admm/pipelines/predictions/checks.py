@@ -54,8 +54,7 @@ def number_labels(labels: Any, classes: Any) -> Any:
     order = sorted_order(classes)
     try:
         places = np.searchsorted(classes, found, sorter=order)
-        # A label beyond all others has no place; its neighbour then shows that it is
-        # unknown.
+        # A label beyond all others has no place; its neighbour then shows that it is unknown.
         places = order[np.minimum(places, len(classes) - 1)]
         is_known = np.asarray(classes)[places] == found
     except TypeError as problem:

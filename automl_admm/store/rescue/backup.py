@@ -21,7 +21,7 @@ from automl_admm.store.sqlite.connection import READING_ERRORS, connect_reading,
 from automl_admm.store.sqlite.rows import digest
 from automl_admm.store.sqlite.schema import SELECT, inspect
 
-PAGES_AT_ONCE = 256
+PAGES_AT_ONCE = 256  # 1 MB between two syncs
 ROWS_AT_ONCE = 1000
 # What is left on the disk belongs to the search first.
 ROOM_FACTOR = 2
@@ -64,6 +64,7 @@ def copy_pages(source: Path, target: Path, pause: Pause = no_pause) -> None:
             os.fdatasync(file.fileno())
             pause()
 
+        # `go_on` syncs, at a pace that leaves room for the writer.
         writing.execute("PRAGMA synchronous=OFF")
         # A transaction that is open keeps the snapshot: else each write would begin it anew.
         reading.execute("BEGIN")
@@ -78,6 +79,7 @@ def verify(path: Path, pause: Pause = no_pause) -> None:
     with closing(connect_reading(path)) as database:
         try:
             inspect(database, path)
+            # Without the check of indices, the slowest part; the hashes of the rows follow.
             (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise damaged(path, str(verdict))

@@ -72,6 +72,7 @@ def _repair(files: StoreFiles, lock: RunLock) -> Repaired:
     if not salvaged.rows and (expected.rows or not expected.run):
         hint = "Nothing was changed."
         raise StoreError(f"not one evaluation of '{files.store}' can be saved.", hint=hint)
+    # In this order a kill at any point leaves sources for another repair, or a whole store.
     saved = _write(files.store, salvaged)
     kept = tuple(_set_aside(files))
     write_manifest(files.manifest, Manifest(salvaged.run, VERSION, saved))

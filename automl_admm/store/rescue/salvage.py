@@ -97,6 +97,7 @@ def rows_of(path: Path, highest: int) -> Iterator[Row]:
     After a broken scan comes one from the other end, and then a query for every number.
     """
     with suppress(*READING_ERRORS), closing(sqlite3.connect(path)) as database:
+        # A scan ends at a damaged page: the pages behind it are reached from the other end.
         for order in ("ORDER BY number", "ORDER BY number DESC"):
             if (yield from _believed(database, f"{SELECT} {order}")):
                 return

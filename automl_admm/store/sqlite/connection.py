@@ -11,13 +11,13 @@ from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
 from automl_admm.store.files import beside, damaged
 from automl_admm.store.sqlite.rows import RowError
 
-BUSY_SECONDS = 5.0
+BUSY_SECONDS = 5.0  # a reader beside may hold up the writer for a moment
 # A quota, or a limit on the size of files, is told by SQLite as a failed write.
 TOLD_AS_FULL = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 )
 DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-PRIMARY_CODE = 0xFF
+PRIMARY_CODE = 0xFF  # the low byte of an extended code
 # What reading a damaged file may raise: text may have become what no text is,
 # and whoever forged a row may have given it the right hash.
 READING_ERRORS = (sqlite3.Error, UnicodeDecodeError, RowError)
@@ -46,6 +46,7 @@ def connect_writing(path: Path, *, create: bool = False) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    # `as_uri` escapes a ? or # in a path; isolation_level=None leaves transactions to us.
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
 
@@ -53,6 +54,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
     """Run all statements within it, or none."""
+    # Locked from the start: a read that turns into a write may fail instead of waiting.
     database.execute("BEGIN IMMEDIATE")
     try:
         yield

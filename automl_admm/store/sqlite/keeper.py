@@ -63,7 +63,7 @@ class Keeper:
         self._progress = progress
         self._note_time = note_time
         self._rhythm = rhythm or Rhythm()
-        self._saved = -1
+        self._saved = -1  # never yet: even an unchanged store gets a backup
         self._next = time.monotonic() + self._rhythm.backup
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="store-keeper", daemon=True)
@@ -111,5 +111,6 @@ class Keeper:
                 write_manifest(self._files.manifest, Manifest(self._run, VERSION, progress.rows))
                 back_up(self._files, pause)
                 self._saved = progress.changes
+        # A backup of a large store takes long, and then comes less often.
         rest = self._rhythm.rest * (time.monotonic() - begun)
         self._next = time.monotonic() + max(self._rhythm.backup, rest)

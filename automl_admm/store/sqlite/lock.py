@@ -123,6 +123,7 @@ class RunLock:
         record = json.dumps(asdict(self._holder)).ljust(RECORD_BYTES - 1) + "\n"
         # What was to be kept is kept already; a note that cannot be made is only missed.
         with suppress(OSError):
+            # One write of a fixed length: a reader sees the old record or the new one.
             os.pwrite(self._descriptor, record.encode(), 0)
 
     def release(self) -> None:

@@ -33,6 +33,7 @@ from automl_admm.store.sqlite.schema import (
     VERSION,
 )
 
+# Readers beside may keep the log; it then stays, and nothing is lost.
 LAST_PATIENCE_MS = 200
 # A process on another host that has given no sign of life for so long is taken for dead.
 SILENT_SECONDS = 300.0
@@ -78,6 +79,7 @@ class SqliteStore:
         row = (key, number, storable(text), me.host, me.pid, me.start)
         database = self._database
         with explaining(self._files.store), not_waiting(database), transaction(database):
+            # An earlier session may have died in the middle of the same evaluation.
             database.execute("DELETE FROM running WHERE key = ?", (key,))
             database.execute(BEGIN, (*row, digest(row), time.time()))
         self._begun.add(key)

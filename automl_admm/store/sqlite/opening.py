@@ -85,6 +85,7 @@ def create(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
         raise StoreError(f"there is or was a store '{files.store}' already.", hint=hint)
     run = new_run()
     build(files.store, run)
+    # The manifest first: without a store it demands nothing, a store without it is refused.
     write_manifest(files.manifest, Manifest(run, VERSION, 0))
     publish(files.store)
     return connect_writing(files.store), Facts(VERSION, run, 0)
@@ -132,6 +133,7 @@ def open_writing(files: StoreFiles) -> tuple[sqlite3.Connection, Facts]:
     """A store to go on with: all of its structure is checked, and an old one brought up to date."""
     database, facts = open_reading(files)
     with closing(database):
+        # In full only before writing: a damaged index would spread to what is written.
         (verdict,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(files.store, str(verdict))

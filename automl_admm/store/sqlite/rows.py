@@ -55,6 +55,7 @@ def to_row(evaluation: Evaluation) -> tuple[Any, ...]:
         json.dumps(dict(evaluation.candidate.selection.picks)),
         json.dumps(evaluation.candidate.theta),
         evaluation.status.value,
+        # Plain floats: SQLite takes numpy's single precision for bytes.
         float(evaluation.loss) if evaluation.ok else None,
         json.dumps(evaluation.constraints),
         float(evaluation.seconds),

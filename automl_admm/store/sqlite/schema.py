@@ -12,6 +12,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.store.files import damaged
 from automl_admm.store.sqlite.rows import COLUMNS, digest
 
+# In the header of the file, by which `file` and we know it.
 APPLICATION_ID = 0x41444D4D  # "ADMM"
 VERSION = 2
 FIRST_VERSION = 1
@@ -95,6 +96,7 @@ def inspect(database: sqlite3.Connection, path: Path) -> Facts:
         )
     query = "SELECT name, trim(sql, char(10)) FROM sqlite_master WHERE sql IS NOT NULL"
     tables = dict(database.execute(query))
+    # To the letter: a trigger or a changed column would alter what is read.
     if tables != TABLES[version]:
         raise damaged(path, f"its tables are not those of version {version}")
     return Facts(version, _run(database, version), count_rows(database))
