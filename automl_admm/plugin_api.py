@@ -29,7 +29,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from automl_admm.core.axis_tree import AxisTree
     from automl_admm.core.errors import (
         AutomlAdmmError,
         ConfigurationError,
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
         SearchSpace,
         Selection,
     )
+    from automl_admm.core.structure.axis_tree import AxisTree
     from automl_admm.core.subproblems import (
         AtFidelity,
         Observation,
@@ -97,7 +97,7 @@ _HOMES = {
     "Array": "core.space",
     "AtFidelity": "core.subproblems",
     "AutomlAdmmError": "core.errors",
-    "AxisTree": "core.axis_tree",
+    "AxisTree": "core.structure.axis_tree",
     "BuildContext": "plugins.records",
     "Choice": "core.space",
     "CommandPlugin": "plugins.records",

@@ -48,8 +48,8 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.core.pipeline_space import content_hash
 from automl_admm.core.protocols import ThetaSolver
+from automl_admm.core.structure.pipeline_space import content_hash
 from automl_admm.core.subproblems import ThetaSubproblem
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.prepare.assembly import build_solver

@@ -23,7 +23,7 @@ from statistics import median
 
 import numpy as np
 
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.grammar.show.counting import count_shapes
 from automl_admm.plugins.loading import Plugins, load_plugins

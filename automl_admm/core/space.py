@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.precedence import (
+from automl_admm.core.structure.precedence import (
     MOST_BOUND,
     arrange,
     bound_places,

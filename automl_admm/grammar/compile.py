@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError, GrammarError
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.check.names import check, nodes
 from automl_admm.grammar.check.positions import check_places
 from automl_admm.grammar.check.productive import check_unfolded_size, narrow

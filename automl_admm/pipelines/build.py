@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, PluginError
-from automl_admm.core.pipeline_space import Branches, Item, Step, occupied
 from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.core.structure.pipeline_space import Branches, Item, Step, occupied
 from automl_admm.pipelines.fitting import fit_pipeline
 from automl_admm.plugins.factories import make
 from automl_admm.plugins.records import BuildContext, ComponentPlugin

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.pipeline_space import Branches, Item, Step, all_steps, occupied
+from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_steps, occupied
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry

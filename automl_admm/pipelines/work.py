@@ -22,9 +22,9 @@ from automl_admm.core.errors import InvalidOutcome, PluginError
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_error
-from automl_admm.core.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
+from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops, save_pipeline

@@ -20,9 +20,9 @@ from automl_admm.core.errors import PluginError
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
-from automl_admm.core.pipeline_space import Item
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.core.space import Choice, Condition, Parameter, Value
+from automl_admm.core.structure.pipeline_space import Item
 
 if TYPE_CHECKING:
     import click

@@ -12,10 +12,10 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, InvalidOutcome, UnknownNameError
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
-from automl_admm.core.pipeline_space import content_hash, keyed
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.structure.pipeline_space import content_hash, keyed
 from automl_admm.execution.task_folders import temporary_folder
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.structure.axis_tree import AxisTree
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
 from automl_admm.search.protocol import unwrap
 from automl_admm.testing.fresh_process import in_another_process

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from automl_admm.builtin import components as builtin
-from automl_admm.core.pipeline_space import Step
 from automl_admm.core.space import Choice
+from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.columns import check_target, column_kinds, infer_task, plain_missing
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import load_grammar
 from automl_admm.grammar.locate import packaged_grammars

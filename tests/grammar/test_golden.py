@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from automl_admm.core.errors import GrammarError
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.space import Choice, Condition, Decision, Parameter
+from automl_admm.core.structure.pipeline_space import (
     Alternatives,
     Module,
     Ordered,
@@ -17,7 +18,6 @@ from automl_admm.core.pipeline_space import (
     Shape,
     parts_of,
 )
-from automl_admm.core.space import Choice, Condition, Decision, Parameter
 from automl_admm.grammar import compile_text
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, GrammarError
-from automl_admm.core.precedence import MOST_BOUND
+from automl_admm.core.structure.precedence import MOST_BOUND
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.diagnostics import SHOWN
 from automl_admm.grammar.show.counting import count_shapes

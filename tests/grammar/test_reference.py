@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.check.ranges import CHOICE, RANGES
 from automl_admm.grammar.check.recursion import DEPTH

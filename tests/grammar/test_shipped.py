@@ -10,8 +10,8 @@ import pytest
 
 from automl_admm.builtin import components as built_in_components
 from automl_admm.builtin import grammars as built_in_grammars
-from automl_admm.core.pipeline_space import Branches, Item, Step, all_modules, all_steps
 from automl_admm.core.space import Choice
+from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_modules, all_steps
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline

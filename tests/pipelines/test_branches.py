@@ -14,7 +14,7 @@ from skops.io import dumps, get_untrusted_types, loads
 
 from automl_admm.builtin.components import components as builtin_components
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.pipeline_space import Branches, Step
+from automl_admm.core.structure.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.stacking import StackedPredictions, fold_count
 from automl_admm.plugins.loading import load_plugins

@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 
 from automl_admm.builtin.components import components as builtin_components
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.pipeline_space import Step
 from automl_admm.core.space import Choice, Condition, Parameter
+from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skops.io import dumps, get_untrusted_types
 
 from automl_admm.builtin.components import components as builtin_components
-from automl_admm.core.pipeline_space import Branches, Step
+from automl_admm.core.structure.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext

@@ -16,8 +16,8 @@ import pytest
 from automl_admm.builtin.theta.random_points import RandomTheta
 from automl_admm.builtin.z.exhaustive import ExhaustiveSelections
 from automl_admm.builtin.z.random_selections import UniformSelections
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.space import Selection
+from automl_admm.core.structure.axis_tree import AxisTree
 from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
 from automl_admm.testing.problems import (
     LIMITS,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.core.axis_tree import DIGITS, draws
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.structure.axis_tree import DIGITS, draws
 
 Axes = NDArray[np.intp]
 

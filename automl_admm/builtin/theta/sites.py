@@ -8,8 +8,8 @@ import numpy as np
 
 from automl_admm.builtin.theta.active_axes import Activity
 from automl_admm.builtin.theta.box import Box
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.space import Array, Parameter
+from automl_admm.core.structure.axis_tree import AxisTree
 
 
 class Sites:

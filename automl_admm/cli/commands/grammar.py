@@ -12,7 +12,7 @@ import numpy as np
 from automl_admm.cli.shared.installed import installed
 from automl_admm.cli.shared.screen import PlainConsole, in_a_line, say
 from automl_admm.core.errors import ConfigurationError, GrammarError
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.grammar.diagnostics import Code

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from automl_admm.core.errors import suggest
-from automl_admm.core.precedence import MOST_BOUND, bound_places, find_cycle
+from automl_admm.core.structure.precedence import MOST_BOUND, bound_places, find_cycle
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.tree import ANY_ORDER, BEFORE, NONE, Before, Node, Span, Template, label
 

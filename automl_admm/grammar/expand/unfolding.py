@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
+from automl_admm.core.structure.pipeline_space import (
     NOTHING,
     Alternatives,
     ByType,
@@ -31,7 +32,6 @@ from automl_admm.core.pipeline_space import (
     Stack,
     Union,
 )
-from automl_admm.core.space import Choice, Condition, Decision, Order, Parameter, SearchSpace
 from automl_admm.grammar import tree as model
 from automl_admm.grammar.check.before_pairs import pairs_of
 from automl_admm.grammar.check.ranges import arguments_of

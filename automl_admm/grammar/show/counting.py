@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.space import Choice
+from automl_admm.core.structure.pipeline_space import (
     Alternatives,
     Module,
     Ordered,
@@ -19,8 +20,7 @@ from automl_admm.core.pipeline_space import (
     Shape,
     parts_of,
 )
-from automl_admm.core.precedence import count_extensions
-from automl_admm.core.space import Choice
+from automl_admm.core.structure.precedence import count_extensions
 
 
 @dataclass(frozen=True, slots=True)

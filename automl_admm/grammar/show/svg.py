@@ -10,7 +10,7 @@ from collections.abc import Sequence as List
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape
 
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.structure.pipeline_space import (
     Alternatives,
     ByType,
     Module,

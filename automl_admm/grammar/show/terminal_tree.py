@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.structure.pipeline_space import (
     Alternatives,
     ByType,
     Module,

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from automl_admm.core.errors import suggest
-from automl_admm.core.pipeline_space import Module
 from automl_admm.core.space import Choice, Parameter, Pick, Value, is_active
+from automl_admm.core.structure.pipeline_space import Module
 from automl_admm.grammar.diagnostics import Diagnostic
 from automl_admm.grammar.text.parser import Argument, TextCode, TextError, WrittenStep
 from automl_admm.grammar.tree import Span

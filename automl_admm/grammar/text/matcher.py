@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from automl_admm.core.errors import ConfigurationError, suggest
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.space import Candidate, Choice, Parameter, Pick
+from automl_admm.core.structure.pipeline_space import (
     KINDS,
     Alternatives,
     ByType,
@@ -27,8 +28,7 @@ from automl_admm.core.pipeline_space import (
     all_modules,
     parts_of,
 )
-from automl_admm.core.precedence import arrange, everything_before
-from automl_admm.core.space import Candidate, Choice, Parameter, Pick
+from automl_admm.core.structure.precedence import arrange, everything_before
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.grammar.text.arguments import Bound, bind
 from automl_admm.grammar.text.parser import (

@@ -11,9 +11,9 @@ from typing import Any
 
 from automl_admm.certify.certificate import Certificate, encode_certificate
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation
-from automl_admm.core.pipeline_space import all_steps
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind
+from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.execution.task_folders import read_regular, remove_tree
 from automl_admm.pipelines.labels import positive_of, sorted_texts

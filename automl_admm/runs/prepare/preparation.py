@@ -15,8 +15,8 @@ from automl_admm.constraints.feature_groups import decide_by_groups
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import reason_of
-from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.space import Candidate
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, column_kinds, infer_task
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.space import Candidate
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.text.matcher import parse, parse_lines
 
 MAX_BYTES = 1_000_000

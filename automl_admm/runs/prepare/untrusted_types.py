@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from automl_admm.core.pipeline_space import all_modules
 from automl_admm.core.space import Choice, Parameter, SearchSpace
+from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
 from automl_admm.plugins.loading import OURS, load_plugins

@@ -13,9 +13,9 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
-from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
 

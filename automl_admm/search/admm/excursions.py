@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.space import SearchSpace, Selection
+from automl_admm.core.structure.axis_tree import AxisTree
 from automl_admm.search.protocol import SearchProblem
 
 

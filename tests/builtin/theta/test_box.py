@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from automl_admm.builtin.theta import build_random
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.space import Condition, Parameter
+from automl_admm.core.structure.axis_tree import AxisTree
 from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 from automl_admm.plugins.records import NoOptions
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.core.errors import ConfigurationError, GrammarError
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.show.counting import count_shapes
 from automl_admm.grammar.text.matcher import parse

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.core.pipeline_space import Module, PipelineSpace, Sequence
 from automl_admm.core.space import Choice, Condition, SearchSpace, Selection
+from automl_admm.core.structure.pipeline_space import Module, PipelineSpace, Sequence
 from automl_admm.grammar import compile_text, load_grammar
 from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.read.reader import read

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
-from automl_admm.core.pipeline_space import NOTHING, Module, Sequence, Shape
+from automl_admm.core.structure.pipeline_space import NOTHING, Module, Sequence, Shape
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.read.reader import read

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.pipeline_space import Module, PipelineSpace, occupied
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
+from automl_admm.core.structure.pipeline_space import Module, PipelineSpace, occupied
 from automl_admm.grammar import compile_text, load_grammar
 from automl_admm.grammar.compile import analyse
 from automl_admm.grammar.diagnostics import Code

@@ -12,7 +12,7 @@ from skops.io import dumps, get_untrusted_types
 
 from automl_admm.builtin.components.trusted import BY_COMPONENT
 from automl_admm.core.errors import StoreError
-from automl_admm.core.pipeline_space import Step
+from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask

@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.pipeline_space import PipelineSpace
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.config import RunConfig

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.core.pipeline_space import PipelineSpace
 from automl_admm.core.space import Choice
+from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import load_grammar
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.runs.options import FLAGS

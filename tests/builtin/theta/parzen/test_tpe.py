@@ -17,9 +17,9 @@ from automl_admm.builtin.theta.parzen.tpe import (
     group_size,
 )
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.core.structure.axis_tree import AxisTree
 from automl_admm.core.subproblems import Observation, Quadratic, ThetaSubproblem
 from automl_admm.search.joint.conditional import ConditionalSpace
 

@@ -8,7 +8,7 @@ from math import factorial
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.core.precedence import (
+from automl_admm.core.structure.precedence import (
     arrange,
     count_extensions,
     everything_before,

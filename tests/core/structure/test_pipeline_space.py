@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from automl_admm.core.pipeline_space import (
+from automl_admm.core.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.core.structure.pipeline_space import (
     NOTHING,
     Alternatives,
     Branches,
@@ -17,7 +18,6 @@ from automl_admm.core.pipeline_space import (
     occupied,
     render,
 )
-from automl_admm.core.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
 
 SPACE = SearchSpace(
     decisions=(

@@ -10,8 +10,8 @@ import pytest
 
 from automl_admm.builtin.theta.box import Box
 from automl_admm.builtin.theta.sites import Sites
-from automl_admm.core.axis_tree import AxisTree
 from automl_admm.core.space import Condition, Parameter
+from automl_admm.core.structure.axis_tree import AxisTree
 
 MODEL = Parameter("model", 0, 2, kind="category", values=("tree", "line", "none"))
 SPLIT = Parameter(
