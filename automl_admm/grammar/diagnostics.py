@@ -79,6 +79,7 @@ def _underlined(source: str, start: int, end: int) -> tuple[str, str]:
     cut = max(0, start - WIDTH // 2) if len(source) > WIDTH else 0
     shown = "".join(map(_printable, source[cut : cut + WIDTH]))
     start, end = start - cut, min(end - cut, len(shown))
+    # Tabs stay tabs, so that the caret stands below its character.
     indent = "".join("\t" if character == "\t" else " " for character in shown[:start])
     return f"    {shown}", f"    {indent}{'^' * max(end - start, 1)}"
 

@@ -37,6 +37,7 @@ def find_grammar(source: str | Path, grammars: Registry[GrammarPlugin]) -> Path:
             f"grammar '{source}' is no ordinary file.",
             hint="Save what comes through it in a file, and name that.",
         )
+    # Written like a path: registered names have neither a suffix nor a slash.
     if path.suffix == SUFFIX or len(path.parts) > 1:
         hint = f"By name there are: {', '.join(names)}." if names else None
         raise ConfigurationError(f"grammar file '{source}' does not exist.", hint=hint)

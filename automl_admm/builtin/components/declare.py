@@ -6,7 +6,7 @@ Nothing is imported until a component is built, so that listing components stays
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -114,13 +114,6 @@ def estimator(
     **capped: Any,
 ) -> ComponentPlugin:
     """Declare an estimator for one task; `capped` as in `ComponentPlugin.capped`."""
-    return ComponentPlugin(
-        name=name,
-        summary=summary,
-        role="estimator",
-        factory=factory,
-        parameters=parameters,
-        tasks=(task,),
-        capped=capped or None,
-        trusted_types=trusted_types(name),
-    )
+    # Role and task aside the two records are the same.
+    like = transformer(name, summary, factory, *parameters, **capped)
+    return replace(like, role="estimator", tasks=(task,))

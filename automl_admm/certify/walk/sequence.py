@@ -21,7 +21,7 @@ import numpy as np
 
 from automl_admm.certify.walk.verdicts import Finding, all_certified
 
-MOST_CONTENDERS = 10  # more neighbours in the order would be nearly the same pipeline
+MOST_CONTENDERS = 10
 
 
 @dataclass(frozen=True, slots=True)

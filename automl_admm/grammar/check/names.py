@@ -35,7 +35,7 @@ from automl_admm.grammar.tree import (
     walk,
 )
 
-MAX_PIECES = 1_000  # the largest shipped grammar is far below
+MAX_PIECES = 1_000  # the largest shipped grammar has 55
 MAX_REPEATS = 20
 
 
@@ -137,12 +137,14 @@ def _check_references(grammar: Grammar, components: frozenset[str]) -> Iterator[
         for name, span in names_used(rule.body):
             if name not in defined:
                 message = f"rule '{rule.name}' uses '{name}', which is not defined"
+                # `start` within a rule is hardly ever what was meant.
                 help_ = _help_undefined(name, defined - {START}, components)
                 yield Diagnostic(Code.UNDEFINED, span, message, help_)
 
 
 def _check_callees(grammar: Grammar) -> Iterator[Diagnostic]:
     components = {item.name for item in grammar.imports}
+    # A name that is both is told as a hidden import.
     rules = {NONE, *grammar.bodies()} - components
     for node in nodes(grammar):
         if isinstance(node, Call) and node.component in rules:
@@ -266,7 +268,7 @@ def _repeated(parts: tuple[Node, ...], owner: str) -> Iterator[Diagnostic]:
             continue
         text = label(part)
         seen[text] += 1
-        if seen[text] == 2:
+        if seen[text] == 2:  # once, however often it stands there
             help_ = _help_repeated(part, first[text], owner)
             message = f"'{text}' stands twice in this {owner}"
             yield Diagnostic(Code.DUPLICATE, part.span, message, help_)

@@ -87,6 +87,7 @@ def _check_template(node: Template, roles: _Roles, *, after: bool) -> Iterator[D
         return
     for item in node.arguments:
         yield from _check_followers(item, roles, after=after)
+        # Behind an estimator that is told already.
         if not after and _may_estimate(item, roles):
             yield _estimator_in(item, node.name)
 
@@ -166,12 +167,15 @@ def _check_columns(node: Node, rules: Mapping[str, Node], *, after: bool) -> Ite
                 yield from _check_columns(item, rules, after=after)
                 after = after or _may_act(item, rules)
         case Repetition(item, _, high):
+            # The second copy has the first one before it.
             again = after or (high > 1 and _may_act(item, rules))
             yield from _check_columns(item, rules, after=again)
         case Template(name, arguments):
             if after and name == BY_TYPE:
                 yield _not_first(node)
             for item in arguments:
+                # In an order another piece may come first; inside of `by_type` the columns are
+                # parted already.
                 inside = after or name in {ANY_ORDER, BY_TYPE}
                 yield from _check_columns(item, rules, after=inside)
 

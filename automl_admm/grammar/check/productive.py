@@ -75,6 +75,7 @@ def _narrow(node: Node, absent: frozenset[str], rules: Mapping[str, Node | Lost]
     if named in absent and isinstance(node, Reference | Call):
         return Lost(node.span, f"component '{named}' is not for this task")
     if isinstance(node, Reference):
+        # `levelled` leaves the way below the last level dangling.
         if LEVEL in node.name and node.name not in rules:
             name = plain_name(node.name)
             return Lost(node.span, f"'{name}' leads back to itself more often than is allowed")

@@ -102,6 +102,7 @@ def _numbers_of(new: Declared | Constant) -> tuple[Value, ...]:
         return (new.value,)
     if isinstance(new, Choice) or new.values:
         return tuple(new.values)
+    # Both ends are enough: scikit-learn's constraints on numbers are intervals.
     number = int if new.is_integer else float
     return tuple(number(end) for end in (new.low, new.high))
 
@@ -142,6 +143,7 @@ def _still_possible(
 ) -> Declared | Constant | None:
     if item.when is None:
         return item
+    # Declared before what depends on it, so it has been met if it is the component's own.
     parent = choices.get(item.when.decision)
     if isinstance(parent, Constant):
         return replace(item, when=None) if parent.value in item.when.alternatives else None
@@ -202,6 +204,7 @@ def _chosen(item: Declared, texts: tuple[str, ...]) -> Declared | Constant:
         labels = {item.value(label): label for label in item.alternatives}
         kept = tuple(labels[value] for value in values)
         return replace(item, alternatives=kept, values=tuple(values) if item.values else ())
+    # Ordered levels stay ordered: a model of them learns from their neighbours.
     kind: Literal["category", "int"] = "category" if item.is_category else "int"
     return Parameter(
         item.name, 0, len(values) - 1, kind=kind, default=0, values=tuple(values), when=item.when

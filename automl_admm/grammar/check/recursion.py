@@ -30,7 +30,7 @@ from automl_admm.grammar.tree import (
     with_children,
 )
 
-DEPTH = 3  # each level multiplies the pipelines; three show what a rule is good for
+DEPTH = 3  # each level multiplies the pipelines
 MAX_DEPTH = 20
 Rules = Mapping[str, Node]
 
@@ -54,6 +54,7 @@ def check_recursion(grammar: Grammar) -> Iterator[Diagnostic]:
             message = f"rule '{rule.name}' never comes to an end: each way through it leads back"
             help_ = f"Give it an alternative that does not, as '{rule.name}: … | {NONE}'."
             yield Diagnostic(Code.UNPRODUCTIVE, rule.span, message, help_)
+    # Rules without an end are told above, and would be told again as left-recursive.
     yield from _check_beginnings({name: rules[name] for name in rules if name not in endless})
 
 
@@ -172,6 +173,7 @@ def levelled(rules: Rules, depth: int) -> dict[str, Node]:
 def _reached(rules: Rules) -> list[str]:
     """Return the rules reached from `start`, depth first."""
     found: dict[str, None] = {}
+    # Rules that `start` does not reach come last: they need a rank as well.
     waiting = [*reversed(list(rules)), START]
     while waiting:
         name = waiting.pop()
@@ -213,6 +215,7 @@ def _lowered(
     if isinstance(node, Reference):
         if node.name not in groups.get(owner, ()):
             return node
+        # Every cycle has such a use, so none stays on one level.
         down = rank[node.name] <= rank[owner]
         return replace(node, name=_at(node.name, level + down))
     parts = (_lowered(part, owner, level, groups, rank) for part in children(node))

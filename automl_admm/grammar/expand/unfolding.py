@@ -83,6 +83,7 @@ class _Unfolding:
     def rule(self, name: str, path: str, place: _Place) -> Shape:
         """Unfold a rule under a path claimed for it."""
         body = self.rules[name]
+        # Such a rule lends its name; a chain of them ends, as the rules have no cycles.
         while isinstance(body, model.Reference) and body.name in self.rules:
             body = self.rules[body.name]
         if isinstance(body, model.Choice):

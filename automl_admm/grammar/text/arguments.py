@@ -14,7 +14,7 @@ from automl_admm.grammar.diagnostics import Diagnostic
 from automl_admm.grammar.text.parser import Argument, TextCode, TextError, WrittenStep
 from automl_admm.grammar.tree import Span
 
-NEIGHBOURS = 8  # floats to either side; rounding seldom misses by more than two
+NEIGHBOURS = 8  # floats to either side of the computed place
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,7 @@ def _real_unit(number: float, parameter: Parameter) -> float:
     Near zero within a wide range the way to the unit interval and back loses digits, so the
     neighbouring places are tried as well.
     """
+    # A pipeline is rendered with six digits; reading it must give the same candidate.
     wanted = min(max(float(f"{number:.6g}"), parameter.low), parameter.high)
     below = above = parameter.to_unit(number)
     near = [below]

@@ -42,7 +42,7 @@ from automl_admm.grammar.text.parser import (
 )
 from automl_admm.grammar.tree import NONE, Span
 
-MOST_STEPS = 300_000  # about a second; a text of an order of n items has up to 2ⁿ states
+MOST_STEPS = 300_000  # an order of n items has up to 2ⁿ states
 COMMENT = "#"
 
 
@@ -101,6 +101,7 @@ class _Language:
 
     def candidate(self, row: Row) -> Candidate:
         """Return the candidate of a row."""
+        # First step by step: an unknown name is a clearer mistake than a text outside the language.
         self.check(row)
         found = _Matching(self.declared).whole(self.pipelines.shape, row)
         space = self.pipelines.space
@@ -142,6 +143,7 @@ Ends = dict[int, Found]
 
 
 def _flat(found: Found) -> Iterator[Bound]:
+    # Without recursion: the nesting grows with the length of a row.
     waiting: list[Found] = [found]
     while waiting:
         item = waiting.pop()
@@ -281,6 +283,7 @@ class _Matching:
             further: Ends = {}
             for middle, before in reached.items():
                 for end, found in self.ends(item, row, middle).items():
+                    # The first way in the grammar is kept.
                     further.setdefault(end, (before, found))
             reached = further
         return reached

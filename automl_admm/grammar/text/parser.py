@@ -17,7 +17,7 @@ from automl_admm.grammar.diagnostics import Diagnostic
 from automl_admm.grammar.tree import NONE, Span
 
 MAX_CHARACTERS = 64_000
-MAX_NESTING = 60
+MAX_NESTING = 60  # as deep as a grammar may be nested
 WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
 # Every character is some token, the last kind included: so each mistake has a place.
 TOKEN = re.compile(
