@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 import scipy.linalg  # noqa: F401 - its BLAS is to be there when threads are counted
+import sklearn.ensemble  # noqa: F401 - and its OpenMP
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-# A search runs in one thread (evaluation/driver.py), and so do its parts here: beside other work,
-# small products take many times as long in as many threads as there are cores.
+# A search runs in one thread, and so do its parts here: beside other work, small products and fits
+# take many times as long in as many threads as there are cores.
 threadpool_limits(1)
 
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=60)
