@@ -30,6 +30,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops, save_pipeline
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
+from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult, FoldTimes
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import check_predictions, check_probabilities, turn
@@ -41,7 +42,6 @@ from automl_admm.pipelines.predictions.decisions import (
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
-from automl_admm.pipelines.results import FallbackResult, FinalFitResult, FoldTimes
 from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix

@@ -17,7 +17,7 @@ from types import FrameType
 
 import pytest
 
-from automl_admm.plugins.options import split_request
+from automl_admm.plugins.plugin_options import split_request
 from automl_admm.testing import WITH_PROMISES
 
 RESULTS = "promises.json"

@@ -11,7 +11,7 @@ import pytest
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.options import build_options
+from automl_admm.plugins.plugin_options import build_options
 from automl_admm.runs.prepare.assembly import STRATEGIES
 
 

@@ -21,7 +21,7 @@ from automl_admm.cli.shared.screen import PlainConsole, cells, grid, hand_on, sa
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.execution.task_report import describe_exit
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
-from automl_admm.plugins.options import build_options, list_options, split_request
+from automl_admm.plugins.plugin_options import build_options, list_options, split_request
 from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.suggestions import whence, with_article

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import Account
-from automl_admm.pipelines.results import FoldTimes
+from automl_admm.pipelines.fit_results import FoldTimes
 
 # What an evaluation may take of the time left as long as none has succeeded; the last seconds are
 # not divided: in what would be left of them nothing else could succeed.

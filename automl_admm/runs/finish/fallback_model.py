@@ -14,7 +14,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.space import Candidate, Selection
-from automl_admm.pipelines.results import FallbackResult
+from automl_admm.pipelines.fit_results import FallbackResult
 from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral

@@ -12,7 +12,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import FILES, read_told
-from automl_admm.pipelines.results import FinalFitResult, FoldTimes
+from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import Closing

@@ -9,7 +9,7 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
-from automl_admm.pipelines.results import FinalFitResult
+from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.session.session import Session
 

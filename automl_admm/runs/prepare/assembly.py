@@ -21,7 +21,7 @@ from automl_admm.core.protocols import Executor
 from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins
-from automl_admm.plugins.options import build_options, split_request
+from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import Constraint, ExecutorSetting, NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig

@@ -7,7 +7,7 @@ from importlib import metadata
 
 from automl_admm.core.errors import Remedy, UnknownNameError
 from automl_admm.plugins.loading import ONLY, OUR_PLUGINS, Plugins
-from automl_admm.plugins.options import split_request
+from automl_admm.plugins.plugin_options import split_request
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import STRATEGIES
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.core.errors import ConfigurationError, PluginError
-from automl_admm.plugins.options import build_options, split_request
+from automl_admm.plugins.plugin_options import build_options, split_request
 
 
 @dataclass(frozen=True)
