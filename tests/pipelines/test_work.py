@@ -69,11 +69,11 @@ def fault(problem: Any, status: Status, says: str, name: str) -> Any:
 @pytest.mark.parametrize(
     ("problem", "status", "says"),
     [
-        fault(RuntimeError("boom"), Status.ERROR, "RuntimeError: boom.", "raises"),
-        fault(SystemExit("bye"), Status.ERROR, "SystemExit: bye.", "leaves"),
-        fault(MemoryError("full"), Status.MEMOUT, "MemoryError: full.", "has no memory"),
+        fault(RuntimeError("boom"), Status.ERROR, "RuntimeError: boom", "raises"),
+        fault(SystemExit("bye"), Status.ERROR, "SystemExit: bye", "leaves"),
+        fault(MemoryError("full"), Status.MEMOUT, "MemoryError: full", "has no memory"),
         fault(None, Status.ERROR, "'NoneType' object has no attribute", "returns None"),
-        fault(ConfigurationError("needs more."), Status.ERROR, "needs more.", "raises one of ours"),
+        fault(ConfigurationError("needs more."), Status.ERROR, "needs more", "raises one of ours"),
     ],
 )
 @pytest.mark.parametrize("executor", ["inline", "local"])
