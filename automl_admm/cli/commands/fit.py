@@ -51,7 +51,7 @@ MOST_BYTES = 80
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(data: Path | None, target: str | None, **options: Any) -> int:
-    """Search for the best pipeline for DATA (a CSV file with a header) within limits.
+    """Search for the best pipeline for DATA (a CSV or Parquet file) within limits.
 
     Without DATA it uses a data set that ships with the package.
     """

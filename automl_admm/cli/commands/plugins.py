@@ -84,11 +84,12 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
             "'plugins check' needs pytest.", hint="Install it: pip install pytest"
         )
     # In a process of its own: a solver that hangs or crashes breaks only the check.
+    # -P: a py.py in the working folder must not be taken for a module that pytest needs.
     flags = ["--no-progress"] if no_progress else []
     with tempfile.TemporaryDirectory(prefix="automl-admm-check-") as folder:
         module = "automl_admm.testing.check"
         done = subprocess.run(  # noqa: S603 - this interpreter, our own module
-            [sys.executable, "-m", module, *flags, request, folder, *kinds],
+            [sys.executable, "-P", "-m", module, *flags, request, folder, *kinds],
             capture_output=True,
             text=True,
             check=False,

@@ -227,7 +227,28 @@ def _check_lines(source: Path) -> list[str]:
             )
     if not header:
         raise DataError(f"{source} holds no header.")
+    if len(header) == 1:
+        _check_blank_lines(source)
     return header
+
+
+def _check_blank_lines(source: Path) -> None:
+    """Refuse a blank line between the rows of one column.
+
+    It may be a missing value or nothing at all; a wrong guess shifts all later predictions.
+    """
+    with source.open(encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, skipinitialspace=True, strict=True)
+        next((fields for fields in reader if fields), None)  # the header
+        blank = None
+        for fields in reader:
+            if not fields:
+                blank = blank or reader.line_num
+            elif blank:
+                raise DataError(
+                    f"{source}, line {blank} is empty: a missing value, or no row at all?",
+                    hint='Write "" (two quotes) for a missing value, or delete the line.',
+                )
 
 
 def _lines(source: Path) -> Iterator[tuple[int, list[str]]]:

@@ -259,3 +259,17 @@ def test_codes_that_would_be_one_number_stay_what_they_are(tmp_path: Path, quote
     assert frame["code"].tolist() == ["007", "7", "07"]
     assert [str(frame[name].dtype) for name in ("whole", "part")] == ["int64", "float64"]
     assert read_table(path)["code"].tolist() == [7, 7, 7]  # as runs of older versions read it
+
+
+def test_a_blank_line_between_the_rows_of_one_column_is_refused(write):
+    with pytest.raises(DataError, match="line 3 is empty: a missing value, or no row at all"):
+        read_table(write("a\n1\n\n2\n"))
+
+
+def test_a_gap_in_quotes_and_blank_lines_around_the_rows_of_one_column_are_read(write):
+    frame = read_table(write('\na\n1\n""\n2\n\n\n'))
+    assert frame["a"].isna().tolist() == [False, True, False]
+
+
+def test_blank_lines_between_rows_of_several_columns_are_no_rows(write):
+    assert len(read_table(write("a,b\n1,2\n\n,\n3,4\n"))) == 3
