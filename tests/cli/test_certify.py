@@ -180,8 +180,9 @@ def test_seeds_shares_and_orders_of_the_same_data_are_looks_and_a_run_made_again
         (credit, ("--seed", "1", "--certify-fraction", "0.3"), 3),
         (shuffled, ("--seed", "0"), 4),
     ]
+    few = ("--max-evaluations", "2")
     for number, (data, more, look) in enumerate(asked):
-        done = run("fit", data, *more, *limit, f"run-{number}")
+        done = run("fit", data, *more, *limit, f"run-{number}", *few)
         told = f"look {look} at these data, at "
         assert (told in done.err) is (look > 1), (number, done.err)
         assert f"(look {look} at these data)" in done.out

@@ -62,9 +62,9 @@ def start(
 def test_a_run_in_two_parts_is_the_run_in_one(
     run: Any, table: Path, grammar: Path, tmp_path: Path
 ) -> None:
-    assert start(run, table, grammar, "whole", 9, "local").code == 0
-    assert start(run, table, grammar, "parts", 4, "local").code == 0
-    ended = run("resume", "parts", "--max-evaluations", "+5", "-q")
+    assert start(run, table, grammar, "whole", 6, "local").code == 0
+    assert start(run, table, grammar, "parts", 3, "local").code == 0
+    ended = run("resume", "parts", "--max-evaluations", "+3", "-q")
     assert ended.code == 0, ended.err
     assert seen(tmp_path / "parts") == seen(tmp_path / "whole")
     assert winner(tmp_path / "parts") == winner(tmp_path / "whole")
