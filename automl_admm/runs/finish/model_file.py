@@ -68,7 +68,7 @@ def _load(folder: RunFolder, content: bytes) -> Any:
     if strange:
         raise StoreError(
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
-            hint="If they are of a plugin of yours, name them in the trusted_types of its component; "
+            hint="If they are of your plugin, name them in the trusted_types of its component; "
             "else load it with skops.io.load(…, trusted=[…]) if you know where it is from.",
         )
     try:
