@@ -25,7 +25,7 @@ TOY = SearchSpace(
     ),
 )
 # Every branch has its own number of parameters; few evaluations, as some solvers take a second.
-SETTING = {"max_evaluations": 10, "random_state": 0, "limits": ["weight <= 9"]}
+SETTING = {"max_evaluations": 10, "random_state": 0, "constraints": ["weight <= 9"]}
 OURS = "automl-admm"
 # A proposal of its model takes seconds: a longer design leaves some of them, not all.
 REQUESTS = {"smac-gp": "smac-gp:initial=8"}
