@@ -29,8 +29,10 @@ def constraints():
     time.sleep(0.002)
     return [ConstraintPlugin(name="steps", summary="one", function=lambda evaluated: 1.0)]
 """
+# Whoever runs the tests in the background has SIGINT ignored, and so would the child.
 FIT = """
-import sys
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from sklearn.datasets import load_iris
 from automl_admm import AutoMLClassifier
 
