@@ -8,6 +8,8 @@ and prints the table.
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +19,20 @@ import pytest
 # these folders on its own path by `pythonpath` in pyproject.toml.
 ROOT = Path(__file__).parent
 HELPERS = (ROOT / "tests" / "helpers", ROOT / "plugins" / "automl-admm-dask" / "tests" / "helpers")
+
+
+def pytest_configure() -> None:
+    """Take back signals that are ignored, as they are for tests started in the background.
+
+    Every process that a test starts would ignore them as well, and wait for ever.
+    """
+    if threading.current_thread() is threading.main_thread():
+        for number, usual in (
+            (signal.SIGINT, signal.default_int_handler),
+            (signal.SIGHUP, signal.SIG_DFL),
+        ):
+            if signal.getsignal(number) is signal.SIG_IGN:
+                signal.signal(number, usual)
 
 
 @pytest.fixture(scope="session", autouse=True)
