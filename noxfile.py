@@ -47,7 +47,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(name="tests-fast")
 def tests_fast(session: nox.Session) -> None:
-    """Run the tests that need little more than one process: under a minute on two cores."""
+    """Run the tests that need little more than one process: about a minute on two cores."""
     session.install("-e", ".[dev]")
     session.run("pytest", "-q", "-n", "2", "@.ci/fast-tests", *session.posargs)
 

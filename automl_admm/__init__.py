@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from automl_admm.core.limits import Limit
     from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
     from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
+    from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
         ComponentPlugin,
         Constraint,
         ConstraintPlugin,
-        EvaluatedPipeline,
         ExecutorPlugin,
         ExecutorSetting,
         GrammarPlugin,
@@ -49,7 +49,7 @@ _HOMES = {
     "Condition": "core.space",
     "Constraint": "plugins.records",
     "ConstraintPlugin": "plugins.records",
-    "EvaluatedPipeline": "plugins.records",
+    "EvaluatedPipeline": "plugins.evaluated_pipeline",
     "Evaluation": "core.evaluations",
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",

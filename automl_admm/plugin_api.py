@@ -76,12 +76,12 @@ if TYPE_CHECKING:
     from automl_admm.execution.shared_state import SharedSetting
     from automl_admm.execution.task_folders import TaskFolders, remove_tree, written_files
     from automl_admm.execution.threads import count_cores, thread_environment, threads_each
+    from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
         ComponentPlugin,
         ConstraintPlugin,
-        EvaluatedPipeline,
         ExecutorPlugin,
         ExecutorSetting,
         GrammarPlugin,
@@ -106,7 +106,7 @@ _HOMES = {
     "ConfigurationError": "core.errors",
     "ConstraintPlugin": "plugins.records",
     "Estimate": "core.evidence",
-    "EvaluatedPipeline": "plugins.records",
+    "EvaluatedPipeline": "plugins.evaluated_pipeline",
     "Evaluation": "core.evaluations",
     "Executor": "core.protocols",
     "ExecutorPlugin": "plugins.records",

@@ -25,7 +25,10 @@ from automl_admm.core.evidence import Timing
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.pipelines.build import build_pipeline
 from automl_admm.pipelines.work import PipelineWork
-from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+)
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.search.protocol import default_start

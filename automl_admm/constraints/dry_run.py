@@ -16,7 +16,10 @@ from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataErr
 from automl_admm.core.evidence import as_evidence, explain_unknown
 from automl_admm.core.messages import reason_of
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+)
 
 SURE = 0.9  # below 1, as real probabilities are: a log loss stays finite
 

@@ -15,7 +15,10 @@ import numpy as np
 from automl_admm.constraints.dry_run import TrialRows, stand_in
 from automl_admm.core.evidence import Evidence, as_evidence
 from automl_admm.core.space import Array
-from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+)
 
 # Φ(1.19 / √2) = 0.80: scores of the two classes that are so far apart have this AUROC.
 APART = 1.19

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Evidence, Gap, Rate, Ratio, as_evidence
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
-    EvaluatedPipeline,
     GroupedFunction,
     GroupFunction,
     Masks,

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Estimate
-from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    ConstraintPlugin,
+)
 
 RESPONSES = ("predict_proba", "decision_function")
 UNBOUNDED = "mutual_info_score"  # in nats: it grows with the number of classes

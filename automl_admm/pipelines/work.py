@@ -46,7 +46,12 @@ from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
 from automl_admm.pipelines.thresholds.single import aimed_decisions, response_of
-from automl_admm.plugins.records import BuildContext, ComponentPlugin, Constraint, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    BuildContext,
+    ComponentPlugin,
+    Constraint,
+)
 from automl_admm.plugins.registry import Registry
 
 Split = tuple[Any, Any]

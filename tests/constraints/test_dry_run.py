@@ -11,7 +11,10 @@ from sklearn.datasets import load_iris
 
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.limits import Limit
-from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+)
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 

@@ -21,8 +21,8 @@ from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.constraints.group_classifier import GroupThresholdClassifier
 from automl_admm.core.errors import DataError
 from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import EvaluatedPipeline
 from automl_admm.runs.finish.model_file import trusted_types
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,11 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.evidence import Largest, Rate
-from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline, Masks
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    ConstraintPlugin,
+    Masks,
+)
 from automl_admm.plugins.specs import hookimpl
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from automl_admm.core.evidence import Fact
-from automl_admm.plugins.records import EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 Sources = list[frozenset[int]]
 """For each feature the input columns that it is made of."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Ranking, Rate
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
     ConstraintPlugin,
-    EvaluatedPipeline,
     Target,
 )
 

@@ -7,7 +7,12 @@ from collections.abc import Iterable
 from automl_admm.builtin.constraints.decision_rates import fpr, recall, selection_rate
 from automl_admm.constraints.group_comparison import by_group
 from automl_admm.core.evidence import Gap, Largest, Ratio
-from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline, GroupedFunction, Masks
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    ConstraintPlugin,
+    GroupedFunction,
+    Masks,
+)
 
 
 def demographic_parity_difference(evaluated: EvaluatedPipeline, groups: Masks) -> Gap:

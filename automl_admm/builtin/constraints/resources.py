@@ -12,7 +12,10 @@ from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.evidence import Fact, Timing
 from automl_admm.execution.skops_import import count_bytes
 from automl_admm.pipelines.predictions.wrappers import with_labels
-from automl_admm.plugins.records import ConstraintPlugin, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    ConstraintPlugin,
+)
 
 # Rows of a batch.
 BATCH = 1000

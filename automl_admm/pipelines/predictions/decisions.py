@@ -16,7 +16,7 @@ from automl_admm.core.evaluations import ONE_CLASS
 from automl_admm.pipelines.predictions.checks import check_predictions, number_labels
 from automl_admm.pipelines.predictions.measured import Seen, Table
 from automl_admm.pipelines.thresholds.single import DEFAULTS
-from automl_admm.plugins.records import EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # A pipeline that decides more than one class shows it in the first rows, as a rule.
 FIRST_ROWS, GROWTH = 1000, 10

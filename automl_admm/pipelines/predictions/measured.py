@@ -7,7 +7,7 @@ from typing import Any
 
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
-from automl_admm.plugins.records import EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from automl_admm.pipelines.thresholds.single import (
     standing,
     violation,
 )
-from automl_admm.plugins.records import EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # All groups at the same share of their own rows: so many shares, then twice so many between.
 SHARES, FINE, CLOSER = 9, 4, 2

@@ -19,7 +19,11 @@ from automl_admm.core.evidence import as_evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array
 from automl_admm.pipelines.labels import is_turned, positive_of
-from automl_admm.plugins.records import Constraint, ConstraintFunction, EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+    ConstraintFunction,
+)
 
 # A tenth of a limit is a clear breach, as in the prices of a search.
 TOLERANCE = 0.1

@@ -23,8 +23,11 @@ from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.wrappers import Numbered
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import Constraint, EvaluatedPipeline
+from automl_admm.plugins.records import (
+    Constraint,
+)
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.assembly import resolve_constraints

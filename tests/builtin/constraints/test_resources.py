@@ -20,7 +20,7 @@ from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.evidence import Fact, Timing
 from automl_admm.execution.skops_import import save_pipeline
 from automl_admm.pipelines.predictions.wrappers import Numbered
-from automl_admm.plugins.records import EvaluatedPipeline
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 ROWS = 60
 

@@ -1,0 +1,59 @@
+"""The fitted pipeline of one fold, as constraints see it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedPipeline:
+    """The material of a constraint: a fitted pipeline, rows it has not seen, and the costs.
+
+    `predictions` belong to the rows of `X`: probabilities, or else scores. `decisions` are the
+    results of `pipeline.predict`. Class labels are numbered in their sorted order, in `y`, in
+    `decisions` and in the results of `pipeline.predict`; a positive class named by the user is the
+    last, so that of two classes 1 is the positive one. `sensitive` is a frame of the columns with
+    limits on them, row by row as `X`. `peak_mb` is the largest memory of the process, in megabytes,
+    while it fitted and predicted. Time at least so many `calls`: a certificate on a quantile needs
+    more of them than a search. `saved_bytes` is the size of the shipped file; None in the search.
+
+    >>> y = np.array([0, 1])
+    >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
+    array([1])
+    """
+
+    pipeline: Any
+    X: Any
+    y: Any
+    predictions: Any
+    fit_seconds: float
+    predict_seconds: float
+    decisions: Any = None
+    sensitive: Any = None
+    peak_mb: float = math.nan
+    calls: int = 0
+    saved_bytes: int | None = None
+
+    @property
+    def scores(self) -> Any:
+        """Scores of the last class, of two: a column of `predictions`."""
+        return self.predictions if self.predictions.ndim == 1 else self.predictions[:, -1]
+
+    def part(self, rows: Any) -> EvaluatedPipeline:
+        """The same pipeline seen on some of the rows (a mask, or places); nothing is predicted."""
+        return replace(
+            self,
+            X=_taken(self.X, rows),
+            y=_taken(self.y, rows),
+            predictions=_taken(self.predictions, rows),
+            decisions=_taken(self.decisions, rows),
+            sensitive=_taken(self.sensitive, rows),
+        )
+
+
+def _taken(values: Any, rows: Any) -> Any:
+    if values is None:
+        return None
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
