@@ -39,8 +39,8 @@ parameters as they are now.
 
 | kind | command line | Python |
 | --- | --- | --- |
-| time | `30s`, `10m`, `1h`, or seconds | seconds: `600` |
-| memory | `500MB`, `2GB`, or bytes | bytes: `2_000_000_000` |
+| time | `30s`, `10m`, `1h`, or seconds | the same text, or seconds: `600` |
+| memory | `500MB`, `2GB`, or bytes | the same text, or bytes: `2_000_000_000` |
 | several values | the option once for each | a list |
 | a solver, strategy or executor | `NAME:key=value,…` | the same text |
 | yes or no | the option alone | `True` |

@@ -35,9 +35,10 @@ def _working_folder() -> Path:
 class RunConfig(RunOptions):
     """All that a run is told, except its data.
 
-    The options come from `RunOptions`; those that stand here again are already resolved: a number
-    of workers, a seed, tuples. `default_workers` is True if the user did not choose the number of
-    workers; an executor that knows better, such as a cluster, may then take its own number.
+    The options come from `RunOptions`; those that stand here again are already resolved: seconds,
+    bytes, a number of workers, a seed, tuples. `default_workers` is True if the user did not choose
+    the number of workers; an executor that knows better, such as a cluster, may then take its own
+    number.
 
     Certification counts its looks at the rows set aside in the file `looks`. `title` names the
     run and `source` tells the origin of its data. `share` tells the pieces of the file that were
@@ -56,6 +57,9 @@ class RunConfig(RunOptions):
     """
 
     _: KW_ONLY
+    time_budget: float | None = None
+    eval_time_limit: float | None = None
+    memory_limit: int | None = None
     n_jobs: int = 1
     random_state: int = 0
     constraints: tuple[str | Constraint, ...] = ()

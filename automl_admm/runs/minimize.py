@@ -18,7 +18,7 @@ from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.finish.no_success import best_or_raise
 from automl_admm.runs.options import SearchOptions, options_of
 from automl_admm.runs.signatures import takes
-from automl_admm.runs.validation import observers_of, seed_of, several
+from automl_admm.runs.validation import observers_of, seed_of, several, with_numbers
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _config(call: MinimizeCall, begun: float) -> RunConfig:
     workers = count_workers(call.n_jobs)
     # One call at a time without limits on it needs no child process.
     is_alone = workers == 1 and call.eval_time_limit is None and call.memory_limit is None
-    given = {option.name: getattr(call, option.name) for option in options_of(SearchOptions)}
+    given = with_numbers(call, options_of(SearchOptions))
     resolved = {
         "executor": call.executor or ("inline" if is_alone else "local"),
         "n_jobs": workers,

@@ -89,7 +89,7 @@ class Option:
 class SearchOptions:
     """The options of every search, also of `minimize`."""
 
-    time_budget: float | None = field(
+    time_budget: float | str | None = field(
         default=None,
         metadata=Option(
             Kind.SECONDS,
@@ -146,7 +146,7 @@ class SearchOptions:
             formerly="workers",
         ).metadata,
     )
-    eval_time_limit: float | None = field(
+    eval_time_limit: float | str | None = field(
         default=None,
         metadata=Option(
             Kind.SECONDS,
@@ -156,7 +156,7 @@ class SearchOptions:
             formerly="evaluation_seconds",
         ).metadata,
     )
-    memory_limit: int | None = field(
+    memory_limit: int | str | None = field(
         default=None,
         metadata=Option(
             Kind.BYTES,

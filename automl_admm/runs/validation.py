@@ -14,10 +14,13 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.observers import HOOKS
 from automl_admm.runs.options import Kind, Option
+from automl_admm.runs.quantities import DURATION, MEMORY
 
 ADDRESSABLE_BYTES = 2**60
 # What numpy, SQLite and the system can count with.
 LARGEST_WHOLE = 2**63 - 1
+MEASURES = MappingProxyType({Kind.SECONDS: DURATION, Kind.BYTES: MEMORY})
+UNITS = MappingProxyType({Kind.SECONDS: "seconds", Kind.BYTES: "bytes"})
 OWN_SOLVER = "Register your own solver as a plugin, see README."
 
 
@@ -97,6 +100,25 @@ def check_whole(what: str, value: Any, least: int | None = 1) -> None:
         raise ConfigurationError(
             f"{what} must be a whole number{least_one}, not {say_value(value)}."
         )
+
+
+def with_numbers(record: object, options: Iterable[Option]) -> dict[str, Any]:
+    """Return the values of the options by name, with texts such as "30s" and "2GB" as numbers."""
+    return {option.name: _number_of(option, getattr(record, option.name)) for option in options}
+
+
+def _number_of(option: Option, value: Any) -> Any:
+    if option.kind not in MEASURES or not isinstance(value, str):
+        return value
+    measure = MEASURES[option.kind]
+    try:
+        number = measure.read(value)
+    except ValueError:
+        raise ConfigurationError(
+            f"{option.words} must be a number of {UNITS[option.kind]}, or a text such as "
+            f"{measure.example}, not {say_value(value)}."
+        ) from None
+    return int(number) if option.kind is Kind.BYTES else number
 
 
 def several(name: str, given: Any) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ def misspell_an_argument() -> object:
 
 def give_a_text_for_a_number() -> object:
     """Give a value of the wrong type, which only the run refuses."""
-    return AutoMLClassifier(time_budget="60")  # type: ignore[arg-type]
+    return AutoMLClassifier(max_evaluations="60")  # type: ignore[arg-type]
 
 
 MISTAKES = (

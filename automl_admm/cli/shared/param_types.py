@@ -1,25 +1,20 @@
-"""Durations and sizes as people write them: `30s`, `10m`, `1h`, `500MB`, `2GB`."""
+"""Click's types for durations and sizes."""
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
 import click
 
-NUMBER_AND_UNIT = re.compile(r"\s*(?P<number>\d+(\.\d*)?|\.\d+)\s*(?P<unit>[a-zA-Z]*)\s*")
-
-SHOWN = 20
+from automl_admm.runs import quantities
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
     """A number with a unit; a bare number is in the first unit."""
 
-    def __init__(self, name: str, units: dict[str, float], example: str) -> None:
-        self.name = name
-        self._units = units
-        self._example = example
+    def __init__(self, measure: quantities.Measure) -> None:
+        self.name = measure.name
+        self._measure = measure
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -27,18 +22,14 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot 
         """Read it."""
         if isinstance(value, int | float):
             return float(value)
-        match = NUMBER_AND_UNIT.fullmatch(str(value))
-        unit = self._units.get(match["unit"].lower()) if match else None
-        if match is None or unit is None:
-            self.fail(f"'{value}' is no {self.name}. Write it like {self._example}.", param, ctx)
-        number = float(match["number"]) * unit
-        if not math.isfinite(number):
-            self.fail(f"'{str(value)[:SHOWN]}…' is too large for a {self.name}.", param, ctx)
-        return number
+        try:
+            return self._measure.read(str(value))
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
 
 
-DURATION = Quantity("duration", {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}, "30s, 10m or 1h")
-MEMORY = Quantity("size", {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}, "500MB or 2GB")
+DURATION = Quantity(quantities.DURATION)
+MEMORY = Quantity(quantities.MEMORY)
 
 
 def in_words(seconds: float) -> str:

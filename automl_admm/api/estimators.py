@@ -1,4 +1,4 @@
-"""The Python interface: two scikit-learn estimators, and `minimize` for any black box."""
+"""Two scikit-learn estimators: a search for the best pipeline within limits."""
 
 from __future__ import annotations
 
@@ -38,16 +38,13 @@ from automl_admm.runs.finish.demands import (
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.minimize import MinimizeResult, minimize
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.runs.session.session import is_begun, seconds_used
 from automl_admm.runs.signatures import constructs
-from automl_admm.runs.validation import folder_of, observers_of, seed_of, several
+from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
 from automl_admm.store.run_folder import RunFolder
-
-__all__ = ["AutoMLClassifier", "AutoMLRegressor", "MinimizeResult", "minimize"]
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         if self.warm_start and folder is None:
             raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
         goes_on = self.warm_start and folder is not None and is_begun(folder)
-        given = {option.name: getattr(self, option.name) for option in options_of(PipelineOptions)}
+        given = with_numbers(self, options_of(PipelineOptions))
         resolved = {
             "constraints": several("constraints", self.constraints),
             "starts": several("starts", self.starts),
@@ -218,8 +215,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     """Find the best classification pipeline within limits.
 
     `grammar` is the name or path of a grammar. `starts` are pipelines to begin at, as texts, or
-    paths of files with one pipeline a line. `time_budget` is in seconds, a minute by default
-    unless `max_evaluations` is given.
+    paths of files with one pipeline a line. `time_budget` is in seconds or a text such as
+    `"10m"`, a minute by default unless `max_evaluations` is given.
 
     `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
     `Constraint(limit, function)`. `on_infeasible` is `"raise"`, or `"closest"` to get the closest
@@ -236,9 +233,10 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     `theta_solver`, `z_solver`, `strategy` and `executor` are texts, `name:key=value,…`. `n_jobs`
     is the number of evaluations at a time, -1 for one a core; `eval_time_limit` bounds one of them
-    in seconds and `memory_limit` in bytes. `work_dir` keeps the run; with `warm_start`, `fit` goes
-    on with a kept run instead of refusing the folder. `callbacks` are objects with methods named
-    like the observer hooks. docs/options.md has every parameter with its name on the command line.
+    in seconds (or `"30s"`) and `memory_limit` in bytes (or `"2GB"`). `work_dir` keeps the run; with
+    `warm_start`, `fit` goes on with a kept run instead of refusing the folder. `callbacks` are
+    objects with methods named like the observer hooks. docs/options.md has every parameter with
+    its name on the command line.
 
     After `fit`:
 
