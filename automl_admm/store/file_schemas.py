@@ -75,11 +75,22 @@ DATA = record(
     {"rows": whole(), "columns": whole(), "sha256": text, "held_out_sha256": nullable(text)},
 )
 SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})
+READING = record(
+    {
+        "name": either("a text or a whole number", text, whole(-LARGEST_WHOLE)),
+        "kind": one_of(
+            *("number", "category", "ordered", "text", "tags", "date", "duration", "boolean"),
+            *("identifier", "constant", "dropped"),
+        ),
+    },
+    {"facts": mapping_of(anything), "made": TEXTS, "note": text, "is_asked": flag},
+)
 RUN = record(
     {"settings": SETTINGS, "data": DATA},
     {
         "request": REQUEST,
         "sessions": list_of(SESSION),
+        "ingest": list_of(READING),
         "result": record({"stopped_by": text}),
     },
 )
@@ -112,6 +123,7 @@ _MODEL = record(
         ),
         "group_thresholds": mapping_of(anything),
         "schema": nullable(list_of(COLUMN)),
+        "ingest": list_of(READING),
         "positive": nullable(text),
     },
 )
