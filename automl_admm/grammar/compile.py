@@ -19,9 +19,11 @@ from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.locate import find_grammar, read_grammar
 from automl_admm.grammar.read.reader import ReadingError, read
 from automl_admm.grammar.tree import Node
-from automl_admm.plugins.records import ComponentPlugin, GrammarPlugin
+from automl_admm.plugins.records import KINDS, ComponentPlugin, GrammarPlugin, NeededKind
 from automl_admm.plugins.registry import Registry
 
+Kinds = frozenset[NeededKind]
+ALL_KINDS: Kinds = frozenset(KINDS)
 TIDINESS = frozenset(
     {Code.UNUSED_RULE, Code.UNUSED_IMPORT, Code.IMPORTED_TWICE, Code.SHADOWED, Code.DUPLICATE}
 )
@@ -42,16 +44,24 @@ def load_grammar(
     grammars: Registry[GrammarPlugin],
     elsewhere: frozenset[str] = frozenset(),
     max_depth: int = DEPTH,
+    kinds: Kinds = ALL_KINDS,
 ) -> CompiledGrammar:
     """Load a grammar by registered name or by path.
 
     `components` are those of the task at hand; `elsewhere` names those of other tasks, silently
-    left out of choices. A rule may be nested in itself `max_depth` times.
+    left out of choices, as are components that need other columns than those of the `kinds`. A rule
+    may be nested in itself `max_depth` times.
     """
     path = find_grammar(source, grammars)
     text = read_grammar(path)
     return compile_text(
-        text, str(path), components, elsewhere, max_depth=max_depth, grammars=grammars
+        text,
+        str(path),
+        components,
+        elsewhere,
+        max_depth=max_depth,
+        grammars=grammars,
+        kinds=kinds,
     )
 
 
@@ -63,6 +73,7 @@ def compile_text(
     *,
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
+    kinds: Kinds = ALL_KINDS,
 ) -> CompiledGrammar:
     """Compile a grammar; raises `GrammarError` with all of its mistakes.
 
@@ -70,7 +81,7 @@ def compile_text(
     """
     if not 1 <= max_depth <= MAX_DEPTH:
         raise ConfigurationError(f"a recursion is cut at a depth from 1 to {MAX_DEPTH}.")
-    rules, problems = analyse(text, components, elsewhere, max_depth, grammars)
+    rules, problems = analyse(text, components, elsewhere, max_depth, grammars, kinds)
     if problems:
         raise GrammarError(render(problems, text, name))
     return CompiledGrammar(text, name, unfold(rules, components))
@@ -82,8 +93,9 @@ def analyse(
     elsewhere: frozenset[str] = frozenset(),
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
+    kinds: Kinds = ALL_KINDS,
 ) -> tuple[dict[str, Node], list[Diagnostic]]:
-    """Return the rules for the task at hand, and all mistakes."""
+    """Return the rules for the task and the kinds of columns at hand, and all mistakes."""
     here = frozenset(plugin.name for plugin in components)
     try:
         grammar, problems = include(read(text), grammars or Registry("grammar"))
@@ -94,9 +106,20 @@ def analyse(
     # An untidy grammar has a meaning, so its mistakes of meaning can be told as well.
     if any(problem.code not in TIDINESS for problem in problems):
         return {}, problems
-    absent = frozenset(item.name for item in grammar.imports) - here
+    absent = dict.fromkeys({item.name for item in grammar.imports} - here, "is not for this task")
+    absent |= _without_columns(components, kinds)
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
     # Each check relies on the one before: only a bounded tree can be walked.
     meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators)
     return rules, [*problems, *meaning]
+
+
+def _without_columns(components: Registry[ComponentPlugin], kinds: Kinds) -> dict[str, str]:
+    """Return the components that need other columns than those of the `kinds`, with the reason."""
+    lacking = {plugin.name: plugin.needs - kinds for plugin in components}
+    return {
+        name: f"needs {' and '.join(sorted(missing))} columns, and the table has none"
+        for name, missing in lacking.items()
+        if missing
+    }

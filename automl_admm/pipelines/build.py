@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, PluginError
@@ -95,12 +96,16 @@ class _Building:
         return FeatureUnion([("features", "passthrough"), ("predictions", predictions)])
 
     def by_type(self, item: Branches, context: BuildContext) -> Any:
-        """A `ColumnTransformer`: the columns of a part without a component pass unchanged."""
+        """A `ColumnTransformer`: the columns of a part without a component pass unchanged.
+
+        Free text and tags go with the categories.
+        """
         from sklearn.compose import ColumnTransformer
 
+        others = (*context.categorical, *context.text, *context.tags)
         kinds = {
-            "numeric": (context.numeric, replace(context, categorical=())),
-            "categorical": (context.categorical, replace(context, numeric=())),
+            "numeric": (context.numeric, BuildContext(context.task, context.numeric)),
+            "categorical": (others, replace(context, numeric=())),
         }
         routes = []
         for (name, (columns, known)), part in zip(
@@ -114,13 +119,18 @@ class _Building:
 
 def _inside(context: BuildContext) -> BuildContext:
     """Return the columns as numbered inside a branch: places are counted anew, names stay."""
-    return replace(
-        context, numeric=_renumbered(context.numeric), categorical=_renumbered(context.categorical)
+    places = count()
+    return BuildContext(
+        context.task,
+        *(
+            tuple(_renumbered(column, next(places)) for column in columns)
+            for columns in (context.numeric, context.categorical, context.text, context.tags)
+        ),
     )
 
 
-def _renumbered(columns: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(i if isinstance(column, int) else column for i, column in enumerate(columns))
+def _renumbered(column: Any, place: int) -> Any:
+    return place if isinstance(column, int) else column
 
 
 def _step_names(items: Iterable[Item]) -> list[str]:

@@ -31,6 +31,8 @@ LearningTask = Literal["classification", "regression"]
 View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
 TASKS: tuple[LearningTask, ...] = ("classification", "regression")
+NeededKind = Literal["categorical", "text", "tags"]
+KINDS: tuple[NeededKind, ...] = ("categorical", "text", "tags")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 
@@ -247,13 +249,25 @@ class Constraint:
 class BuildContext:
     """The facts of the data for a component: the task, and the columns by kind.
 
+    `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
+    the unit separator (U+001F).
+
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
+    >>> sorted(BuildContext("regression", text=("plot",), tags=("genre",)).kinds)
+    ['tags', 'text']
     """
 
     task: LearningTask
     numeric: tuple[Any, ...] = ()
     categorical: tuple[Any, ...] = ()
+    text: tuple[Any, ...] = ()
+    tags: tuple[Any, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[NeededKind]:
+        """The kinds of its columns that a component may need."""
+        return frozenset(kind for kind in KINDS if getattr(self, kind))
 
 
 class ComponentFactory(Protocol):
@@ -270,7 +284,8 @@ class ComponentPlugin(_Named):
     `capped={"n_components": "columns"}` limits the components to the columns arriving at this step:
     the pipeline builder lowers the value before the step is fitted. `trusted_types` are the full
     names of types in the fitted object beside those trusted by skops: without them
-    `automl-admm predict` refuses to load the model.
+    `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
+    lacks one of them, the grammar leaves the component out, as one of another task.
 
     >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
     ('classification', 'regression')
@@ -282,6 +297,7 @@ class ComponentPlugin(_Named):
     tasks: tuple[LearningTask, ...] = TASKS
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
     trusted_types: tuple[str, ...] = ()
+    needs: frozenset[NeededKind] = frozenset()
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -290,12 +306,15 @@ class ComponentPlugin(_Named):
             raise PluginError(f"component '{self.name}': {problem}.")
 
     def _wrong_kind(self) -> str | None:
-        """Return the mistake in the role or the tasks, if there is one."""
+        """Return the mistake in the role, the tasks or the needs, if there is one."""
         if self.role not in ROLES:
             return f"its role must be 'transformer' or 'estimator', not {say_value(self.role)}"
         tasks: Any = self.tasks
         if isinstance(tasks, str) or not tasks or not set(tasks) <= set(TASKS):
             return f"its tasks must be some of {TASKS}, not {say_value(tasks)}"
+        needs: Any = self.needs
+        if not isinstance(needs, frozenset) or not needs <= set(KINDS):
+            return f"its needs must be a frozenset of some of {KINDS}, not {say_value(needs)}"
         return None
 
     def _wrong_names(self) -> str | None:

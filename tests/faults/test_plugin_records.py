@@ -95,6 +95,7 @@ BAD = {
         "parameter 'a' hangs on 'b' being 'z', which it never is",
     ),
     "capped": ('capped={"n": "columns"}', "capped names 'n', which is none of its parameters"),
+    "needs": ('needs=("text",)', "its needs must be a frozenset of some of"),
     "trusted": ('trusted_types="mine.Scaler"', "its trusted_types must be full names"),
 }
 OTHERS = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,15 +13,17 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import FeatureUnion
+from sklearn.preprocessing import StandardScaler
 from skops.io import dumps, get_untrusted_types, loads
 
 from automl_admm.builtin.components import components as builtin_components
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.space import Value
 from automl_admm.core.structure.pipeline_space import Branches, Step
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.stacking import StackedPredictions, fold_count
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import TASKS, BuildContext
+from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.finish.model_file import trusted_types
 
@@ -128,6 +133,27 @@ def test_columns_are_routed_by_place_where_they_have_no_names():
     model = fit_pipeline(pipeline, steps, registry(), numbers, y)
     assert np.array_equal(model["by_type"].transform(numbers)[:, :2], X[["a", "b"]])
     assert model["gaussian_nb"].n_features_in_ == 5
+
+
+def test_free_text_and_tags_go_with_the_categories_and_are_numbered_with_them():
+    context = BuildContext("classification", (1,), (4,), text=(0,), tags=(3,))
+    told: list[BuildContext] = []
+
+    def build(values: Mapping[str, Value], context: BuildContext) -> Any:
+        told.append(context)
+        return StandardScaler()
+
+    seeing = ComponentPlugin(name="seeing", summary="a spy", role="transformer", factory=build)
+    components: Registry[ComponentPlugin] = Registry("component")
+    components.add(seeing, "tests")
+    spy = (Step("seeing"),)
+    pipeline = build_pipeline((by_type(spy, spy),), components, context, 0)
+    routes = pipeline["by_type"].transformers
+    assert [columns for _, _, columns in routes] == [[1], [4, 0, 3]]
+    assert told == [
+        BuildContext("classification", (0,)),
+        BuildContext("classification", (), (0,), (1,), (2,)),
+    ]
 
 
 def test_a_table_without_categories_has_nothing_to_route_there():

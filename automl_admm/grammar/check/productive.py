@@ -1,7 +1,7 @@
-"""The meaning of a sound grammar for the task at hand, and its mistakes.
+"""The meaning of a sound grammar for the task and the table at hand, and its mistakes.
 
-Two steps, both over the rules in dependency order: drop components of other tasks, and measure the
-tree before anybody unfolds it. `positions` then checks the order of pieces.
+Two steps, both over the rules in dependency order: drop components of other tasks and tables, and
+measure the tree before anybody unfolds it. `positions` then checks the order of pieces.
 """
 
 from __future__ import annotations
@@ -42,21 +42,32 @@ def dependency_order(rules: Rules) -> list[str]:
     return list(TopologicalSorter(uses).static_order())
 
 
-# --- leaving out what the task does not have -----------------------------------------------------
+# --- leaving out what the task and the table do not have -----------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A piece impossible in any pipeline of this task, and the reason."""
+    """A piece impossible in any pipeline, the choice that lost all by it, and the cause."""
 
     span: Span
-    reason: str
+    cause: str
+    choice: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Name the choice, if there is one, and the cause."""
+        return (
+            f"no alternative of '{self.choice}' is left: {self.cause}"
+            if self.choice
+            else self.cause
+        )
 
 
-def narrow(rules: Rules, absent: frozenset[str]) -> tuple[dict[str, Node], list[Diagnostic]]:
-    """Return the rules without components of other tasks, and the mistake if nothing is left.
+def narrow(rules: Rules, absent: Mapping[str, str]) -> tuple[dict[str, Node], list[Diagnostic]]:
+    """Return the rules without the components `absent`, and the mistake if nothing is left.
 
-    A choice loses such alternatives silently, and those below the last level of a recursion. If it
+    The value of `absent` is the reason: it is not for this task, or the table lacks its columns. A
+    choice loses such alternatives silently, and those below the last level of a recursion. If it
     loses all of them, every user of the choice is lost, up to the next choice with another
     alternative.
     """
@@ -70,10 +81,10 @@ def narrow(rules: Rules, absent: frozenset[str]) -> tuple[dict[str, Node], list[
     return {name: body for name, body in found.items() if not isinstance(body, Lost)}, []
 
 
-def _narrow(node: Node, absent: frozenset[str], rules: Mapping[str, Node | Lost]) -> Node | Lost:
+def _narrow(node: Node, absent: Mapping[str, str], rules: Mapping[str, Node | Lost]) -> Node | Lost:
     named = node.component if isinstance(node, Call) else getattr(node, "name", "")
     if named in absent and isinstance(node, Reference | Call):
-        return Lost(node.span, f"component '{named}' is not for this task")
+        return Lost(node.span, f"component '{named}' {absent[named]}")
     if isinstance(node, Reference):
         # `levelled` leaves the way below the last level dangling.
         if LEVEL in node.name and node.name not in rules:
@@ -85,15 +96,19 @@ def _narrow(node: Node, absent: frozenset[str], rules: Mapping[str, Node | Lost]
     kept = tuple(part for part in parts if not isinstance(part, Lost))
     lost = next((part for part in parts if isinstance(part, Lost)), None)
     if isinstance(node, Choice):
-        reason = f"no alternative of '{label(node)}' is for this task"
-        # Where something is lost, two alternatives can have become the same: `(a~0..1)?`.
-        first = {label(part): part for part in reversed(kept)}
-        kept = tuple(part for part in kept if first[label(part)] is part)
-        return choice(kept, node.span) if kept else Lost(node.span, reason)
+        return _narrow_choice(node, kept, lost)
     # Repeated no times it is still possible.
     if isinstance(node, Repetition) and node.low == 0 and lost is not None:
         return Reference(NONE, node.span)
     return with_children(node, kept) if lost is None else lost
+
+
+def _narrow_choice(node: Choice, kept: tuple[Node, ...], lost: Lost | None) -> Node | Lost:
+    if lost is not None and not kept:
+        return Lost(node.span, lost.cause, label(node))
+    # Where something is lost, two alternatives can have become the same: `(a~0..1)?`.
+    first = {label(part): part for part in reversed(kept)}
+    return choice(tuple(part for part in kept if first[label(part)] is part), node.span)
 
 
 # --- measuring -----------------------------------------------------------------------------------

@@ -138,7 +138,8 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
-    grammar = _grammar(config, task, plugins)
+    context = BuildContext(task, *column_kinds(X))
+    grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
     apart_or_named = known_columns(sensitive, X, columns_of(constraints))
     whole = _whole(X, y, task, apart_or_named, config.positive)
@@ -151,7 +152,7 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     held_out = whole.part(set_aside) if len(set_aside) else None
     apart = () if sensitive is None else tuple(map(str, sensitive.columns))
     work = replace(
-        _work(config, task, grammar, metric, constraints, whole.part(searched)),
+        _work(config, context, grammar, metric, constraints, whole.part(searched)),
         held_out=held_out,
         rule=decide_by_groups(constraints, apart, classes) if config.group_thresholds else None,
         calls=0 if aside is None else CALLS,
@@ -182,33 +183,39 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     )
 
 
-def _grammar(config: RunConfig, task: LearningTask, plugins: Plugins) -> CompiledGrammar:
-    """Load the grammar, with the names of components of the other task."""
-    components = plugins.components[task]
+def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> CompiledGrammar:
+    """Load the grammar, without components for another task or other kinds of columns."""
+    components = plugins.components[context.task]
     everywhere = {record.name for each in TASKS for record in plugins.components[each]}
     elsewhere = frozenset(everywhere - {record.name for record in components})
-    return load_grammar(config.grammar, components, plugins.grammars, elsewhere, config.max_depth)
+    return load_grammar(
+        config.grammar,
+        components,
+        plugins.grammars,
+        elsewhere,
+        config.max_depth,
+        context.kinds,
+    )
 
 
 def _work(
     config: RunConfig,
-    task: LearningTask,
+    context: BuildContext,
     grammar: CompiledGrammar,
     metric: Metric,
     constraints: tuple[Constraint, ...],
     table: Table,
 ) -> PipelineWork:
     """Return the work shared by all evaluations: the rows of the search, and their splits."""
-    numeric, categorical = column_kinds(table.X)
     return PipelineWork(
         space=grammar.pipelines,
         table=table,
         splits=make_splits(
-            table.y, task, config.cv, config.random_state, _groups_of(constraints, table)
+            table.y, context.task, config.cv, config.random_state, _groups_of(constraints, table)
         ),
         metric=metric,
-        context=BuildContext(task, numeric, categorical),
-        load_components=partial(_load_components, task, config.extra_plugins),
+        context=context,
+        load_components=partial(_load_components, context.task, config.extra_plugins),
         constraints=constraints,
         persist=config.work_dir is not None,
     )

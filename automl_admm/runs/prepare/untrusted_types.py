@@ -122,4 +122,5 @@ def _built(record: ComponentPlugin, task: LearningTask) -> object:
     numbers = tuple(one for one in record.parameters if isinstance(one, Parameter))
     space = SearchSpace(decisions=choices, parameters=numbers)
     values: dict[str, Any] = space.values(default_start(space))
-    return record.factory(values, BuildContext(task, COLUMNS, ()))
+    needed: dict[str, Any] = dict.fromkeys(record.needs, COLUMNS)
+    return record.factory(values, BuildContext(task, COLUMNS, **needed))
