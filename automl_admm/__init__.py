@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ZSolverPlugin,
     )
     from automl_admm.plugins.specs import hookimpl
+    from automl_admm.runs.saved.loaded_model import load
 
 __version__ = "0.1.0"
 
@@ -79,6 +80,7 @@ _HOMES = {
     "Timing": "core.evidence",
     "ZSolverPlugin": "plugins.records",
     "hookimpl": "plugins.specs",
+    "load": "runs.saved.loaded_model",
     "minimize": "api",
 }
 
@@ -124,6 +126,7 @@ __all__ = [
     "Timing",
     "ZSolverPlugin",
     "hookimpl",
+    "load",
     "minimize",
 ]
 

@@ -22,9 +22,11 @@ def import_skops() -> Any:
         return import_module(SKOPS)
 
 
-def save_pipeline(pipeline: Any, path: Path) -> None:
-    """Write the shipped file."""
-    import_skops().dump(pipeline, path, compression=ZIP_DEFLATED)
+def save_pipeline(pipeline: Any, path: Path) -> tuple[str, ...]:
+    """Write the shipped file, and return the types in it that skops does not trust by itself."""
+    skops = import_skops()
+    skops.dump(pipeline, path, compression=ZIP_DEFLATED)
+    return tuple(sorted(skops.get_untrusted_types(file=path)))
 
 
 def count_bytes(pipeline: Any) -> int:

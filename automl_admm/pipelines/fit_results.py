@@ -60,7 +60,8 @@ class FinalFitResult:
     """The measurements of a final fit, and the hashes of the `files` that it wrote, by name.
 
     `one_class` is the label given to all rows of the search, if it is only one. If the model could
-    not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless.
+    not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
+    the shipped file with skops has to trust its `types`.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class FinalFitResult:
     held_out_constraints: tuple[float, ...] = ()
     held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
     held_out_problem: str = ""
+    types: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
@@ -87,6 +89,7 @@ class FinalFitResult:
             held_out_constraints=tuple(found.get("held_out_constraints", ())),
             held_out_decisions=found.get("held_out_decisions", {}),
             held_out_problem=str(found.get("held_out_problem", "")),
+            types=tuple(map(str, found.get("types", ()))),
         )
 
 

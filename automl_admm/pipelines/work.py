@@ -182,9 +182,9 @@ class PipelineWork:
         # For the process of the run, which loads it faster than the shipped file.
         with (folder / PICKLE).open("wb") as file:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
-        if self.persist:
-            save_pipeline(pipeline, folder / SHIPPED)
-        found = FinalFitResult(hash_files([folder / name for name in self._saved]), only)
+        types = save_pipeline(pipeline, folder / SHIPPED) if self.persist else ()
+        files = hash_files([folder / name for name in self._saved])
+        found = FinalFitResult(files, only, types=types)
         if self.held_out is None:
             return found
         return self._measure_held_out(found, pipeline, self.held_out, fit_seconds, folder)

@@ -125,6 +125,8 @@ _MODEL = record(
         "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),
         "positive": nullable(text),
+        "trusted_types": TEXTS,
+        "is_array": flag,
     },
 )
 

@@ -315,6 +315,8 @@ def components():
     assert told in done.stderr
     assert done.stderr.count(told) == 2
     assert "Write them in its ComponentPlugin as 'package.module.Class'" in done.stderr
+    assert "name untold.Sure in the trusted_types of their component" in done.stdout
+    assert "automl-admm predict" not in done.stdout
     done = program(tmp_path, "predict", "out", "people.csv")
     assert done.returncode == 7
     seen(told)

@@ -14,7 +14,8 @@ from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
-from automl_admm.runs.finish.model_file import load_model, read_features, rows_for_the_model
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder, write_output
 
 
@@ -41,7 +42,7 @@ def command(run: Path, data: Path, output: Path | None) -> None:
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    frame = read_features(manifest, data)
+    frame = TrainedRows.of_model(manifest).read(data)
     predictions = _predictions(model, frame)
     if output is None:
         hand_on(predictions.to_csv(index=False))

@@ -20,6 +20,7 @@ from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.run_files import untrusted_types
 from automl_admm.runs.prepare.preparation import Preparation
 
 Summary = dict[str, Any]
@@ -60,6 +61,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "seconds": round(result.seconds, 2),
         "time": _time(outcome),
         "work": {account: round(spent, 3) for account, spent in result.work.items()},
+        "untrusted_types": list(untrusted_types(outcome)),
         "folder": None if prepared.config.work_dir is None else str(prepared.config.work_dir),
     }
 
@@ -189,12 +191,18 @@ def print_summary(summary: Summary) -> None:
     lines.append(("saved in", summary["folder"]))
     if summary["stopped_by"] in (StopReason.INTERRUPT, StopReason.TERMINATION):
         lines.append(("go on with", resume_command(summary["folder"])))
-    lines.append(
-        ("next", f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv")
-    )
+    lines.append(("next", _next_line(summary)))
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:<{width}}  {in_a_line(text)}")
+
+
+def _next_line(summary: Summary) -> str:
+    """Return the command to predict with; for a model that it would refuse, the cure."""
+    if summary["untrusted_types"]:
+        named = ", ".join(summary["untrusted_types"])
+        return f"name {named} in the trusted_types of their component: predict refuses them so far"
+    return f"automl-admm predict {shlex.quote(summary['folder'])} NEW.csv -o predictions.csv"
 
 
 def _certificate_line(summary: Summary) -> str:

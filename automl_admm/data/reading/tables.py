@@ -97,7 +97,7 @@ def _read_parquet(
     except (OSError, ValueError) as problem:
         raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem
     named = with_text_names(frame)
-    return named if schema is None else _with_gaps_by_texts(named, schema)
+    return named if schema is None else with_gaps_by_texts(named, schema)
 
 
 def with_text_names(frame: Any) -> Any:
@@ -105,7 +105,7 @@ def with_text_names(frame: Any) -> Any:
     return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
 
 
-def _with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
+def with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
     """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
     known = schema.by_name()
     columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]

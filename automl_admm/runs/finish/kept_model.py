@@ -36,6 +36,7 @@ def model_that_is_there(session: Session) -> Refit | None:
     measured = FinalFitResult(
         held_out_score=manifest.get("held_out_score"),
         held_out_rows=rows if isinstance(rows, int) else 0,
+        types=tuple(manifest.get("trusted_types", ())),
     )
     return Refit(evaluation, measured)
 

@@ -14,7 +14,6 @@ from zipfile import ZipFile
 
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
-from automl_admm.data.columns import check_columns
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
@@ -105,24 +104,6 @@ def rows_for_the_model() -> Iterator[None]:
     except Exception as problem:
         reason = reason_of(problem)
         raise DataError(f"the pipeline cannot take these rows: {reason}") from problem
-
-
-def read_features(manifest: Mapping[str, Any], data: Path) -> Any:
-    """Return the rows of a file in the form of the model's training rows.
-
-    Columns have the order, the names and the types of the training table.
-    """
-    columns, schema = manifest["columns"], read_schema(manifest)
-    if schema is None:
-        return check_columns(read_table(data, manifest["text_columns"]), columns)
-    names = schema.by_name()
-    unknown = [name for name in columns if name not in names]
-    if unknown:
-        raise StoreError(
-            f"the schema of the run's table has no column '{unknown[0]}'.", hint=RESTORE
-        )
-    frame = check_columns(read_table(data, schema=schema.part(columns)), columns)
-    return frame.set_axis([names[name].name for name in columns], axis=1)
 
 
 def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = None) -> Any:

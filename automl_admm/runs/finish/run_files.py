@@ -14,7 +14,6 @@ from automl_admm.core.evaluations import ONE_CLASS, Evaluation
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
-from automl_admm.execution.skops_import import import_skops
 from automl_admm.execution.task_folders import read_regular, remove_tree
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.single import say_threshold
@@ -58,13 +57,15 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         "schema": prepared.schema.describe(),
+        "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
+        "trusted_types": list(refit.measured.types),
         "versions": versions(),
     }
     write_json(folder.model_manifest, with_digest(manifest))
-    tell_strangers(content, outcome)
+    tell_strangers(outcome)
 
 
 def _hash_of(certificate: Certificate | None) -> str | None:
@@ -98,21 +99,24 @@ def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished:
     remove_tree(finished.folder)
 
 
-def tell_strangers(content: bytes, outcome: PipelineResult) -> None:
+def untrusted_types(outcome: PipelineResult) -> tuple[str, ...]:
+    """Return the types in the shipped file that nobody installed here trusts."""
+    return tuple(
+        sorted({*outcome.refit.measured.types} - trusted_types(outcome.preparation.plugins))
+    )
+
+
+def tell_strangers(outcome: PipelineResult) -> None:
     """Warn of a component whose plugin does not name the types `predict` is to trust."""
     # A constant is no pipeline of the grammar: nobody's component is in it.
     if outcome.fallback is FallbackKind.CONSTANT:
         return
-    prepared = outcome.preparation
+    prepared, strange = outcome.preparation, untrusted_types(outcome)
     registry = prepared.plugins.components[prepared.task]
     steps = all_steps(prepared.grammar.pipelines.steps(outcome.best.candidate))
     names = sorted({step.component for step in steps})
     foreign = [name for name in names if registry.provider(name).partition(" ")[0] != OURS]
-    if not foreign:
-        return
-    found = set(import_skops().get_untrusted_types(data=content))
-    strange = sorted(found - trusted_types(prepared.plugins))
-    if strange:
+    if foreign and strange:
         told = "%s: its trusted_types lack %s, so that `automl-admm predict` refuses the model"
         titles = " and ".join(map(registry.title, foreign))
         logger.warning(told, titles, ", ".join(strange))

@@ -1,0 +1,109 @@
+"""Rows for a saved model, from files or from memory, in the form of its training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import DataError, StoreError
+from automl_admm.data.columns import check_columns, plain_missing
+from automl_admm.data.conforming import conform
+from automl_admm.data.python_rows import plain_rows
+from automl_admm.data.reading.tables import (
+    read_table,
+    with_gaps_by_texts,
+    without_infinities,
+)
+from automl_admm.data.table_schema import Schema, read_schema
+from automl_admm.store.json_content import RESTORE
+
+
+@dataclass(frozen=True)
+class TrainedRows:
+    """The form of a model's rows: their columns in order, and the schema of the training table.
+
+    The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
+    model of an array is given an array again: sums of the same numbers in another order of memory
+    differ in their last digit.
+    """
+
+    columns: tuple[str, ...]
+    schema: Schema | None
+    text: tuple[str, ...]
+    is_array: bool = False
+
+    @classmethod
+    def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
+        """Return the form that a manifest describes."""
+        columns, schema = tuple(manifest["columns"]), read_schema(manifest)
+        if schema is not None:
+            names = schema.by_name()
+            unknown = [name for name in columns if name not in names]
+            if unknown:
+                raise StoreError(
+                    f"the schema of the run's table has no column '{unknown[0]}'.", hint=RESTORE
+                )
+            schema = schema.part(columns)
+        is_array = bool(manifest.get("is_array", False))
+        return cls(columns, schema, tuple(manifest["text_columns"]), is_array)
+
+    def read(self, data: Path) -> Any:
+        """Return the rows of a file."""
+        if self.schema is None:
+            return self._in_order(read_table(data, self.text))
+        return self._in_order(read_table(data, schema=self.schema))
+
+    def take(self, X: Any) -> Any:
+        """Return rows given in Python: a frame by its names, an array by its places.
+
+        They mean what they mean in a file: texts such as NA are missing unless they were values in
+        training, and infinite numbers are missing.
+        """
+        frame = self._as_frame(X if hasattr(X, "iloc") else plain_rows(X))
+        if self.schema is not None:
+            frame = conform(with_gaps_by_texts(plain_missing(frame), self.schema), self.schema)
+        return self._in_order(without_infinities(frame))
+
+    def _as_frame(self, X: Any) -> Any:
+        import pandas as pd
+
+        if isinstance(X, pd.DataFrame):
+            return self._named(X)
+        shape, wanted = np.shape(X), len(self.columns)
+        if len(shape) != 2:
+            raise DataError(
+                f"the rows are a {type(X).__name__} of shape {shape}, and no table.",
+                hint="Give a frame, or an array with a line for each row.",
+            )
+        if shape[1] != wanted:
+            raise DataError(f"the rows have {shape[1]} columns, and in training they had {wanted}.")
+        return pd.DataFrame(np.asarray(X), columns=list(self.columns)).infer_objects()
+
+    def _named(self, frame: Any) -> Any:
+        """Return the columns of the model, by names as a file has them."""
+        named = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        wanted = named.loc[:, named.columns.isin(self.columns)]
+        if not wanted.columns.is_unique:
+            twice = wanted.columns[wanted.columns.duplicated()][0]
+            raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
+        # A missing column is told with the names that might be meant.
+        return wanted if len(wanted.columns) == len(self.columns) else named
+
+    def _in_order(self, frame: Any) -> Any:
+        """Return the columns of training in their order, with the names of training."""
+        ordered = check_columns(frame, self.columns)
+        if self.schema is None:
+            return ordered
+        names = self.schema.by_name()
+        named = ordered.set_axis([names[name].name for name in self.columns], axis=1)
+        return _as_array(named, self.schema) if self.is_array else named
+
+
+def _as_array(frame: Any, schema: Schema) -> Any:
+    """Return rows as `fit` has them of an array: of numbers, or of objects if there are others."""
+    is_numeric = all(column.holds == "number" for column in schema.columns)
+    return np.ascontiguousarray(frame.to_numpy(dtype=None if is_numeric else object))

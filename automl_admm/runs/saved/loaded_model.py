@@ -1,0 +1,111 @@
+"""A model of a run folder in Python: it takes raw rows, as `predict` on the command line does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.finish.trained_rows import TrainedRows
+from automl_admm.store.run_folder import RunFolder
+
+
+class LoadedModel(BaseEstimator):  # type: ignore[misc]
+    """A fitted model of a run, with the schema of its table.
+
+    Rows may be a frame, with its columns in any order, or an array. `pipeline` is the plain
+    scikit-learn object in it, `description` the content of `model.json`, and `rows` brings a table
+    to the form that the pipeline was fitted on. It is fitted for good: `fit` changes nothing.
+    """
+
+    def __init__(self, pipeline: Any, rows: TrainedRows, description: Mapping[str, Any]) -> None:
+        self.pipeline = pipeline
+        self.rows = rows
+        self.description = description
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """The names of the columns, in the order of training."""
+        return np.array(self.rows.columns, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return len(self.rows.columns)
+
+    def fit(self, X: Any, y: Any = None) -> LoadedModel:  # noqa: ARG002
+        """Change nothing, as in scikit-learn's `FrozenEstimator`: the model is fitted."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict rows."""
+        return self._answer("predict", X)
+
+    def _answer(self, method: str, X: Any) -> Any:
+        rows = self.rows.take(X)
+        with rows_for_the_model():
+            return getattr(self.pipeline, method)(rows)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> LoadedModel:
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _pipeline_has(method: str) -> Callable[[LoadedModel], bool]:
+    def check(model: LoadedModel) -> bool:
+        getattr(model.pipeline, method)
+        return True
+
+    return check
+
+
+class LoadedClassifier(ClassifierMixin, LoadedModel):  # type: ignore[misc]
+    """A fitted classifier of a run; `score` is the accuracy."""
+
+    @property
+    def classes_(self) -> Any:
+        """The labels of the classes, sorted."""
+        return self.pipeline.classes_
+
+    @available_if(_pipeline_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class, a row each."""
+        return self._answer("predict_proba", X)
+
+    @available_if(_pipeline_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision scores."""
+        return self._answer("decision_function", X)
+
+
+class LoadedRegressor(RegressorMixin, LoadedModel):  # type: ignore[misc]
+    """A fitted regressor of a run; `score` is R²."""
+
+
+def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
+    """Return the fitted model of a run folder, ready for raw rows.
+
+    A folder that is damaged, edited, or holds types that nobody trusts, raises a `StoreError` in
+    one line, as `predict` on the command line refuses it.
+    """
+    run = RunFolder(Path(folder))
+    manifest = run.read(run.model_manifest)
+    rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
+    if manifest["classes"] is None:
+        return LoadedRegressor(pipeline, rows, manifest)
+    return LoadedClassifier(pipeline, rows, manifest)

@@ -1,0 +1,38 @@
+"""The snippets of docs/models_out.md run as they stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+
+PAGE = (Path(__file__).parents[1] / "docs" / "models_out.md").read_text(encoding="utf-8")
+SNIPPETS = dict(
+    re.findall(r"<!-- run: (\w+) -->\n```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+)
+
+
+@pytest.fixture
+def frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """Rows, and a run on them in the folder RUN."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(40, 9, 120), "city": rng.choice(["Ulm", "Bonn"], 120)})
+    buys = np.where(frame["age"] + rng.normal(size=120) > 40, "yes", "no")
+    few = {"grammar": "tiny", "max_evaluations": 2, "executor": "inline", "random_state": 0}
+    AutoMLClassifier(work_dir="RUN", **few).fit(frame, buys)
+    return frame
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.parametrize("name", ["load", "skops"])
+def test_a_snippet_of_python_predicts(frame: pd.DataFrame, name: str) -> None:
+    known: dict[str, object] = {"frame": frame}
+    exec(SNIPPETS[name], known)  # noqa: S102 - what the page shows
+    model = known.get("model", known.get("pipeline"))
+    assert set(model.predict(frame)) == {"no", "yes"}  # type: ignore[union-attr]
