@@ -14,6 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from automl_admm.api.history import history_of
+from automl_admm.api.reports import Reports
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import column_kinds
 from automl_admm.data.python_rows import (
@@ -55,7 +57,7 @@ class EstimatorOptions(PipelineOptions):
     warm_start: bool = False
 
 
-class _AutoML(BaseEstimator):  # type: ignore[misc]
+class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     """The common part of the classifier and the regressor."""
 
     _task: LearningTask
@@ -168,6 +170,9 @@ class _AutoML(BaseEstimator):  # type: ignore[misc]
         self.stopped_by_ = outcome.result.stopped_by
         self.cv_results_ = tabulate(outcome.result.evaluations, limits, metric.score)
         self.n_evaluations_ = len(outcome.result.evaluations)
+        self._history, self._metric = history_of(outcome), metric
+        self._classes = outcome.preparation.work.table.classes
+        self._importances = None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_pipeline_")

@@ -48,5 +48,14 @@ class Limit:
         """Return True if the value is within the limit; NaN never is."""
         return self.turned(value) <= self.turned(self.bound)
 
+    def excess(self, value: float) -> float:
+        """Return how far a value is outside, 0 within; NaN for NaN.
+
+        >>> Limit("recall", 0.5, at_least=True).excess(0.25)
+        0.25
+        """
+        # `max` keeps its first argument if that is NaN.
+        return max(self.turned(value) - self.turned(self.bound), 0.0)
+
     def __str__(self) -> str:
         return f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"

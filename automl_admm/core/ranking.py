@@ -40,8 +40,7 @@ def violation(constraints: Sequence[float], limits: Sequence[Limit]) -> float:
     """Return Σ_m max(0, g_m − ε_m) / scale_m with scale |ε_m|, or 1 if that is 0."""
     excess = 0.0
     for limit, value in zip(limits, constraints, strict=True):
-        over = limit.turned(value) - limit.turned(limit.bound)
-        share = max(over, 0.0) / (abs(limit.bound) or 1.0)
+        share = limit.excess(value) / (abs(limit.bound) or 1.0)
         # An unmeasured limit must not look kept.
         excess += math.inf if math.isnan(share) else share
     return excess

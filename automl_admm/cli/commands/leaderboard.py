@@ -12,10 +12,9 @@ from rich.table import Table
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.cli.shared.screen import PlainConsole, cells, grid
-from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.ranking import rank
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -35,11 +34,11 @@ def command(run: Path, count: int) -> None:
     folder = RunFolder(run)
     log = read_log(folder)
     console = PlainConsole()
-    ranked = rank(log.evaluations, log.limits)[:count]
+    ranked = [one for one in standings(log.evaluations, log.limits) if one.rank][:count]
     console.print(_table(ranked, log))
-    by_group = name_thresholds(ranked[0].details) if ranked else ""
+    by_group = name_thresholds(ranked[0].evaluation.details) if ranked else ""
     if by_group:
-        console.print(f"#{ranked[0].number} decides by group: {by_group}")
+        console.print(f"#{ranked[0].evaluation.number} decides by group: {by_group}")
     if folder.certificate.exists():
         _print_certificate(console, read_certificate(folder.certificate))
     counted = Counter(evaluation.status.value for evaluation in log.evaluations)
@@ -62,7 +61,7 @@ def _print_certificate(console: Console, certificate: Certificate) -> None:
     console.print(table)
 
 
-def _table(ranked: Sequence[Evaluation], log: Log) -> Table:
+def _table(ranked: Sequence[Standing], log: Log) -> Table:
     limits = map(str, log.limits)
     table = grid("#", log.settings["metric"], *limits, "seconds", "pipeline")
     for column in table.columns[:-1]:
@@ -70,10 +69,11 @@ def _table(ranked: Sequence[Evaluation], log: Log) -> Table:
     table.columns[-1].overflow = "fold"
     # Losses are minimised: the score of a metric is its best value less the loss.
     best = float(log.settings["metric_best"])
-    for evaluation in ranked:
+    for standing in ranked:
+        evaluation = standing.evaluation
         values = [
-            f"{value:.4g}" + ("" if limit.holds(value) else " !")
-            for limit, value in zip(log.limits, evaluation.constraints, strict=True)
+            f"{value:.4g}" + ("" if excess == 0 else " !")
+            for value, excess in zip(evaluation.constraints, standing.excess, strict=True)
         ]
         score = f"{best - evaluation.loss:.4f}"
         seconds = f"{evaluation.seconds:.2f}"

@@ -1,0 +1,100 @@
+"""Reports of a fitted estimator on its search: tables, importances, its look in a notebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from automl_admm.api.history import History, leaderboard
+from automl_admm.api.importances import importance_frame, permute
+from automl_admm.pipelines.metrics import Metric
+
+
+class Reports:
+    """The reports of a fitted estimator; `fit` leaves the history, the metric and the classes."""
+
+    best_pipeline_: Any
+    best_score_: float
+    feasible_: bool
+    fallback_: str | None
+    _history: History
+    _metric: Metric
+    _classes: Any
+    _importances: Any
+
+    def leaderboard(self) -> Any:
+        """Return all evaluations as a frame, best first.
+
+        It has the lines of `automl-admm leaderboard`: those within the limits by score, then the
+        others by their excess over the limits. Failures and evaluations on a share of the rows come
+        last and have no rank.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns rank, number, score, one for each limit, one for the excess over each
+            limit (0 within it, in its own unit), feasible, seconds, fidelity, status, pipeline and
+            message.
+        """
+        check_is_fitted(self)
+        return leaderboard(self._history)
+
+    def permutation_importances(
+        self, X: Any, y: Any, *, n_repeats: int = 5, random_state: Any = None
+    ) -> Any:
+        """Measure the loss of score when one column of X is shuffled.
+
+        The columns are those that you give to `predict`, and the score is that of the search. Give
+        rows that `fit` has not seen: on its own rows a column that it learned by heart looks
+        important. Afterwards `feature_importances_` has the means in the order of the columns.
+
+        Parameters
+        ----------
+        X : frame or array
+            Rows with the columns of `fit`.
+        y : array-like
+            Their targets.
+        n_repeats : int, default=5
+            Number of times that a column is shuffled.
+        random_state : int, RandomState or None, default=None
+            The seed of the shuffles.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The importance of each column and its standard deviation over the repeats, the most
+            important first.
+        """
+        check_is_fitted(self)
+        means, deviations = permute(
+            self, self._metric, self._classes, X, y, n_repeats=n_repeats, random_state=random_state
+        )
+        self._importances = means
+        names = getattr(self, "feature_names_in_", range(len(means)))
+        return importance_frame(names, means, deviations)
+
+    @property
+    def feature_importances_(self) -> Any:
+        """Importances of the columns, in their order, as last measured."""
+        check_is_fitted(self)
+        if self._importances is None:
+            raise AttributeError(
+                "feature_importances_ are not measured yet: call permutation_importances(X, y) "
+                "with rows that fit has not seen."
+            )
+        return self._importances
+
+    @available_if(lambda self: self.__sklearn_is_fitted__())  # type: ignore[untyped-decorator]
+    def _sk_visual_block_(self) -> Any:
+        """Show the winner and its score in scikit-learn's diagram."""
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        return _VisualBlock("parallel", [self.best_pipeline_], names=[self._headline()])
+
+    def _headline(self) -> str:
+        if self.fallback_ is not None:
+            return f"best pipeline: a makeshift one ({self.fallback_})"
+        score = f"{self._history.metric} {self.best_score_:.4f}"
+        return f"best pipeline: {score}{'' if self.feasible_ else ', NOT within the limits'}"
