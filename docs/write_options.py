@@ -52,6 +52,7 @@ parameters as they are now.
 | --- | --- |
 | `DATA` and `--target COL` | `fit(X, y)` |
 | `--sensitive COL` | `fit(X, y, sensitive_features=…)`, or a column of `X` |
+| `--weight COL`, `--group COL`, `--time COL` | `fit(X, y, sample_weight=…, groups=…, time=…)` |
 | `automl-admm resume RUN` | `warm_start=True` with the same `work_dir` |
 | exit codes 4, 5 and 6 | `NoSuccessError`, `InfeasibleError`, `NotCertifiedError` |
 """

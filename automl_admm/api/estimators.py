@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from automl_admm.data.python_rows import (
     schema_of_rows,
 )
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
+from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.plugins.records import LearningTask
@@ -68,10 +69,18 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             # As it was given, and nothing else: scikit-learn's `clone` compares by identity.
             setattr(self, one.name, getattr(options, one.name))
 
-    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> _AutoML:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+    ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
-        begun = time.monotonic()
-        config, target = self._config(begun), plain_target(y)
+        config, target = self._config(monotonic()), plain_target(y)
+        columns = columns_given(target, sample_weight, groups, time)
         sensitive = None
         if sensitive_features is not None:
             sensitive = as_frame(sensitive_features, len(target))
@@ -81,11 +90,12 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             places, config = portion.places(target), replace(config, portion=str(portion))
             X, target = take_rows(X, places), take_rows(target, places)
             sensitive = None if sensitive is None else take_rows(sensitive, places)
+            columns = columns.part(places)
         rows, target = self._validated(X, target)
         schema = schema_of_rows(rows)
         saves = config.work_dir is not None
         with started_early(config.executor, config.n_jobs, saves=saves) as server:
-            prepared = prepare(replace(config, server=server), rows, target, sensitive)
+            prepared = prepare(replace(config, server=server), rows, target, sensitive, columns)
             for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
                 warnings.warn(shortfall, LimitWarning, stacklevel=3)
             outcome = run_pipelines(prepared)
@@ -263,14 +273,26 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     _task: LearningTask = "classification"
 
-    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+    ) -> AutoMLClassifier:
         """Search for the best pipeline within the limits, and fit it on all of X and y.
 
         Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
         dict of columns or an array. No pipeline is given the sensitive features.
+
+        `sample_weight` is the weight of each row in fits, scores and limits. Rows of one group in
+        `groups` are on one side of every split. With `time`, numbers or dates, pipelines learn from
+        earlier rows and are measured on later ones.
         """
         check_classification_targets(plain_target(y))
-        super().fit(X, y, sensitive_features)
+        super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self
 
     @property
@@ -294,11 +316,23 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
 
     _task: LearningTask = "regression"
 
-    def fit(self, X: Any, y: Any, sensitive_features: Any = None) -> AutoMLRegressor:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+    ) -> AutoMLRegressor:
         """Search for the best pipeline within the limits, and fit it on all of X and y.
 
         Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
         dict of columns or an array. No pipeline is given the sensitive features.
+
+        `sample_weight` is the weight of each row in fits, scores and limits. Rows of one group in
+        `groups` are on one side of every split. With `time`, numbers or dates, pipelines learn from
+        earlier rows and are measured on later ones.
         """
-        super().fit(X, y, sensitive_features)
+        super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self

@@ -12,7 +12,7 @@ import numpy as np
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_groups
-from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.evidence import as_evidence, explain_unknown
 from automl_admm.core.messages import reason_of
 from automl_admm.execution.shared_state import unheard_warnings
@@ -32,6 +32,7 @@ class TrialRows:
     y: Any
     sensitive: Any
     classes: int
+    weights: Any = None
 
 
 def columns_of(constraints: Iterable[Constraint]) -> set[str]:
@@ -55,6 +56,8 @@ def meet_data(
 
 def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[str]]) -> Constraint:
     _check_target(constraint, rows.classes)
+    if rows.weights is not None:
+        _check_weights(constraint)
     if constraint.groups is None:
         return constraint
     name = constraint.limit.name
@@ -64,6 +67,17 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     if str(constraint.limit) in known:
         return with_groups(constraint, tuple(known[str(constraint.limit)]))
     return with_groups(constraint, group_names(constraint.groups(rows.sensitive), name))
+
+
+def _check_weights(constraint: Constraint) -> None:
+    if constraint.kind == "statistical" and not constraint.takes_weights:
+        raise ConfigurationError(
+            f"limit '{constraint.limit.name}' takes no weights of rows.",
+            hint=Remedy(
+                "Choose another limit, or leave out {sample_weight}. Your own function may use "
+                "evaluated.weights; then say takes_weights=True."
+            ),
+        )
 
 
 def _check_target(constraint: Constraint, classes: int) -> None:
@@ -126,7 +140,15 @@ def stand_in(rows: TrialRows, predictions: Any, decisions: Any) -> EvaluatedPipe
     model.fit(np.zeros((len(known), 1)), known)
     y = np.asarray(rows.y)
     return EvaluatedPipeline(
-        model, rows.X, y, predictions, 0.0, 0.0, decisions, sensitive=rows.sensitive
+        model,
+        rows.X,
+        y,
+        predictions,
+        0.0,
+        0.0,
+        decisions,
+        sensitive=rows.sensitive,
+        weights=rows.weights,
     )
 
 

@@ -65,6 +65,7 @@ def _gap(base: ConstraintPlugin) -> ConstraintPlugin:
         kind="statistical",
         target=base.target,
         uses_decisions=base.uses_decisions,
+        takes_weights=base.takes_weights,
     )
 
 
@@ -84,6 +85,7 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
         kind="statistical",
         target=base.target,
         uses_decisions=base.uses_decisions,
+        takes_weights=base.takes_weights,
     )
 
 
@@ -102,6 +104,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         groups=groups,
         of_baseline=written.bound if written.of_baseline else None,
         uses_decisions=plugin.uses_decisions,
+        takes_weights=plugin.takes_weights,
         timed_calls=plugin.timed_calls,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evidence import Estimate
+from automl_admm.pipelines.metrics import takes_weights
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintPlugin,
@@ -82,6 +83,12 @@ def _uses_decisions(name: str) -> bool:
     return listening.was_asked
 
 
+def _takes_weights(name: str) -> bool:
+    from sklearn.metrics import get_scorer
+
+    return takes_weights(get_scorer(name))
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """The value of a scikit-learn scorer; `neg_…` keeps scikit-learn's sign.
@@ -96,7 +103,9 @@ class Scored:
         from sklearn.metrics import get_scorer
 
         scorer = get_scorer(self.name)
-        return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y)))
+        weights = evaluated.weights
+        more = {} if weights is None else {"sample_weight": weights}
+        return Estimate(float(scorer(Replayed(evaluated), evaluated.X, evaluated.y, **more)))
 
 
 def scorer_names() -> Sequence[str]:
@@ -118,4 +127,5 @@ def score_measure(name: str) -> ConstraintPlugin:
         highest=highest,
         kind="statistical",
         uses_decisions=_uses_decisions(name),
+        takes_weights=_takes_weights(name),
     )

@@ -51,6 +51,18 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighted:
+    """A share or a mean of rows with weights; `of` names the rows. No exact bound is known for it.
+
+    >>> Weighted(math.nan, "negative rows").of
+    'negative rows'
+    """
+
+    value: float
+    of: str = "rows"
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
     """A number of events in independent trials; `of` names the rows counted as trials.
 
@@ -228,7 +240,7 @@ def _first_unknown(parts: Mapping[str, Evidence], kind: str) -> str:
 
 def _what_is_missing(evidence: Evidence) -> str:
     """Return the kind of rows missing, as a statement about a group of rows."""
-    if isinstance(evidence, Rate) and not evidence.trials:
+    if (isinstance(evidence, Rate) and not evidence.trials) or isinstance(evidence, Weighted):
         return f"has no {evidence.of}"
     if isinstance(evidence, Ranking):
         return f"has no {'positive' if not len(evidence.positives) else 'negative'} rows"

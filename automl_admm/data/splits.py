@@ -7,6 +7,7 @@ fewer rows than folds; here such a class stays in every training part.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,15 @@ from numpy.typing import NDArray
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import say_value
+from automl_admm.data.cluster_splits import (
+    Clustered,
+    cluster_folds,
+    cluster_holdout,
+    fold_limit,
+)
+from automl_admm.data.given_splits import check_sides, given_splits
+from automl_admm.data.row_roles import NO_ROLES, Roles
+from automl_admm.data.time_splits import forward_folds, latest
 from automl_admm.plugins.records import LearningTask
 
 Rows = NDArray[np.intp]
@@ -26,7 +36,12 @@ ROWS_FOR_HOLDOUT = 4000
 
 
 def make_splits(
-    y: Any, task: LearningTask, cv: Any = None, seed: int = 0, groups: Sequence[Any] = ()
+    y: Any,
+    task: LearningTask,
+    cv: Any = None,
+    seed: int = 0,
+    groups: Sequence[Any] = (),
+    roles: Roles = NO_ROLES,
 ) -> tuple[Split, ...]:
     """Make pairs of training and validation rows.
 
@@ -35,30 +50,99 @@ def make_splits(
     and for a quarter held out from there on. Classes keep their shares, and one of a single row
     is always learned from. So do classes within groups, of which every entry of `groups` names
     one for each row; a part without any of them could not be measured.
+
+    By their `roles`, rows that belong together are on one side, and later ones are validated.
     """
-    classes = _classes(y, task)
-    strata = _strata(classes, groups)
+    kinds = _Kinds.of(_classes(y, task), groups, roles)
     if cv is None:
-        cv = _default_folds(classes, groups) if len(classes) < ROWS_FOR_HOLDOUT else HOLDOUT
+        cv = kinds.default_folds(groups) if len(y) < ROWS_FOR_HOLDOUT else HOLDOUT
     # True is an integer to Python, and a text an iterable.
     if isinstance(cv, bool | str):
         raise _unusable(cv)
     if isinstance(cv, int | np.integer):
-        return _folds(classes, strata, int(cv), seed)
-    if isinstance(cv, float | np.floating):
-        return (_held_out(strata, float(cv), seed),)
-    return _given(cv, y)
+        splits = kinds.folds(int(cv), seed)
+    elif isinstance(cv, float | np.floating):
+        splits = (kinds.held_out(float(cv), seed),)
+    elif isinstance(cv, Iterable) or hasattr(cv, "split"):
+        splits = given_splits(cv, y, roles)
+        check_sides(splits, roles, cv)
+    else:
+        raise _unusable(cv)
+    _check_learnable(splits, kinds.classes, roles)
+    return splits
 
 
 def hold_out(
-    y: Any, task: LearningTask, fraction: float, seed: int = 0, groups: Sequence[Any] = ()
+    y: Any,
+    task: LearningTask,
+    fraction: float,
+    seed: int = 0,
+    groups: Sequence[Any] = (),
+    roles: Roles = NO_ROLES,
 ) -> Split:
     """Set a share of the rows aside, before anything sees them: (rows to search on, rows to test).
 
     Classes, also within `groups`, keep their shares; of every one at least one row stays to search
-    on.
+    on. By their `roles`, rows that belong together stay so, and of rows in the order of time the
+    latest are set aside.
     """
-    return _held_out(_strata(_classes(y, task), groups), fraction, seed)
+    kinds = _Kinds.of(_classes(y, task), groups, roles)
+    split = kinds.held_out(fraction, seed)
+    _check_learnable([split], kinds.classes, roles)
+    return split
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """The rows by their class, their stratum and their roles."""
+
+    classes: Rows
+    strata: Rows
+    roles: Roles
+    clustered: Clustered | None
+
+    @classmethod
+    def of(cls, classes: Rows, groups: Sequence[Any], roles: Roles) -> _Kinds:
+        strata, clustered = _strata(classes, groups), None
+        if roles.clusters is not None:
+            clustered = Clustered.of(roles.clusters, strata, classes)
+        return cls(classes, strata, roles, clustered)
+
+    def default_folds(self, groups: Sequence[Any]) -> int:
+        if self.roles.times is not None:
+            return int(np.clip(len(np.unique(self.roles.times)) - 1, 2, FOLDS))
+        if self.clustered is not None:
+            return int(np.clip(fold_limit(self.clustered), 2, FOLDS))
+        return _default_folds(self.classes, groups)
+
+    def folds(self, count: int, seed: int) -> tuple[Split, ...]:
+        if count < 2:
+            raise _unusable(count)
+        if self.roles.times is not None:
+            return forward_folds(self.roles.times, count)
+        if self.clustered is not None:
+            return cluster_folds(self.clustered, count, seed)
+        return _folds(self.classes, self.strata, count, seed)
+
+    def held_out(self, fraction: float, seed: int) -> Split:
+        _check_fraction(fraction)
+        if self.roles.times is not None:
+            return latest(self.roles.times, fraction)
+        if self.clustered is not None:
+            return cluster_holdout(self.clustered, fraction, seed)
+        return _held_out(self.strata, fraction, seed)
+
+
+def _check_learnable(splits: Sequence[Split], classes: Rows, roles: Roles) -> None:
+    """Raise if a part to learn from has one class only: groups and times may part them so."""
+    if (roles.clusters is None and roles.times is None) or not classes.any():
+        return
+    for number, (train, _) in enumerate(splits, start=1):
+        if (classes[train] == classes[train[0]]).all():
+            raise DataError(
+                f"all rows to learn from in part {number} of {len(splits)} are of one class.",
+                hint=Remedy("Ask for fewer folds in {cv}, or a smaller share to hold out."),
+            )
 
 
 def _classes(y: Any, task: LearningTask) -> Rows:
@@ -95,8 +179,6 @@ def _default_folds(classes: Rows, groups: Sequence[Any]) -> int:
 
 def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, ...]:
     """Deal the rows, sorted by stratum, to the folds in turn: each fold gets its share of each."""
-    if count < 2:
-        raise _unusable(count)
     # Validated, such a row would be of a class that no model has seen.
     alone = np.bincount(classes)[classes] == 1
     dealt = _shuffled(np.flatnonzero(~alone), strata, seed)
@@ -112,12 +194,15 @@ def _folds(classes: Rows, strata: Rows, count: int, seed: int) -> tuple[Split, .
     return tuple((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(count))
 
 
-def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
+def _check_fraction(fraction: float) -> None:
     if not 0 < fraction < 1:
         raise ConfigurationError(
             f"a share of {fraction:g} of the rows cannot be held out.",
             hint="Give a number between 0 and 1.",
         )
+
+
+def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
     order = _shuffled(np.arange(len(strata)), strata, seed)
     starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
     aside = np.zeros(len(strata), dtype=bool)
@@ -137,38 +222,6 @@ def _shuffled(rows: Rows, strata: Rows, seed: int) -> Rows:
     # Stable, so that rows stay mixed within their stratum.
     mixed = np.random.default_rng(seed).permutation(rows)
     return mixed[np.argsort(strata[mixed], kind="stable")]
-
-
-def _given(cv: Any, y: Any) -> tuple[Split, ...]:
-    rows = len(y)
-    if hasattr(cv, "split"):
-        try:
-            pairs: Iterable[Any] = list(cv.split(np.zeros((rows, 1)), np.asarray(y)))
-        except ValueError as problem:
-            raise DataError(f"the splitter {cv} does not fit the data: {problem}") from problem
-    elif isinstance(cv, Iterable):
-        pairs = cv
-    else:
-        raise _unusable(cv)
-    splits = tuple(_checked(pair, rows) for pair in pairs)
-    if not splits:
-        raise ConfigurationError("cv holds no splits.", hint="Give at least one pair.")
-    return splits
-
-
-def _checked(pair: Any, rows: int) -> Split:
-    try:
-        train, valid = (np.asarray(part) for part in pair)
-    except (TypeError, ValueError) as problem:
-        raise ConfigurationError(
-            "cv must hold pairs of row numbers: (to train on, to validate on)."
-        ) from problem
-    for part in (train, valid):
-        if part.ndim != 1 or part.size == 0 or part.dtype.kind not in "iu":
-            raise ConfigurationError("a part of a split in cv is no list of row numbers, or empty.")
-        if part.min() < 0 or part.max() >= rows:
-            raise DataError(f"a split in cv names a row outside 0 to {rows - 1}.")
-    return train.astype(np.intp), valid.astype(np.intp)
 
 
 def _unusable(cv: Any) -> ConfigurationError:

@@ -28,11 +28,15 @@ from automl_admm.core.evidence import (
     Rate,
     Ratio,
     Timing,
+    Weighted,
 )
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.task_folders import read_regular
 
-KINDS: tuple[type[Any], ...] = (Fact, Estimate, Rate, Mean, Ranking, Timing, Gap, Ratio, Largest)
+KINDS: tuple[type[Any], ...] = (
+    *(Fact, Estimate, Rate, Mean, Ranking, Timing),
+    *(Gap, Ratio, Largest, Weighted),
+)
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"
 

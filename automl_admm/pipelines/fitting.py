@@ -8,25 +8,33 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.space import Array
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_steps, occupied
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
+from automl_admm.pipelines.weighting import fit_estimator
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 
 
 def fit_pipeline(
-    pipeline: Any, steps: Sequence[Item], components: Registry[ComponentPlugin], X: Any, y: Any
+    pipeline: Any,
+    steps: Sequence[Item],
+    components: Registry[ComponentPlugin],
+    X: Any,
+    y: Any,
+    weights: Array | None = None,
 ) -> Any:
     """Fit a copy of the pipeline step by step, and lower sizes above the bounds of the data.
 
     A selector with an empty selection keeps the best column, and a single column is not projected.
     If nothing is lowered, this is `Pipeline.fit`. The result is a plain fitted pipeline with the
-    lowered values as its parameters: it can be cloned and fitted again.
+    lowered values as its parameters: it can be cloned and fitted again. The last step is given the
+    `weights` of the rows; the steps before it are fitted on the rows as they are.
     """
     from sklearn.base import clone
     from sklearn.pipeline import Pipeline
 
-    lowering = _Lowering(components, y)
+    lowering = _Lowering(components, y, weights)
     fitted: list[tuple[str, Any]] = []
     arriving = X
     for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
@@ -35,7 +43,7 @@ def fit_pipeline(
         if len(fitted) < len(pipeline.steps) - 1:
             lowered, arriving = lowering.fit_transform(lowered, item, arriving)
         else:
-            lowered = lowering.fit(lowered, arriving)
+            lowered = lowering.fit_last(lowered, arriving)
         fitted.append((name, lowered))
     return Pipeline(fitted)
 
@@ -50,6 +58,7 @@ class _Lowering:
 
     components: Registry[ComponentPlugin]
     y: Any
+    weights: Array | None = None
 
     def item(self, component: Any, item: Item, arriving: Any, rows: int) -> Any:
         """Lower a component, or all in branches; return the object to fit."""
@@ -79,19 +88,18 @@ class _Lowering:
         names = self.components.get(item.component).capped or {}
         return {name: known[name] for name in names if isinstance(known.get(name), int)}
 
-    def fit(self, component: Any, arriving: Any) -> Any:
-        """Fit a component; return the fitted one, possibly a replacement."""
-        if is_selector(component):
-            return fit_selector(component, arriving, self.y)
+    def fit_last(self, component: Any, arriving: Any) -> Any:
+        """Fit the estimator; return the fitted one, possibly a replacement."""
         try:
-            return component.fit(arriving, self.y)
+            return fit_estimator(component, arriving, self.y, self.weights)
         except np.linalg.LinAlgError:
             known = component.get_params(deep=False)
             if not {"shrinkage", "reg_param"} <= known.keys():
                 raise
         # Variances that are all 0 in a class are shrunk to 0: what is added to them is not.
         added = {"reg_param": known["shrinkage"], "shrinkage": None, "solver": "svd"}
-        return component.set_params(**added).fit(arriving, self.y)
+        replaced = component.set_params(**added)
+        return fit_estimator(replaced, arriving, self.y, self.weights)
 
     def fit_transform(self, component: Any, item: Item, arriving: Any) -> tuple[Any, Any]:
         """Fit a component, and return its output.
@@ -138,7 +146,7 @@ class _Lowering:
             if self._columns_count(items[place + 1 :], flow.steps[place + 1 :]):
                 lowered, arriving = self.fit_transform(lowered, item, arriving)
             elif is_selector(lowered):
-                lowered = self.fit(lowered, arriving)
+                lowered = fit_selector(lowered, arriving, self.y)
             flow.steps[place] = (name, lowered)
 
     def _columns_count(self, items: Sequence[Item], steps: Sequence[tuple[str, Any]]) -> bool:

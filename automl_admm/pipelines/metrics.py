@@ -9,7 +9,7 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.records import LearningTask, MetricPlugin
@@ -61,9 +61,30 @@ def _bound(scorer: Scorer, classes: Any) -> Scorer:
     return scorer
 
 
+def demand_weights(metric: Metric) -> None:
+    """Raise if a metric takes no weights of rows."""
+    if not takes_weights(metric.scorer):
+        raise ConfigurationError(
+            f"metric '{metric.name}' takes no weights of rows.",
+            hint=Remedy(
+                "Choose another {scoring}, or leave out {sample_weight}. Your own function needs a "
+                "parameter sample_weight."
+            ),
+        )
+
+
+def takes_weights(scorer: Any) -> bool:
+    """Return True if a scorer, or the function in it, has a parameter `sample_weight`."""
+    return _has_parameter(getattr(scorer, "_score_func", scorer), "sample_weight")
+
+
 def _takes_classes(function: Any) -> bool:
+    return _has_parameter(function, "classes")
+
+
+def _has_parameter(function: Any, name: str) -> bool:
     try:
-        return "classes" in signature(function).parameters
+        return name in signature(function).parameters
     except (TypeError, ValueError):  # nothing to call, or one that Python knows nothing of
         return False
 

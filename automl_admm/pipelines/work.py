@@ -153,7 +153,7 @@ class PipelineWork:
         train, valid = (self.table.part(rows) for rows in self.splits[0])
         begun = time.perf_counter()
         with unheard_warnings():
-            pipeline = self._fit(None, 0, train.X, train.labels())
+            pipeline = self._fit(None, 0, train)
             seen = self._measure(pipeline, valid, time.perf_counter() - begun)
             values = tuple(_value_or_nan(c, seen.part) for c in self.constraints)
             details = {"scores": [seen.score], **describe_decisions([seen])}
@@ -173,7 +173,7 @@ class PipelineWork:
         """
         begun = time.perf_counter()
         with unheard_warnings():
-            pipeline = self._fit(candidate, seed, self.table.X, self.table.labels())
+            pipeline = self._fit(candidate, seed, self.table)
         fit_seconds = time.perf_counter() - begun
         if threshold is not None:
             thresholds = Thresholds(threshold, group_thresholds or {})
@@ -228,7 +228,8 @@ class PipelineWork:
                 measured = self._measure(pipeline, rows, fit_seconds)
                 found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
                 if rows.classes is not None and len(rows.classes) == 2:
-                    rates = rates_of(rows.y, decisions_of(measured.answers, rows))
+                    decided = decisions_of(measured.answers, rows)
+                    rates = rates_of(rows.y, decided, rows.roles.weights)
                     found = replace(found, held_out_decisions=rates)
                 size = (folder / SHIPPED).stat().st_size if self.persist else None
                 part = replace(measured.part, calls=self.calls, saved_bytes=size)
@@ -246,16 +247,17 @@ class PipelineWork:
         rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
-        pipeline = self._fit(candidate, seed, train.X, train.labels())
+        pipeline = self._fit(candidate, seed, train)
         return self._measure(pipeline, valid, time.perf_counter() - begun)
 
-    def _fit(self, candidate: Candidate | None, seed: int, X: Any, y: Any) -> Any:
+    def _fit(self, candidate: Candidate | None, seed: int, rows: Table) -> Any:
         forget_peak()
+        X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:
-            return constant_pipeline(self.context.task).fit(X, y)
+            return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
         steps = self.space.steps(candidate)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
-        return fit_pipeline(pipeline, steps, self._loaded(), X, y)
+        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights)
 
     def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""
@@ -280,6 +282,7 @@ class PipelineWork:
             decisions,
             rows.sensitive,
             peak,
+            weights=rows.roles.weights,
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
 

@@ -18,6 +18,7 @@ class EvaluatedPipeline:
     limits on them, row by row as `X`. `peak_mb` is the largest memory of the process, in megabytes,
     while it fitted and predicted. Time at least so many `calls`: a certificate on a quantile needs
     more of them than a search. `saved_bytes` is the size of the shipped file; None in the search.
+    `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -35,6 +36,7 @@ class EvaluatedPipeline:
     peak_mb: float = math.nan
     calls: int = 0
     saved_bytes: int | None = None
+    weights: Any = None
 
     @property
     def scores(self) -> Any:
@@ -50,6 +52,7 @@ class EvaluatedPipeline:
             predictions=_taken(self.predictions, rows),
             decisions=_taken(self.decisions, rows),
             sensitive=_taken(self.sensitive, rows),
+            weights=_taken(self.weights, rows),
         )
 
 

@@ -189,6 +189,9 @@ class ConstraintPlugin(_Named):
     For a value known without training, give as `cheap` the function from the steps of a pipeline to
     it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
 
+    With `takes_weights` a statistical function heeds `weights`, the weights of the rows, if there
+    are any; data with weights refuse a limit without it.
+
     `timed_calls` is the number of calls timed in the search: a final fit with more of them
     (`EvaluatedPipeline.calls`) is given more time.
 
@@ -204,6 +207,7 @@ class ConstraintPlugin(_Named):
     kind: ConstraintKind = "measured"
     target: Target = "any"
     uses_decisions: bool = True
+    takes_weights: bool = False
     timed_calls: int = 0
 
     def __post_init__(self) -> None:
@@ -242,6 +246,7 @@ class Constraint:
     groups: GroupFunction | None = None
     of_baseline: float | None = None
     uses_decisions: bool = True
+    takes_weights: bool = False
     timed_calls: int = 0
 
 

@@ -359,5 +359,10 @@ OPTIONS = options_of(RunOptions)
 # The flag on the command line of everything that a message may tell users to set.
 FLAGS: Mapping[str, str] = MappingProxyType(
     {option.name: option.flag for option in OPTIONS if option.flag is not None}
-    | {"sensitive_features": "--sensitive"}
+    | {
+        "sensitive_features": "--sensitive",
+        "sample_weight": "--weight",
+        "groups": "--group",
+        "time": "--time",
+    }
 )

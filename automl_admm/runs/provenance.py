@@ -33,6 +33,8 @@ def fingerprint(table: Any) -> str:
     # The same rows whichever class is the positive one.
     y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
     digest.update(pd.util.hash_pandas_object(pd.Series(y), index=False).to_numpy().tobytes())
+    if table.roles.hashes is not None:
+        digest.update(table.roles.hashes.tobytes())
     return digest.hexdigest()
 
 
@@ -42,7 +44,7 @@ def fingerprint_data(table: Table) -> str:
 
 
 def hash_table(table: Table) -> Hashes:
-    """Return a number for each row: of its features, its label, and columns for limits alone."""
+    """Return a number for each row: of its features, its label, and all columns apart."""
     import pandas as pd
 
     frame = pd.DataFrame(table.X)
@@ -50,7 +52,8 @@ def hash_table(table: Table) -> Hashes:
     apart = [] if table.sensitive is None else [n for n in table.sensitive if str(n) not in known]
     features = (frame.iloc[:, place] for place in range(frame.shape[1]))
     more = (table.sensitive[name] for name in apart)
-    return hash_rows([*features, *more, table.labels()], len(table.y))
+    found = hash_rows([*features, *more, table.labels()], len(table.y))
+    return found if table.roles.hashes is None else found + table.roles.hashes
 
 
 def run_of(searched: str, seed: int) -> str:

@@ -6,13 +6,14 @@ has no value. So a pipeline that calls no row positive is outside any limit on i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evidence import Ranking, Rate
+from automl_admm.core.evidence import Ranking, Rate, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
@@ -21,50 +22,77 @@ from automl_admm.plugins.records import (
 )
 
 
-def fpr(evaluated: EvaluatedPipeline) -> Rate:
+def fpr(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return FP / (FP + TN), the share of negative rows called positive."""
-    return _rate(evaluated.decisions == 1, evaluated.y == 0, "negative rows")
+    return _rate(evaluated, evaluated.decisions == 1, evaluated.y == 0, "negative rows")
 
 
-def fnr(evaluated: EvaluatedPipeline) -> Rate:
+def fnr(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return FN / (FN + TP), the share of positive rows called negative."""
-    return _rate(evaluated.decisions == 0, evaluated.y == 1, "positive rows")
+    return _rate(evaluated, evaluated.decisions == 0, evaluated.y == 1, "positive rows")
 
 
-def recall(evaluated: EvaluatedPipeline) -> Rate:
+def recall(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return TP / (TP + FN), the share of positive rows called positive."""
-    return _rate(evaluated.decisions == 1, evaluated.y == 1, "positive rows")
+    return _rate(evaluated, evaluated.decisions == 1, evaluated.y == 1, "positive rows")
 
 
-def precision(evaluated: EvaluatedPipeline) -> Rate:
+def precision(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return TP / (TP + FP), the share of truly positive rows among those called positive."""
-    return _rate(evaluated.y == 1, evaluated.decisions == 1, "rows called positive")
+    return _rate(evaluated, evaluated.y == 1, evaluated.decisions == 1, "rows called positive")
 
 
-def selection_rate(evaluated: EvaluatedPipeline) -> Rate:
+def selection_rate(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return (TP + FP) / n, the share of all rows called positive."""
-    return _rate(evaluated.decisions == 1, np.ones(len(evaluated.y), dtype=bool), "rows")
+    return _rate(evaluated, evaluated.decisions == 1, np.ones(len(evaluated.y), dtype=bool), "rows")
 
 
-def error(evaluated: EvaluatedPipeline) -> Rate:
+def error(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return the share of all rows decided wrongly."""
-    return _rate(evaluated.decisions != evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows")
+    return _rate(
+        evaluated, evaluated.decisions != evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows"
+    )
 
 
-def accuracy(evaluated: EvaluatedPipeline) -> Rate:
+def accuracy(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     """Return the share of all rows decided rightly."""
-    return _rate(evaluated.decisions == evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows")
+    return _rate(
+        evaluated, evaluated.decisions == evaluated.y, np.ones(len(evaluated.y), dtype=bool), "rows"
+    )
 
 
-def auc(evaluated: EvaluatedPipeline) -> Ranking:
-    """Return AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻); its gap is also that of 1 − AUROC."""
-    scores = np.asarray(evaluated.scores, dtype=float)
-    return Ranking(scores[evaluated.y == 1], scores[evaluated.y == 0])
+def auc(evaluated: EvaluatedPipeline) -> Ranking | Weighted:
+    """Return AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻); its gap is also that of 1 − AUROC.
+
+    With weights each pair of a positive and a negative row counts by the product of theirs.
+    """
+    scores, positive = np.asarray(evaluated.scores, dtype=float), evaluated.y == 1
+    if evaluated.weights is None:
+        return Ranking(scores[positive], scores[~positive])
+    for rows, of in ((positive, "positive rows"), (~positive, "negative rows")):
+        if not rows.any():
+            return Weighted(math.nan, of)
+    return Weighted(_weighted_auc(scores, positive, evaluated.weights))
 
 
-def _rate(events: Any, trials: Any, of: str) -> Rate:
-    # Counts, not a quotient: a certificate needs the number of trials.
-    return Rate(int(np.sum(events & trials)), int(np.sum(trials)), of)
+def _weighted_auc(scores: Any, positive: Any, weights: Any) -> float:
+    """Sum the weight of negatives below each positive, ties as halves, in O(n log n)."""
+    order = np.argsort(scores[~positive], kind="stable")
+    ordered = scores[~positive][order]
+    reach = np.concatenate([[0.0], np.cumsum(weights[~positive][order])])
+    below = reach[np.searchsorted(ordered, scores[positive], side="left")]
+    at_most = reach[np.searchsorted(ordered, scores[positive], side="right")]
+    share = (below + at_most) / (2 * reach[-1])
+    return float(np.average(share, weights=weights[positive]))
+
+
+def _rate(evaluated: EvaluatedPipeline, events: Any, trials: Any, of: str) -> Rate | Weighted:
+    weights = evaluated.weights
+    if weights is None:
+        # Counts, not a quotient: a certificate needs the number of trials.
+        return Rate(int(np.sum(events & trials)), int(np.sum(trials)), of)
+    total = float(np.sum(weights[trials]))
+    return Weighted(float(np.sum(weights[events & trials])) / total if total else math.nan, of)
 
 
 def constraints() -> Iterable[ConstraintPlugin]:
@@ -90,4 +118,5 @@ def _plugin(
         highest=1.0,
         kind="statistical",
         target=target,
+        takes_weights=True,
     )

@@ -63,4 +63,5 @@ def _plugin(name: str, summary: str, grouped: GroupedFunction) -> ConstraintPlug
         highest=1.0,
         kind="statistical",
         target="two classes",
+        takes_weights=True,
     )

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from automl_admm.cli.shared.progress import ProgressDisplay
     from automl_admm.cli.shared.run_command import Loaded
 
+ROLES = {
+    "weight": "The column with the weight of each row, in fits, scores and limits",
+    "group": "The column that says which rows belong together: a group is on one side of a split",
+    "time": "The column with the time of each row: earlier rows are learned from, later measured",
+}
 RUNS = Path("automl-runs")
 MOST_BYTES = 80
 
@@ -42,6 +47,10 @@ MOST_BYTES = 80
         metavar="COL",
         help="A column that limits may compare groups by; no pipeline is given it. "
         "May be repeated.",
+    ),
+    *(
+        click.Option([f"--{role}"], metavar="COL", help=f"{said}; no pipeline is given it.")
+        for role, said in ROLES.items()
     ),
     *(run_option(option) for option in FIT_OPTIONS),
 )
@@ -70,7 +79,7 @@ def _fit(
     try:
         begun = click.get_current_context().obj
         read = partial(read_within, budget=_budget(options), begun=begun)
-        loaded = load(data, target, options["sensitive"], read)
+        loaded = load(data, target, options["sensitive"], read, {r: options[r] for r in ROLES})
         loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a missing column may be due to forgotten DATA

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,7 @@ import click
 
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import ProgressDisplay
-from automl_admm.cli.shared.run_command import Loaded, conduct, load, ready
+from automl_admm.cli.shared.run_command import Loaded, Read, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
@@ -21,8 +22,9 @@ from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
+from automl_admm.data.row_roles import NAMES
 from automl_admm.data.sample_table import SHIPPED
-from automl_admm.data.table_schema import read_schema
+from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.options import Option
@@ -173,11 +175,17 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     if data is None and config.source != SHIPPED:
         data = Path(str(config.source))
     target, sensitive = settings["target"], tuple(settings["sensitive"])
+    roles = {role: settings.get(role) for role in NAMES}
     schema, share = read_schema(written), share_of(config.share, data)
     try:
-        return load(data, target, sensitive, lambda path: (read_again(path, schema, share), share))
+        read: Read = partial(_read_again, schema=schema, share=share)
+        return load(data, target, sensitive, read, roles)
     except DataError:
         if not config.changes_allowed:
             raise
         # Other data may hold anything.
-        return load(data, target, sensitive, lambda path: (read_table(path), None))
+        return load(data, target, sensitive, lambda path: (read_table(path), None), roles)
+
+
+def _read_again(path: Path, schema: Schema | None, share: Share | None) -> tuple[Any, Share | None]:
+    return read_again(path, schema, share), share

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from automl_admm.cli.shared.progress import ProgressDisplay
@@ -20,6 +21,7 @@ from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.data.reading.timed_reading import read_in_time
 from automl_admm.data.row_portions import Portion, take_rows
+from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, take_columns
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
 from automl_admm.runs.config import RunConfig
@@ -56,6 +58,7 @@ class Loaded:
     source: str
     share: Share | None = None
     portion: Portion | None = None
+    columns: RoleColumns = NO_COLUMNS
 
     def with_portion(self, portion: Portion | None) -> Loaded:
         """Return the portion of its rows; all rows for another number of rows."""
@@ -64,14 +67,24 @@ class Loaded:
         places = portion.places(self.y)
         parts = (self.X, self.y, self.sensitive)
         X, y, sensitive = (take_rows(part, places).reset_index(drop=True) for part in parts)
-        return replace(self, X=X, y=y, sensitive=sensitive, portion=portion)
+        columns = self.columns.part(places)
+        return replace(self, X=X, y=y, sensitive=sensitive, portion=portion, columns=columns)
 
 
 Read = Callable[[Path], tuple[Any, Share | None]]
 
 
-def load(data: Path | None, target: str | None, sensitive: tuple[str, ...], read: Read) -> Loaded:
-    """Read DATA, or the shipped data set, and divide it into the input of a run."""
+def load(
+    data: Path | None,
+    target: str | None,
+    sensitive: tuple[str, ...],
+    read: Read,
+    roles: Mapping[str, str | None] = MappingProxyType({}),
+) -> Loaded:
+    """Read DATA, or the shipped data set, and divide it into the input of a run.
+
+    `roles` names the columns with weights, groups or times.
+    """
     share = None
     if data is None:
         frame, shipped_target = shipped_table()
@@ -84,8 +97,9 @@ def load(data: Path | None, target: str | None, sensitive: tuple[str, ...], read
         hint = f"Name a column; the last are: {columns}."
         raise ConfigurationError("--target is missing.", hint=hint)
     features, y = split_target(frame, target)
+    features, with_roles = take_columns(features, roles)
     X, apart = set_aside(features, sensitive)
-    return Loaded(X, y, apart, name, source, share)
+    return Loaded(X, y, apart, name, source, share, columns=with_roles)
 
 
 def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Share | None]:
@@ -99,7 +113,7 @@ def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Sh
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
     """Check all settings; prints of a new solver go to the log, not to the result."""
     with redirect_stdout(sys.stderr):
-        return prepare(config, loaded.X, loaded.y, loaded.sensitive)
+        return prepare(config, loaded.X, loaded.y, loaded.sensitive, loaded.columns)
 
 
 def conduct(
@@ -154,6 +168,9 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     if len(loaded.sensitive.columns):
         names = ", ".join(map(str, loaded.sensitive.columns))
         lines.append(f"set aside for limits, not given to pipelines: {names}")
+    if named := loaded.columns.names():
+        words = ", ".join(f"'{name}' ({role})" for role, name in named.items())
+        lines.append(f"not given to pipelines: {words}")
     return lines
 
 

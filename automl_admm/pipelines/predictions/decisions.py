@@ -47,17 +47,28 @@ def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:
         decisions = [_asked(one) for one in seen]
     only = _only_class(seen, decisions)
     y = np.concatenate([one.rows.y for one in seen])
-    rates = {"decisions": rates_of(y, np.concatenate(decisions))} if len(classes) == 2 else {}
+    weights = None
+    if seen[0].rows.roles.weights is not None:
+        weights = np.concatenate([one.rows.roles.weights for one in seen])
+    decided = np.concatenate(decisions)
+    rates = {"decisions": rates_of(y, decided, weights)} if len(classes) == 2 else {}
     return rates if only is None else rates | {ONE_CLASS: str(classes[only])}
 
 
-def rates_of(y: Any, decisions: Any) -> dict[str, float | None]:
+def rates_of(y: Any, decisions: Any, weights: Any = None) -> dict[str, float | None]:
     """Return recall and selection rate of numbered decisions; None without rows."""
     called, positive = decisions == 1, y == 1
+    every = np.ones(len(called), dtype=bool)
     return {
-        "recall": float(np.mean(called[positive])) if positive.any() else None,
-        "selection_rate": float(np.mean(called)) if len(called) else None,
+        "recall": _share(called, positive, weights),
+        "selection_rate": _share(called, every, weights),
     }
+
+
+def _share(called: Any, rows: Any, weights: Any) -> float | None:
+    if not rows.any():
+        return None
+    return float(np.average(called[rows], weights=None if weights is None else weights[rows]))
 
 
 def one_class_of(pipeline: Any, table: Table, seconds: float) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -15,13 +16,14 @@ class Table:
     """Rows and their target; class labels are numbered by their place in `classes`.
 
     `classes` are sorted, but a positive class named by the user is the last. `sensitive` is a frame
-    of the columns named by limits.
+    of the columns named by limits, and `roles` are the weights, groups and times of the rows.
     """
 
     X: Any
     y: Any
     classes: Any = None
     sensitive: Any = None
+    roles: Roles = NO_ROLES
 
     def labels(self) -> Any:
         """The target as the user gave it."""
@@ -31,7 +33,7 @@ class Table:
         """Some of the rows."""
         X = self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
         sensitive = None if self.sensitive is None else self.sensitive.iloc[places]
-        return Table(X, self.y[places], self.classes, sensitive)
+        return Table(X, self.y[places], self.classes, sensitive, self.roles.part(places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,10 @@ def score_of(metric: Metric, pipeline: Any, rows: Table) -> float:
     """Return the score of a pipeline fitted on labels.
 
     scikit-learn's own metrics see class numbers, so the last class is the positive one. A user's
-    own scorer sees the user's own labels.
+    own scorer sees the user's own labels. A weight of a row is its share in the score.
     """
+    weights = rows.roles.weights
+    more = {} if weights is None else {"sample_weight": weights}
     if rows.classes is None or metric.sees_labels:
-        return float(metric.scorer(pipeline, rows.X, rows.labels()))
-    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, rows.y))
+        return float(metric.scorer(pipeline, rows.X, rows.labels(), **more))
+    return float(metric.scorer(Numbered(pipeline, rows.classes), rows.X, rows.y, **more))

@@ -281,11 +281,20 @@ def mean_values(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> A
 
 
 def balanced_accuracy(folds: Sequence[Fold], thresholds: Sequence[float | Array]) -> float:
-    """½ (TPR + TNR) over the rows of all folds."""
+    """½ (TPR + TNR) over the rows of all folds, by their weights if they have any."""
     pairs = zip(folds, thresholds, strict=True)
     y = np.concatenate([fold.part.y for fold in folds])
     yes = np.concatenate([decide(fold.part, threshold).decisions for fold, threshold in pairs])
-    return 0.5 * float(np.mean(yes[y == 1] == 1) + np.mean(yes[y == 0] == 0))
+    known = [fold.part.weights for fold in folds]
+    weights = None if known[0] is None else np.concatenate(known)
+    rates = (_share(yes[y == label] == label, weights, y == label) for label in (0, 1))
+    return 0.5 * sum(rates)
+
+
+def _share(hits: Any, weights: Any, rows: Any) -> float:
+    if not len(hits):
+        return math.nan
+    return float(np.average(hits, weights=None if weights is None else weights[rows]))
 
 
 def violation(aimed: Sequence[Aimed], values: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from automl_admm.core.messages import reason_of
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.table_schema import Schema, schema_of
@@ -25,7 +26,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.labels import number_classes
 from automl_admm.pipelines.metric_trial import check_metric
-from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.metrics import Metric, demand_weights, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
@@ -67,8 +68,8 @@ class Preparation:
     """Everything checked before a run touches the disk.
 
     The search is given `aims`: the limits, or tighter ones if they are to be certified on the
-    rows `set_aside`, a part of the data's `rows`. `target` and `sensitive` are the names of
-    columns, if they have any; `schema` describes all columns.
+    rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
+    `columns` are the names of columns, if they have any; `schema` describes all columns.
     """
 
     config: RunConfig
@@ -84,6 +85,7 @@ class Preparation:
     schema: Schema
     target: str | None = None
     sensitive: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     aside: Aside | None = None
     question: Question | None = None
 
@@ -126,11 +128,20 @@ def _measure_steps(
     return float(function(pipelines.steps(candidate)))
 
 
-def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Preparation:
+def prepare(
+    config: RunConfig,
+    X: Any,
+    y: Any,
+    sensitive: Any = None,
+    columns: RoleColumns = NO_COLUMNS,
+) -> Preparation:
     """Check everything given by the user; nothing has been written yet when this raises.
 
-    `sensitive` is a frame of columns for limits alone: no pipeline sees them.
+    `sensitive` is a frame of columns for limits alone, `columns` have weights, groups or times: no
+    pipeline sees them. Rows with a weight of 0 are left out.
     """
+    X, y, sensitive, columns = counted_rows(X, y, sensitive, columns)
+    roles = columns.read()
     plugins = load_plugins(config.extra_plugins)
     check_parts(config, plugins)
     plan = plan_search(config, plugins)
@@ -142,8 +153,9 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
     apart_or_named = known_columns(sensitive, X, columns_of(constraints))
-    whole = _whole(X, y, task, apart_or_named, config.positive)
+    whole = replace(_whole(X, y, task, apart_or_named, config.positive), roles=roles)
     constraints = meet_data(constraints, trial_rows(whole))
+    _refuse_certificate(config, roles)
     aside = _plan_aside(constraints, whole, config)
     fraction = config.test_size if aside is None else aside.fraction
     searched, set_aside = _parted(whole, task, constraints, fraction, config.random_state)
@@ -175,9 +187,10 @@ def prepare(config: RunConfig, X: Any, y: Any, sensitive: Any = None) -> Prepara
         aims=aims,
         rows=len(whole.y),
         set_aside=set_aside,
-        schema=_schema(X, y, sensitive),
+        schema=_schema(X, y, sensitive, columns.frame()),
         target=_name_of(y),
         sensitive=apart,
+        columns=columns.names(),
         aside=aside,
         question=question,
     )
@@ -211,7 +224,12 @@ def _work(
         space=grammar.pipelines,
         table=table,
         splits=make_splits(
-            table.y, context.task, config.cv, config.random_state, _groups_of(constraints, table)
+            table.y,
+            context.task,
+            config.cv,
+            config.random_state,
+            _groups_of(constraints, table),
+            table.roles,
         ),
         metric=metric,
         context=context,
@@ -221,15 +239,14 @@ def _work(
     )
 
 
-def _schema(X: Any, y: Any, sensitive: Any) -> Schema:
-    """Describe all columns of the table: features, target and sensitive ones."""
+def _schema(X: Any, y: Any, sensitive: Any, with_roles: Any) -> Schema:
+    """Describe all columns of the table: features, target, sensitive ones, those with a role."""
     import pandas as pd
 
     parts = [schema_of(pd.DataFrame(X))]
     if _name_of(y) is not None:
         parts.append(schema_of(pd.DataFrame(y)))
-    if sensitive is not None:
-        parts.append(schema_of(sensitive))
+    parts += [schema_of(more) for more in (sensitive, with_roles) if more is not None]
     return Schema(tuple(column for part in parts for column in part.columns))
 
 
@@ -273,6 +290,14 @@ def _plan_aside(
     return aside
 
 
+def _refuse_certificate(config: RunConfig, roles: Roles) -> None:
+    if config.certify is not None and (roles.weights is not None or roles.clusters is not None):
+        raise ConfigurationError(
+            "there can be no certificate of rows with weights or groups: they do not count alike.",
+            hint=Remedy("Leave out {certify}, or {sample_weight} and {groups}."),
+        )
+
+
 def _question(
     config: RunConfig, work: PipelineWork, whole: Table, asked: Sequence[str]
 ) -> Question:
@@ -295,6 +320,8 @@ def check_scoring(work: PipelineWork) -> None:
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     is_class = work.context.task == "classification"
+    if work.table.roles.weights is not None:
+        demand_weights(work.metric)
     for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
         dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
         dummy.fit(train.X, train.labels())
@@ -347,7 +374,7 @@ def _parted(
 
     if fraction == 0.0:
         return np.arange(len(whole.y)), np.arange(0)
-    return hold_out(whole.y, task, fraction, seed, _groups_of(constraints, whole))
+    return hold_out(whole.y, task, fraction, seed, _groups_of(constraints, whole), whole.roles)
 
 
 def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
@@ -358,4 +385,4 @@ def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
 def trial_rows(table: Table) -> TrialRows:
     """The rows as limits meet them before there is a pipeline."""
     classes = 0 if table.classes is None else len(table.classes)
-    return TrialRows(table.X, table.y, table.sensitive, classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes, table.roles.weights)

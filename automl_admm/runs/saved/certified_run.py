@@ -17,6 +17,7 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
 from automl_admm.data.columns import check_columns
 from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
@@ -88,7 +89,8 @@ class CertifiedRun:
                 f"'{self.folder.path}' does not say which column is the target: its y had no name.",
                 hint="Fit again with a y that has one, such as pandas.Series(y, name='target').",
             )
-        for name in [settings["target"], *settings["sensitive"]]:
+        roles = self.roles
+        for name in [settings["target"], *settings["sensitive"], *roles.values()]:
             if name not in frame.columns:
                 raise DataError(f"DATA has no column '{name}', which the certificate is about.")
         y, classes = frame[settings["target"]].to_numpy(), None
@@ -97,7 +99,25 @@ class CertifiedRun:
         X = check_columns(frame, self.manifest["columns"])
         wanted = columns_of(self.limits())
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
-        return Table(X, y, classes, known_columns(sensitive, X, wanted))
+        known = known_columns(sensitive, X, wanted)
+        return Table(X, y, classes, known, self._columns(frame).read())
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The names of columns with weights, groups or times, by their role."""
+        known = {role: self.settings.get(role) for role in NAMES}
+        return {role: name for role, name in known.items() if name is not None}
+
+    def counted(self, frame: Any) -> Any:
+        """Return the rows with a weight above 0: the run left out the others."""
+        if self.roles.get("weight") not in frame.columns:
+            return frame
+        mask = self._columns(frame).counted()
+        return frame if mask is None else frame[mask].reset_index(drop=True)
+
+    def _columns(self, frame: Any) -> RoleColumns:
+        known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
+        return RoleColumns(**known)
 
     def _classes(self, labels: Any) -> tuple[Any, Any]:
         """The labels of the classes, the positive one last, and the number of each row's."""

@@ -47,7 +47,7 @@ class OnFreshRows:
 def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
     """Test the model of a run on rows new to it; raise if these are rows of the run."""
     run = read_certified(folder)
-    table = run.table(frame.reset_index(drop=True))
+    table = run.table(run.counted(frame).reset_index(drop=True))
     if not len(table.y):
         raise DataError("DATA has no rows.")
     known = _count_known(run, table)

@@ -103,7 +103,7 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
 
 
 def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Again:
-    places = list(run.aside.places)
+    places, frame = list(run.aside.places), run.counted(frame)
     whole = run.table(frame) if len(frame) == run.aside.rows else None
     if whole is None and len(frame) != len(places):
         raise DataError(

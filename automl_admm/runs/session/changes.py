@@ -16,6 +16,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
+from automl_admm.data.row_roles import NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
 
@@ -32,8 +33,8 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         if option.compared_as is not None and option.compared_as not in APART
     }
 )
-# The target and the sensitive columns are chosen with the data.
-MEASURED = ("target", "sensitive", *DEFAULTS)
+# The target, the sensitive columns and those with a role are chosen with the data.
+MEASURED = ("target", "sensitive", *NAMES, *DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automl_admm.core.run import RunResult, RunState
+from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.options import OPTIONS
@@ -101,6 +102,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "positive": str(positive_of(classes)) if is_turned(classes) else None,
         "target": prepared.target,
         "sensitive": list(prepared.sensitive),
+        **{role: prepared.columns.get(role) for role in NAMES},
         "seed": config.random_state,
     }
 

@@ -1,0 +1,89 @@
+"""Splits by a splitter of scikit-learn, or by pairs of row numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.core.messages import say_value
+from automl_admm.data.row_roles import NO_ROLES, Roles
+
+Rows = NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+
+def given_splits(cv: Any, y: Any, roles: Roles = NO_ROLES) -> tuple[Split, ...]:
+    """Return the pairs of a splitter or of a list; raise if they are no pairs of row numbers.
+
+    A splitter is given the rows in the order of time, and their groups.
+    """
+    pairs: Iterable[Any] = _split(cv, y, roles) if hasattr(cv, "split") else cv
+    splits = tuple(_checked(pair, len(y)) for pair in pairs)
+    if not splits:
+        raise ConfigurationError("cv holds no splits.", hint="Give at least one pair.")
+    return splits
+
+
+def _split(cv: Any, y: Any, roles: Roles) -> list[Any]:
+    rows = len(y)
+    order = np.arange(rows)
+    if roles.times is not None:
+        order = np.argsort(roles.times, kind="stable")
+    more = {}
+    if roles.clusters is not None and _takes_groups(cv):
+        more = {"groups": roles.clusters[order]}
+    try:
+        pairs = list(cv.split(np.zeros((rows, 1)), np.asarray(y)[order], **more))
+    except ValueError as problem:
+        if not more and "groups" in str(problem):
+            raise ConfigurationError(
+                f"the splitter {cv} needs the group of every row.",
+                hint=Remedy("Name their column in {groups}.", python="Give fit(…, groups=…)."),
+            ) from problem
+        raise DataError(f"the splitter {cv} does not fit the data: {problem}") from problem
+    return [tuple(order[part] for part in pair) for pair in pairs]
+
+
+def _takes_groups(cv: Any) -> bool:
+    """Return True unless a splitter of scikit-learn ignores groups: it would warn of them."""
+    if hasattr(cv, "get_metadata_routing"):
+        return bool(cv.get_metadata_routing().split.requests.get("groups"))
+    return "groups" in signature(cv.split).parameters
+
+
+def _checked(pair: Any, rows: int) -> Split:
+    try:
+        train, valid = (np.asarray(part) for part in pair)
+    except (TypeError, ValueError) as problem:
+        raise ConfigurationError(
+            "cv must hold pairs of row numbers: (to train on, to validate on)."
+        ) from problem
+    for part in (train, valid):
+        if part.ndim != 1 or part.size == 0 or part.dtype.kind not in "iu":
+            raise ConfigurationError("a part of a split in cv is no list of row numbers, or empty.")
+        if part.min() < 0 or part.max() >= rows:
+            raise DataError(f"a split in cv names a row outside 0 to {rows - 1}.")
+    return train.astype(np.intp), valid.astype(np.intp)
+
+
+def check_sides(splits: Sequence[Split], roles: Roles, cv: Any) -> None:
+    """Raise if a group is on both sides of a split, or if it learns from later rows."""
+    for number, (train, valid) in enumerate(splits, start=1):
+        where = f"split {number} of {len(splits)} by cv={say_value(cv)}"
+        if roles.clusters is not None and len(
+            both := np.intersect1d(roles.clusters[train], roles.clusters[valid])
+        ):
+            raise ConfigurationError(
+                f"{where} has {len(both)} groups on both sides.",
+                hint=Remedy("Give {cv} a number of folds.", python="Use GroupKFold or its like."),
+            )
+        if roles.times is not None and roles.times[train].max() > roles.times[valid].min():
+            raise ConfigurationError(
+                f"{where} learns from rows that are later than some it is measured on.",
+                hint=Remedy("Give {cv} a number of folds.", python="Use TimeSeriesSplit."),
+            )

@@ -1,0 +1,268 @@
+"""Columns with a role of their own: weights, groups that belong together, and time.
+
+No pipeline is given them. A row's weight is its share in all that is fitted and measured. Rows of
+one group, such as visits of one patient, are never on both sides of a split. With a time no
+pipeline learns from rows that are later than those it is measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.errors import DataError, Remedy, suggest
+from automl_admm.core.messages import say_value
+from automl_admm.core.space import Array
+from automl_admm.data.fingerprints import Hashes, hash_rows
+from automl_admm.data.row_portions import take_rows
+from automl_admm.data.table_schema import content_of
+
+Rows = NDArray[np.intp]
+# The role of a column, and its name in Python if it has none of its own.
+NAMES: Mapping[str, str] = MappingProxyType(
+    {"weight": "sample_weight", "group": "groups", "time": "time"}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """The roles of rows, read and checked.
+
+    `weights` have a mean of 1; None if all rows count alike. `clusters` numbers the groups, `times`
+    the moments in their order. `hashes` has a number for each row, of all columns with a role.
+
+    >>> Roles(weights=np.array([0.5, 1.5])).part(np.array([1])).weights
+    array([1.5])
+    """
+
+    weights: Array | None = None
+    clusters: Rows | None = None
+    times: Rows | None = None
+    hashes: Hashes | None = None
+
+    def part(self, places: Any) -> Roles:
+        """Return the roles of some of the rows."""
+        if self.hashes is None and self.weights is None:
+            return self
+        known = {one.name: getattr(self, one.name) for one in fields(self)}
+        return Roles(**{n: None if v is None else v[places] for n, v in known.items()})
+
+
+NO_ROLES = Roles()
+
+
+@dataclass(frozen=True, eq=False)
+class RoleColumns:
+    """The columns with a role as they were given, series by their own names; None without one."""
+
+    weight: Any = None
+    group: Any = None
+    time: Any = None
+
+    def known(self) -> dict[str, Any]:
+        """Return the given columns by their role."""
+        pairs = ((role, getattr(self, role)) for role in NAMES)
+        return {role: column for role, column in pairs if column is not None}
+
+    def names(self) -> dict[str, str]:
+        """Return the names of the given columns by their role."""
+        return {role: str(column.name) for role, column in self.known().items()}
+
+    def frame(self) -> Any:
+        """Return the given columns as a frame; None without any."""
+        import pandas as pd
+
+        known = {str(column.name): column for column in self.known().values()}
+        return pd.DataFrame(known) if known else None
+
+    def part(self, places: Any) -> RoleColumns:
+        """Return the columns of some of the rows."""
+        taken = {role: take_rows(column, places) for role, column in self.known().items()}
+        return replace(self, **{role: one.reset_index(drop=True) for role, one in taken.items()})
+
+    def counted(self) -> NDArray[np.bool_] | None:
+        """Return a mask of rows with a weight above 0; None if all have."""
+        if self.weight is None:
+            return None
+        above = _weights(self.weight) > 0
+        return None if above.all() else above
+
+    def read(self) -> Roles:
+        """Return the roles of the rows; raise if a column does not suit its role."""
+        if not self.known():
+            return NO_ROLES
+        if self.group is not None and self.time is not None:
+            raise DataError(
+                "groups and a time cannot both decide which rows a pipeline learns from.",
+                hint=Remedy(
+                    "Leave out {groups}, and no pipeline learns from later rows; or {time}, and "
+                    "none learns from the groups that it is measured on."
+                ),
+            )
+        columns = self.known().values()
+        return Roles(
+            weights=None if self.weight is None else _relative(_weights(self.weight)),
+            clusters=None if self.group is None else _clusters(self.group),
+            times=None if self.time is None else _moments(self.time),
+            hashes=hash_rows(columns, len(next(iter(columns)))),
+        )
+
+
+NO_COLUMNS = RoleColumns()
+
+
+def counted_rows(
+    X: Any, y: Any, sensitive: Any, columns: RoleColumns
+) -> tuple[Any, Any, Any, RoleColumns]:
+    """Return the rows with a weight above 0: the others count as little as rows that are absent."""
+    mask = columns.counted()
+    if mask is None:
+        return X, y, sensitive, columns
+    places = np.flatnonzero(mask)
+    apart = None if sensitive is None else take_rows(sensitive, places)
+    return take_rows(X, places), take_rows(y, places), apart, columns.part(places)
+
+
+def columns_given(target: Any, weight: Any, group: Any, time: Any) -> RoleColumns:
+    """Return columns from Python, each one value for each row of the target."""
+    given = {"weight": weight, "group": group, "time": time}
+    return RoleColumns(
+        **{role: _series(value, NAMES[role], target) for role, value in given.items()}
+    )
+
+
+def take_columns(frame: Any, names: Mapping[str, str | None]) -> tuple[Any, RoleColumns]:
+    """Part a table into the rest and the columns with a role, named by it."""
+    wanted = {role: name for role, name in names.items() if name is not None}
+    for role, name in wanted.items():
+        if name not in frame.columns:
+            hint = suggest(name, frame.columns)
+            raise DataError(f"there is no column '{name}' to be the {role}.", hint=hint)
+    _refuse_twice(wanted)
+    rest = frame.drop(columns=list(wanted.values()))
+    if rest.shape[1] == 0:
+        raise DataError("no column is left to predict from: all have another role.")
+    return rest, RoleColumns(
+        **{role: frame[name].reset_index(drop=True) for role, name in wanted.items()}
+    )
+
+
+def _refuse_twice(wanted: Mapping[str, str]) -> None:
+    by_name: dict[str, str] = {}
+    for role, name in wanted.items():
+        if name in by_name:
+            raise DataError(f"column '{name}' cannot be the {by_name[name]} and the {role}.")
+        by_name[name] = role
+
+
+def _series(value: Any, name: str, target: Any) -> Any:
+    import pandas as pd
+
+    if value is None:
+        return None
+    values = value if isinstance(value, pd.Series) else np.asarray(value)
+    if values.ndim != 1:
+        raise DataError(
+            f"{name} has the shape {values.shape}, where one value a row is due.",
+            hint=f"Give one column: {name}={name}.ravel().",
+        )
+    if len(values) != len(target):
+        raise DataError(f"{name} has {len(values)} rows, and y has {len(target)}.")
+    column = pd.Series(values).reset_index(drop=True)
+    return column if column.name is not None else column.rename(name)
+
+
+def _weights(column: Any) -> Array:
+    name = column.name
+    if content_of(column) != "number":
+        shown = say_value(column.iloc[0]) if len(column) else "nothing"
+        raise DataError(f"the weights in '{name}' are no numbers, such as {shown}.")
+    found = column.to_numpy(dtype=float, na_value=np.nan)
+    _refuse(np.isnan(found), f"the weight in '{name}' is missing")
+    _refuse(np.isinf(found), f"the weight in '{name}' is infinite")
+    _refuse(found < 0, f"the weight in '{name}' is negative")
+    if not (found > 0).any():
+        raise DataError(f"all weights in '{name}' are 0.", hint="Some row has to count.")
+    return np.asarray(found)
+
+
+def _relative(weights: Array) -> Array | None:
+    """Return weights with a mean of 1; None if all are the same.
+
+    Only their ratios mean anything: a component's own penalties must not hang on their unit.
+    """
+    if (weights == weights[0]).all():
+        return None
+    # Divided by the largest first: a sum of very large ones may overflow.
+    scaled = weights / weights.max()
+    return np.asarray(scaled / scaled.mean())
+
+
+def _clusters(column: Any) -> Rows:
+    import pandas as pd
+
+    _refuse(
+        column.isna().to_numpy(),
+        f"the group in '{column.name}' is missing",
+        "Remove those rows first, or give each a group of its own.",
+    )
+    return np.asarray(pd.factorize(column, sort=_is_sortable(column))[0], dtype=np.intp)
+
+
+def _is_sortable(column: Any) -> bool:
+    return content_of(column) in ("number", "text", "boolean")
+
+
+def _moments(column: Any) -> Rows:
+    """Number the moments in their order; equal ones are one moment."""
+    import pandas as pd
+
+    name = column.name
+    _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing")
+    content = content_of(column)
+    if content == "number":
+        values = column.to_numpy(dtype=float)
+        _refuse(np.isinf(values), f"the time in '{name}' is infinite")
+        # Whole numbers beyond the exact ones of floating point, as nanoseconds are, keep order.
+        exact = column.to_numpy() if column.dtype.kind in "iu" else values
+        return np.asarray(np.unique(exact, return_inverse=True)[1], dtype=np.intp)
+    if content == "text":
+        column = _dates(column)
+    elif column.dtype == object:  # such as the dates of a Parquet file
+        column = pd.to_datetime(column, errors="coerce", utc=True)
+        _refuse(column.isna().to_numpy(), f"the time in '{name}' is no date")
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise DataError(
+            f"the time in '{name}' holds {column.dtype}, which has no order of time.",
+            hint="Give numbers, or dates such as 2026-01-31 or 2026-01-31T12:00:00.",
+        )
+    return np.asarray(np.unique(column.to_numpy(), return_inverse=True)[1], dtype=np.intp)
+
+
+def _dates(column: Any) -> Any:
+    """Read dates of ISO 8601 alone: 01/02/2026 is in January or in February."""
+    import pandas as pd
+
+    found = pd.to_datetime(
+        column.astype(str).str.strip(), format="ISO8601", errors="coerce", utc=True
+    )
+    strange = found.isna().to_numpy()
+    if strange.any():
+        place = int(np.argmax(strange))
+        raise DataError(
+            f"the time in '{column.name}' is {say_value(column.iloc[place])} in row {place + 1}.",
+            hint="Write it as a number, or like 2026-01-31 or 2026-01-31T12:00:00.",
+        )
+    return found
+
+
+def _refuse(wrong: NDArray[np.bool_], reason: str, hint: str = "Remove those rows first.") -> None:
+    if wrong.any():
+        first = int(np.argmax(wrong)) + 1
+        message = f"{reason} in {int(wrong.sum())} of {len(wrong)} rows, first in row {first}."
+        raise DataError(message, hint=hint)

@@ -1,0 +1,139 @@
+"""Weights, groups and time in the estimators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, TimeSeriesSplit, cross_validate
+
+from automl_admm import AutoMLClassifier, AutoMLRegressor
+from automl_admm.core.errors import ConfigurationError, DataError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(160, 3))
+Y = (X[:, 0] + RNG.normal(size=160) > 0).astype(int)
+WEIGHTS = RNG.random(160) + 0.1
+GROUPS = RNG.integers(0, 20, 160)
+
+
+def search(**more):
+    given = {"grammar": "tiny", "max_evaluations": 3, "random_state": 0, "executor": "inline"}
+    return AutoMLClassifier(**given | more)
+
+
+def outcome(fitted):
+    results = fitted.cv_results_
+    return fitted.best_text_, fitted.best_score_, list(results["mean_test_score"])
+
+
+def test_equal_weights_give_exactly_the_run_without_weights():
+    plain, weighted = search().fit(X, Y), search().fit(X, Y, sample_weight=np.full(160, 0.1))
+    assert outcome(plain) == outcome(weighted)
+    np.testing.assert_array_equal(plain.predict_proba(X), weighted.predict_proba(X))
+
+
+def test_weights_of_zero_give_exactly_the_run_without_these_rows():
+    weights = np.where(np.arange(160) < 40, 0.0, 2.0)
+    some = search().fit(X, Y, sample_weight=weights)
+    rest = search().fit(X[40:], Y[40:])
+    assert outcome(some) == outcome(rest)
+
+
+def test_the_unit_of_weights_means_nothing():
+    once = search().fit(X, Y, sample_weight=WEIGHTS)
+    more = search().fit(X, Y, sample_weight=WEIGHTS * 1024)
+    assert outcome(once) == outcome(more)
+
+
+def test_the_score_and_the_model_are_weighted():
+    weights = np.where(Y == 1, 20.0, 1.0)
+    plain, weighted = search(scoring="accuracy").fit(X, Y), search(scoring="accuracy")
+    weighted.fit(X, Y, sample_weight=weights)
+    assert weighted.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean() + 0.2
+    # Always 1 is right for 95 % of the weight.
+    assert weighted.best_score_ > 0.9
+
+
+def test_groups_and_their_splitter_are_heeded():
+    assert search(cv=GroupKFold(3)).fit(X, Y, groups=GROUPS).best_score_ > 0.5
+    leaking = RNG.normal(size=(40, 3)).repeat(4, axis=0)
+    labels = RNG.integers(0, 2, 40).repeat(4)
+    rows = {"grammar": "default", "starts": ["impute() k_neighbors(n_neighbors=1)"]}
+    apart = search(max_evaluations=1, **rows).fit(leaking, labels, groups=np.arange(160) // 4)
+    mixed = search(max_evaluations=1, **rows).fit(leaking, labels)
+    # Labels are noise: only a copy of a row on the other side tells them.
+    assert mixed.best_score_ > 0.9
+    assert apart.best_score_ < 0.75
+
+
+def test_time_is_heeded_in_any_order_of_rows():
+    order = RNG.permutation(160)
+    splitter = TimeSeriesSplit(3)
+    in_order = search(cv=splitter).fit(X, Y, time=np.arange(160))
+    mixed = search(cv=splitter).fit(X[order], Y[order], time=np.arange(160)[order])
+    assert mixed.best_score_ == pytest.approx(in_order.best_score_, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "columns", "said"),
+    [
+        ({"cv": GroupKFold(3)}, {}, "needs the group of every row"),
+        ({}, {"groups": np.zeros(160)}, "all rows are in one group"),
+        ({}, {"sample_weight": -WEIGHTS}, "is negative in 160 of 160"),
+        ({}, {"sample_weight": WEIGHTS[:9]}, "has 9 rows, and y has 160"),
+        ({}, {"groups": GROUPS, "time": GROUPS}, "cannot both decide"),
+        ({"scoring": lambda model, X, y: 0.0}, {"sample_weight": WEIGHTS}, "takes no weights"),
+        ({"constraints": ["matthews_corrcoef >= 0"]}, {}, None),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_line(parameters, columns, said):
+    if said is None:
+        search(**parameters).fit(X, Y, sample_weight=WEIGHTS)
+        return
+    with pytest.raises((ConfigurationError, DataError), match=said):
+        search(**parameters).fit(X, Y, **columns)
+
+
+def test_a_limit_without_weights_is_refused_by_name():
+    from automl_admm import Constraint, Limit
+
+    own = Constraint(Limit("mine", 1.0), lambda evaluated: 0.0, kind="statistical")
+    with pytest.raises(ConfigurationError, match="limit 'mine' takes no weights"):
+        search(constraints=[own]).fit(X, Y, sample_weight=WEIGHTS)
+    search(constraints=[own]).fit(X, Y)
+
+
+def test_scikit_learn_passes_them_on_by_params():
+    scores = cross_validate(
+        search(), X, Y, cv=2, params={"sample_weight": WEIGHTS, "groups": GROUPS}
+    )
+    assert np.isfinite(scores["test_score"]).all()
+
+
+def test_metadata_routing_passes_them_on():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = search().set_fit_request(sample_weight=True, groups=True)
+        model.set_score_request(sample_weight=True)
+        requests = model.get_metadata_routing().fit.requests
+        assert requests["sample_weight"] is True
+        assert requests["groups"] is True
+        grid = GridSearchCV(model, {"max_evaluations": [1, 2]}, cv=GroupKFold(2))
+        grid.fit(X, Y, sample_weight=WEIGHTS, groups=GROUPS)
+    assert grid.best_score_ > 0.5
+
+
+def test_a_regression_takes_them_too():
+    model = AutoMLRegressor(
+        grammar="regression", max_evaluations=2, random_state=0, executor="inline"
+    )
+    model.fit(X, X[:, 0] + RNG.normal(size=160), sample_weight=WEIGHTS, time=np.arange(160))
+    assert np.isfinite(model.best_score_)
+
+
+def test_weights_of_a_frame_with_another_index_are_by_place():
+    frame = pd.DataFrame(X, columns=list("abc"), index=np.arange(160)[::-1])
+    weights = pd.Series(WEIGHTS, name="w")
+    by_frame = search().fit(frame, Y, sample_weight=weights)
+    assert outcome(by_frame) == outcome(search().fit(frame, Y, sample_weight=WEIGHTS))
+    assert roc_auc_score(Y, by_frame.predict_proba(frame)[:, 1]) > 0.6

@@ -1,0 +1,109 @@
+"""Weights, groups and time on the command line: fit, resume and verify."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Rows with a weight, a group and a date; the label hangs on one feature."""
+    rows = 240
+    frame = pd.DataFrame({"x": RNG.normal(size=rows), "z": RNG.normal(size=rows)})
+    frame["buys"] = np.where(frame["x"] + RNG.normal(size=rows) > 0, "yes", "no")
+    frame["w"] = RNG.integers(1, 5, rows)
+    frame["site"] = [f"{number:03}" for number in RNG.integers(0, 20, rows)]
+    frame["day"] = pd.date_range("2026-01-01", periods=rows)[RNG.permutation(rows)].astype(str)
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def fit(run: Any, table: Path, *more: str) -> Any:
+    return run(
+        *("fit", table, "--target", "buys", "--grammar", "tiny", "--out", "here", "--json"),
+        *("--max-evaluations", "3", "--executor", "inline", *more),
+    )
+
+
+def settings(folder: Path) -> Any:
+    return json.loads((folder / "here" / "run.json").read_text())["settings"]
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [["--weight", "w", "--group", "site"], ["--weight", "w", "--time", "day"], ["--time", "day"]],
+)
+def test_columns_with_a_role_are_no_features_and_kept_for_resume(
+    run: Any, table: Path, tmp_path: Path, roles: list[str]
+) -> None:
+    ended = fit(run, table, *roles)
+    assert ended.code == 0, ended.err
+    columns = json.loads((tmp_path / "here" / "model.json").read_text())["columns"]
+    assert not set(columns) & set(roles[1::2])
+    known = dict(zip(roles[::2], roles[1::2], strict=True))
+    kept = settings(tmp_path)
+    assert {f"--{role}": kept[role] for role in ("weight", "group", "time") if kept[role]} == known
+    again = run("resume", "here", "--max-evaluations", "+1", "-q")
+    assert again.code == 0, again.err
+    assert run("predict", "here", table, "-o", "out.csv").code == 0
+
+
+@pytest.mark.parametrize("column", ["w", "site", "day"])
+def test_a_changed_column_with_a_role_is_found_by_resume(
+    run: Any, table: Path, column: str
+) -> None:
+    role = {"w": "--weight", "site": "--group", "day": "--time"}[column]
+    assert fit(run, table, role, column).code == 0
+    frame = pd.read_csv(table, dtype={"site": str})
+    frame.loc[5, column] = {"w": 9, "site": "099", "day": "2030-01-01"}[column]
+    frame.to_csv(table, index=False)
+    ended = run("resume", "here", "--max-evaluations", "+1", "-q")
+    assert ended.code == 7
+    assert "other values" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("change", "roles", "code", "said"),
+    [
+        ({"w": "-1"}, ["--weight", "w"], 3, "the weight in 'w' is negative in 1 of 240 rows"),
+        ({"w": None}, ["--weight", "w"], 3, "the weight in 'w' is missing in 1 of 240 rows"),
+        ({"w": "inf"}, ["--weight", "w"], 3, "the weight in 'w' is missing in 1 of 240 rows"),
+        ({"w": "much"}, ["--weight", "w"], 3, "the weights in 'w' are no numbers"),
+        ({"site": None}, ["--group", "site"], 3, "the group in 'site' is missing"),
+        ({"day": "31.12.2026"}, ["--time", "day"], 3, "'31.12.2026' in row 6"),
+        ({}, ["--weight", "weight"], 3, "there is no column 'weight' to be the weight"),
+        ({}, ["--weight", "buys"], 3, "there is no column 'buys'"),
+        ({}, ["--group", "site", "--time", "day"], 3, "Leave out --group"),
+        ({}, ["--weight", "w", "--sensitive", "w"], 3, "no column 'w' to set aside"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(
+    run: Any, table: Path, change: dict[str, Any], roles: list[str], code: int, said: str
+) -> None:
+    frame = pd.read_csv(table, dtype=str)
+    for column, value in change.items():
+        frame.loc[5, column] = value
+    frame.to_csv(table, index=False)
+    ended = fit(run, table, *roles)
+    assert ended.code == code
+    assert said in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+
+
+def test_verify_says_that_a_column_with_a_role_is_missing(run: Any, table: Path) -> None:
+    limit = ["--constraint", "fpr <= 0.9", "--certify", "0.9", "--time", "day"]
+    assert fit(run, table, *limit).code == 0
+    assert run("verify", "here", table).code == 0
+    pd.read_csv(table).drop(columns="day").to_csv(table, index=False)
+    ended = run("verify", "here", table)
+    assert ended.code == 3
+    assert "DATA has no column 'day'" in ended.err

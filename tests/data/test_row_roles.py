@@ -1,0 +1,146 @@
+"""Weights, groups and times of rows: read, checked, taken."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.row_roles import (
+    NO_COLUMNS,
+    NO_ROLES,
+    RoleColumns,
+    columns_given,
+    counted_rows,
+    take_columns,
+)
+
+TARGET = np.arange(4)
+
+
+def roles_of(**columns):
+    given = {"weight": None, "group": None, "time": None} | columns
+    return columns_given(TARGET, given["weight"], given["group"], given["time"]).read()
+
+
+def test_weights_have_a_mean_of_one_whatever_their_unit():
+    small, large = roles_of(weight=[1, 2, 3, 4]), roles_of(weight=[1e300, 2e300, 3e300, 4e300])
+    assert small.weights.mean() == pytest.approx(1.0)
+    np.testing.assert_allclose(small.weights, large.weights)
+
+
+def test_equal_weights_are_no_weights_but_are_known_to_be_there():
+    roles = roles_of(weight=[0.1, 0.1, 0.1, 0.1])
+    assert roles.weights is None
+    assert roles.hashes is not None
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1, -1, 1, 1], "is negative in 1 of 4 rows, first in row 2"),
+        ([1, 1, np.nan, 1], "is missing in 1 of 4 rows, first in row 3"),
+        ([np.inf, 1, 1, np.inf], "is infinite in 2 of 4 rows, first in row 1"),
+        ([0, 0, 0, 0], "all weights in 'sample_weight' are 0"),
+        (["a", "b", "c", "d"], "are no numbers"),
+        ([True, True, False, True], "are no numbers"),
+        ([1, 2, 3], "sample_weight has 3 rows, and y has 4"),
+        (np.ones((4, 1)), "has the shape"),
+        (2.0, "has the shape"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused_in_a_line(weights, said):
+    with pytest.raises(DataError, match=said):
+        roles_of(weight=weights)
+
+
+def test_rows_with_a_weight_of_zero_are_left_out():
+    columns = columns_given(TARGET, [1, 0, 2, 0], None, None)
+    frame = pd.DataFrame({"a": [10, 11, 12, 13]}, index=[7, 8, 9, 10])
+    X, y, sensitive, kept = counted_rows(frame, TARGET, frame[["a"]], columns)
+    assert list(X["a"]) == [10, 12]
+    assert list(y) == [0, 2]
+    assert len(sensitive) == 2
+    np.testing.assert_allclose(kept.read().weights, [2 / 3, 4 / 3])
+
+
+def test_without_a_role_nothing_is_known():
+    assert NO_COLUMNS.read() is NO_ROLES
+    assert NO_ROLES.part([0, 1]) is NO_ROLES
+
+
+def test_groups_are_numbered_and_moments_ordered():
+    assert list(roles_of(group=["b", "a", "b", "c"]).clusters) == [1, 0, 1, 2]
+    assert list(
+        roles_of(time=["2026-02-01", "2025-12-31", "2026-02-01T00:00:01", "2026-02-01"]).times
+    ) == [1, 0, 2, 1]
+    assert list(roles_of(time=[3.5, -1, 3.5, 9]).times) == [1, 0, 1, 2]
+    assert list(roles_of(time=pd.to_datetime(["2026", "2024", "2025", "2026"])).times) == [
+        2,
+        0,
+        1,
+        2,
+    ]
+
+
+def test_whole_numbers_beyond_floating_point_keep_their_order():
+    first = 2**62
+    assert list(roles_of(time=[first + 1, first, first + 2, first]).times) == [1, 0, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"group": ["a", None, "b", "a"]}, "the group in 'groups' is missing in 1 of 4"),
+        ({"time": [1, 2, np.nan, 3]}, "the time in 'time' is missing in 1 of 4"),
+        ({"time": [1, 2, np.inf, 3]}, "is infinite in 1 of 4"),
+        # In January or in February?
+        (
+            {"time": ["2026-01-02", "01/02/2026", "2026-01-03", "2026-01-04"]},
+            "'01/02/2026' in row 2",
+        ),
+        ({"time": [True, False, True, True]}, "holds bool"),
+        ({"group": ["a"] * 4, "time": [1, 2, 3, 4]}, "cannot both decide"),
+    ],
+)
+def test_groups_and_times_that_make_no_sense_are_refused_in_a_line(columns, said):
+    with pytest.raises(DataError, match=said):
+        roles_of(**columns)
+
+
+def test_columns_of_a_table_are_taken_out_of_it():
+    frame = pd.DataFrame({"x": [1, 2], "w": [1.0, 3.0], "site": ["a", "b"]})
+    rest, columns = take_columns(frame, {"weight": "w", "group": "site", "time": None})
+    assert list(rest) == ["x"]
+    assert columns.names() == {"weight": "w", "group": "site"}
+    assert list(columns.frame()) == ["w", "site"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({"weight": "wieght"}, "there is no column 'wieght' to be the weight"),
+        ({"weight": "w", "group": "w"}, "column 'w' cannot be the weight and the group"),
+        ({"weight": "w", "group": "x"}, "no column is left to predict from"),
+    ],
+)
+def test_columns_that_cannot_have_a_role_are_named(names, said):
+    frame = pd.DataFrame({"x": [1, 2], "w": [1.0, 3.0]})
+    with pytest.raises(DataError, match=said):
+        take_columns(frame, names)
+
+
+def test_a_changed_weight_changes_the_hash_of_its_row_alone():
+    before, after = roles_of(weight=[1, 2, 3, 4]).hashes, roles_of(weight=[1, 2, 3, 5]).hashes
+    assert list(before == after) == [True, True, True, False]
+
+
+def test_a_part_of_the_roles_has_the_roles_of_its_rows():
+    part = roles_of(weight=[1, 2, 3, 4], group=["a", "b", "a", "b"]).part(np.array([3, 0]))
+    np.testing.assert_allclose(part.weights, [1.6, 0.4])
+    assert list(part.clusters) == [1, 0]
+    assert part.times is None
+
+
+def test_columns_take_a_part_of_their_rows():
+    columns = RoleColumns(weight=pd.Series([1.0, 2.0, 3.0], name="w"))
+    assert list(columns.part([2, 0]).weight) == [3.0, 1.0]
