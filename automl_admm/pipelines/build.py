@@ -50,7 +50,7 @@ class _Building:
         for name, item in zip(_step_names(items), items, strict=True):
             built.append((name, self.item(item, arriving)))
             # The first step may have encoded, dropped or added columns.
-            arriving = BuildContext(context.task)
+            arriving = BuildContext(context.task, classes=context.classes)
         return Pipeline(built)
 
     def item(self, item: Item, context: BuildContext) -> Any:
@@ -104,7 +104,10 @@ class _Building:
 
         others = (*context.categorical, *context.text, *context.tags)
         kinds = {
-            "numeric": (context.numeric, BuildContext(context.task, context.numeric)),
+            "numeric": (
+                context.numeric,
+                BuildContext(context.task, context.numeric, classes=context.classes),
+            ),
             "categorical": (others, replace(context, numeric=())),
         }
         routes = []
@@ -120,17 +123,18 @@ class _Building:
 def _inside(context: BuildContext) -> BuildContext:
     """Return the columns as numbered inside a branch: places are counted anew, names stay."""
     places = count()
-    return BuildContext(
-        context.task,
-        *(
-            tuple(_renumbered(column, next(places)) for column in columns)
-            for columns in (context.numeric, context.categorical, context.text, context.tags)
-        ),
+
+    def renumbered(columns: Sequence[Any]) -> tuple[Any, ...]:
+        numbered = [(next(places), column) for column in columns]
+        return tuple(place if isinstance(column, int) else column for place, column in numbered)
+
+    return replace(
+        context,
+        numeric=renumbered(context.numeric),
+        categorical=renumbered(context.categorical),
+        text=renumbered(context.text),
+        tags=renumbered(context.tags),
     )
-
-
-def _renumbered(column: Any, place: int) -> Any:
-    return place if isinstance(column, int) else column
 
 
 def _step_names(items: Iterable[Item]) -> list[str]:
@@ -165,7 +169,12 @@ def _settle(component: Any, seed: int) -> None:
     ours = type(component).__module__.startswith("sklearn.")
     known = component.get_params()
     # By the end of the name: a step in a step has its own, as `estimator__random_state`.
-    seeds = {name: seed for name in known if name.endswith("random_state")}
+    seeds = {
+        name: seed
+        for name, value in known.items()
+        # scikit-learn marks parameters so that warn if they are set.
+        if name.endswith("random_state") and value != "deprecated"
+    }
     cores = {
         name: 1
         for name, value in known.items()

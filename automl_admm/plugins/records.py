@@ -255,10 +255,13 @@ class BuildContext:
     """The facts of the data for a component: the task, and the columns by kind.
 
     `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
-    the unit separator (U+001F).
+    the unit separator (U+001F). `levels` has the number of distinct values for each categorical
+    column, and `classes` is the number of classes; both are empty or 0 if unknown.
 
     >>> BuildContext("regression", numeric=("age",)).categorical
     ()
+    >>> BuildContext("regression", categorical=("sex", "zip"), levels=(2, 900)).having_more(32)
+    ('zip',)
     >>> sorted(BuildContext("regression", text=("plot",), tags=("genre",)).kinds)
     ['tags', 'text']
     """
@@ -268,6 +271,13 @@ class BuildContext:
     categorical: tuple[Any, ...] = ()
     text: tuple[Any, ...] = ()
     tags: tuple[Any, ...] = ()
+    levels: tuple[int, ...] = ()
+    classes: int = 0
+
+    def having_more(self, than: int) -> tuple[Any, ...]:
+        """Return the categorical columns with more levels than a number."""
+        known = zip(self.categorical, self.levels, strict=False)
+        return tuple(column for column, count in known if count > than)
 
     @property
     def kinds(self) -> frozenset[NeededKind]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.builtin.components import routes
 from automl_admm.core.space import Value
 from automl_admm.plugins.records import BuildContext
 
@@ -51,7 +52,7 @@ def _guarded(model: Any, context: BuildContext) -> Any:
     The model's own support of categories is not used: loading such a pipeline requires trust in
     `functools.partial`, which is as good as trusting anything.
     """
-    if not context.numeric and not context.categorical:
+    if not context.numeric and not context.kinds:
         return model
     from sklearn.pipeline import make_pipeline
 
@@ -71,8 +72,10 @@ def _encoder(context: BuildContext) -> Any:
         encoded_missing_value=MISSING,
         max_categories=MOST_CATEGORIES,
     )
-    routes = [
+    found = [
         ("numeric", imputer, list(context.numeric)),
         ("categorical", encoder, list(context.categorical)),
     ]
-    return ColumnTransformer([route for route in routes if route[2]])
+    others = [*routes.text(context), *routes.tags(context)]
+    # Dense: boosting takes no sparse table.
+    return ColumnTransformer([*(one for one in found if one[2]), *others], sparse_threshold=0)

@@ -18,10 +18,16 @@ KERNELS = tuple(
     ]
 )
 TREE = ("sklearn.tree._tree.Tree",)
-# The F tests stand in the file by name.
+# The tests of columns stand in the file by name.
 F_TESTS = tuple(
     f"sklearn.feature_selection._univariate_selection.{name}"
     for name in ("f_classif", "f_regression")
+)
+# Target encoding keeps its folds, the columns of a text the test that chose them.
+ENCODERS = (
+    "sklearn.model_selection._split.KFold",
+    "sklearn.feature_selection._univariate_selection.chi2",
+    *F_TESTS,
 )
 # Nearly every fitted object has arrays, and so has types of their cells.
 ARRAYS = ("numpy.dtype",)
@@ -34,7 +40,11 @@ BY_COMPONENT = {
         "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
         *KERNELS,
     ),
-    "hist_gradient_boosting": ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",),
+    "impute": ENCODERS,
+    "hist_gradient_boosting": (
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        *ENCODERS,
+    ),
     "k_neighbors": (
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",

@@ -57,10 +57,12 @@ def _routed(step: Any, sources: Sources) -> Sources:
     names = list(getattr(step, "feature_names_in_", ()))
     found: Sources = []
     for _, inner, chosen in step.transformers_:
+        # A step that takes one column as a list of texts is given its name or place alone.
+        listed = [chosen] if isinstance(chosen, str | int) else chosen
         # Columns chosen by a function or a slice cannot be told apart here: count all.
-        if not isinstance(chosen, Sequence):
+        if not isinstance(listed, Sequence):
             return [_all(sources)]
-        places = [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
+        places = [names.index(c) if isinstance(c, str) else int(c) for c in listed]
         found += _through(inner, [sources[place] for place in places])
     return found
 
@@ -82,7 +84,7 @@ def _widths(step: Any, count: int) -> list[int] | None:
     """Return the number of outputs for each input of a step; None if it mixes them."""
     from sklearn.base import OneToOneFeatureMixin
     from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import Normalizer, OneHotEncoder
+    from sklearn.preprocessing import Normalizer, OneHotEncoder, TargetEncoder
 
     if getattr(step, "n_features_in_", None) != count:
         return None
@@ -92,6 +94,8 @@ def _widths(step: Any, count: int) -> list[int] | None:
             len(known) - (0 if few is None else len(few) - 1)
             for known, few in zip(step.categories_, rare, strict=True)
         ]
+    if isinstance(step, TargetEncoder):
+        return [1 if step.target_type_ != "multiclass" else len(step.classes_)] * count
     # Without `keep_empty_features` the imputer drops columns, and indicators add some.
     is_whole = isinstance(step, SimpleImputer) and step.keep_empty_features
     # Normalizer is one-to-one by name, but divides each value by the norm of its row.

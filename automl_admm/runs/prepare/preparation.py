@@ -18,6 +18,7 @@ from automl_admm.core.messages import reason_of
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, column_kinds, infer_task
+from automl_admm.data.levels import count_levels
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
@@ -150,6 +151,7 @@ def prepare(
     task = config.task or infer_task(y)
     check_target(y, task)
     context = BuildContext(task, *column_kinds(X))
+    context = replace(context, levels=count_levels(X, context.categorical))
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
     apart_or_named = known_columns(sensitive, X, columns_of(constraints))
@@ -164,7 +166,14 @@ def prepare(
     held_out = whole.part(set_aside) if len(set_aside) else None
     apart = () if sensitive is None else tuple(map(str, sensitive.columns))
     work = replace(
-        _work(config, context, grammar, metric, constraints, whole.part(searched)),
+        _work(
+            config,
+            replace(context, classes=classes),
+            grammar,
+            metric,
+            constraints,
+            whole.part(searched),
+        ),
         held_out=held_out,
         rule=decide_by_groups(constraints, apart, classes) if config.group_thresholds else None,
         calls=0 if aside is None else CALLS,

@@ -1,0 +1,116 @@
+"""The ways of columns of each kind to numbers: routes of a `ColumnTransformer`.
+
+Every object is scikit-learn's own, so that a saved model needs no code of ours. All take what
+training did not see: a new level, a gap, an empty text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from automl_admm.plugins.records import BuildContext
+
+Route = tuple[str, Any, Any]
+"""A name, a transformer, and its columns."""
+
+# More levels than these are more columns than they are worth; see benchmarks/encoders.py.
+FEW_LEVELS = 32
+MOST_TAGS = 64
+FOLDS = 5
+# Columns of target encoding at most; with many classes the best of them are kept.
+MOST_TARGETS = 256
+# Words share this many places, so that a vocabulary is neither empty nor a part of the model.
+PLACES = 2**13
+# Columns of one text, and of all texts, of each of the two ways to make them.
+TEXT_COLUMNS = 64
+ALL_TEXT_COLUMNS = 256
+# A text without any word, such as an empty one, is a word of its own.
+WORDS = r"(?u)\b\w+\b|^\W*$"
+TAGS = r"[^\x1f]+|^\x1f*$"
+
+
+def fill(columns: Sequence[Any], strategy: Any) -> Iterator[Route]:
+    """Number columns without gaps; a column without any value becomes 0."""
+    from sklearn.impute import SimpleImputer
+
+    if columns:
+        yield "numeric", SimpleImputer(strategy=strategy, keep_empty_features=True), list(columns)
+
+
+def one_hot(columns: Sequence[Any], most: int = FEW_LEVELS) -> Iterator[Route]:
+    """A column for each level, at most so many; rare levels share one, and new ones join them.
+
+    A missing value is a level.
+    """
+    from sklearn.preprocessing import OneHotEncoder
+
+    if columns:
+        encoder = OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=most, sparse_output=False
+        )
+        yield "categorical", encoder, list(columns)
+
+
+def by_target(columns: Sequence[Any], context: BuildContext) -> Iterator[Route]:
+    """The mean target of each level, shrunk to that of all; a class each if there are several.
+
+    Training rows get the means of other rows. Folds that do not look at the classes take classes
+    of one row, too.
+    """
+    from sklearn.model_selection import KFold
+    from sklearn.preprocessing import TargetEncoder
+
+    if columns:
+        encoder = TargetEncoder(
+            target_type="continuous" if context.task == "regression" else "auto",
+            cv=KFold(FOLDS, shuffle=True, random_state=0),
+        )
+        yield "levels", _bounded(encoder, len(columns) * context.classes), list(columns)
+
+
+def _bounded(encoder: Any, width: int) -> Any:
+    from sklearn.feature_selection import SelectPercentile
+    from sklearn.pipeline import make_pipeline
+
+    if width <= MOST_TARGETS:
+        return encoder
+    return make_pipeline(encoder, SelectPercentile(percentile=100 * MOST_TARGETS / width))
+
+
+def text(context: BuildContext, **how: Any) -> Iterator[Route]:
+    """For each text its main topics, and the words that tell most about the target."""
+    size = max(1, min(TEXT_COLUMNS, ALL_TEXT_COLUMNS // max(1, len(context.text))))
+    for place, column in enumerate(context.text):
+        # One column by its name alone, not in a list: the vectorizer takes texts, not rows.
+        yield f"text_{place}", _of_text(context, size, how), column
+
+
+def _of_text(context: BuildContext, size: int, how: dict[str, Any]) -> Any:
+    import numpy as np
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+    from sklearn.feature_selection import SelectKBest, chi2, f_regression
+    from sklearn.pipeline import FeatureUnion, make_pipeline
+
+    counts = HashingVectorizer(
+        n_features=PLACES,
+        alternate_sign=False,
+        norm=None,
+        dtype=np.float32,
+        **({"token_pattern": WORDS} | how),
+    )
+    test = f_regression if context.task == "regression" else chi2
+    parts = [("topics", TruncatedSVD(size)), ("words", SelectKBest(test, k=size))]
+    return make_pipeline(counts, TfidfTransformer(sublinear_tf=True), FeatureUnion(parts))
+
+
+def tags(context: BuildContext) -> Iterator[Route]:
+    """The most frequent tags as columns of 0 and 1; new tags are left out."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    for place, column in enumerate(context.tags):
+        counts = CountVectorizer(
+            binary=True, lowercase=False, token_pattern=TAGS, max_features=MOST_TAGS
+        )
+        yield f"tags_{place}", counts, column

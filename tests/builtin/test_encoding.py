@@ -1,0 +1,205 @@
+"""The default encoder on categories of many levels, text and tags."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+from skops.io import dumps, get_untrusted_types, loads
+
+from automl_admm import AutoMLClassifier
+from automl_admm.builtin.components import routes
+from automl_admm.core.structure.pipeline_space import Step
+from automl_admm.data.levels import MOST_ROWS, count_levels
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext
+from automl_admm.runs.finish.model_file import trusted_types
+
+PLUGINS = load_plugins()
+COLUMNS = {"numeric": ("a",), "categorical": ("few", "many"), "text": ("t",), "tags": ("g",)}
+TREE, BOOSTING = Step("decision_tree"), Step("hist_gradient_boosting", (("max_iter", 5),))
+# Both see the raw table.
+FIRST = [[Step("impute"), TREE], [BOOSTING]]
+IDS = ["impute", "raw"]
+
+
+def table(rows=200, seed=0):
+    """Some of every kind of column, with gaps in all."""
+    rng = np.random.default_rng(seed)
+    words, marks = [f"word{i}" for i in range(40)], list("pqrst")
+    frame = pd.DataFrame({"a": rng.normal(size=rows), "few": rng.choice(list("xyz"), rows)})
+    frame["many"] = [f"level {i}" for i in rng.integers(0, 60, rows)]
+    frame["t"] = [" ".join(rng.choice(words, 8)) for _ in range(rows)]
+    frame["g"] = ["\x1f".join(sorted(set(rng.choice(marks, 2)))) for _ in range(rows)]
+    for place, (name, gap) in enumerate({"many": None, "few": np.nan, "t": "", "g": ""}.items()):
+        frame.loc[place :: 7 + place, name] = gap
+    return frame
+
+
+def target(task, rows=200, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    if task == "regression":
+        return rng.normal(size=rows)
+    return np.array([f"class {i}" for i in rng.permutation(np.arange(rows) % classes)])
+
+
+def context_of(task, frame, classes=2, **columns):
+    found = COLUMNS | columns
+    levels = count_levels(frame, found["categorical"])
+    return BuildContext(task, **found, levels=levels, classes=classes if "c" in task else 0)
+
+
+def fitted(steps, task, X, y, context=None):
+    components = PLUGINS.components[task]
+    known = context or context_of(task, X, len(np.unique(y)))
+    built = build_pipeline(steps, components, known, 0)
+    return fit_pipeline(built, steps, components, X, y)
+
+
+def encoded(model, X):
+    """What arrives at the model."""
+    return (model[:-1] if len(model) > 1 else model[0][:-1]).transform(X)
+
+
+@pytest.mark.parametrize("steps", FIRST, ids=IDS)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_kind_of_column_becomes_dense_numbers_without_gaps(task, steps):
+    X = table()
+    made = encoded(fitted(steps, task, X, target(task)), X)
+    assert type(made) is np.ndarray
+    assert made.dtype == float
+    assert np.isfinite(made).all()
+
+
+@pytest.mark.parametrize("steps", FIRST, ids=IDS)
+@pytest.mark.parametrize("task", TASKS)
+def test_what_training_did_not_see_is_encoded_in_the_same_width(task, steps):
+    X = table()
+    model = fitted(steps, task, X, target(task))
+    odd = pd.DataFrame(
+        {
+            "a": [np.nan, 1e9, -1.0, 0.0],
+            "few": ["new", None, np.nan, "x"],
+            "many": ["", np.nan, None, "level 1"],
+            "t": ["", "?!  …", "ünknown wörds", "word1\nword2\x00"],
+            "g": ["", "unknown", "\x1f", "p\x1fq\x1funknown"],
+        }
+    )
+    made = encoded(model, odd)
+    assert made.shape == (4, encoded(model, X).shape[1])
+    assert np.isfinite(made).all()
+    assert np.isfinite(np.asarray(predict_scores(model, odd), dtype=float)).all()
+
+
+@pytest.mark.parametrize("steps", FIRST, ids=IDS)
+@pytest.mark.parametrize("rows", [5, 11, 60])
+@pytest.mark.parametrize("task", TASKS)
+def test_few_rows_and_columns_of_nothing_are_enough(task, rows, steps):
+    for X in (table(rows), table(rows).assign(t="", g="", many=None, few=np.nan, a=np.nan)):
+        known = context_of(task, table())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # topics of empty texts explain nothing
+            model = fitted(steps, task, X, target(task, rows), known)
+        assert np.isfinite(encoded(model, table())).all()
+
+
+@pytest.mark.parametrize("classes", [3, 4, 30, 60])
+def test_classes_of_a_few_rows_neither_fail_nor_warn(classes):
+    X, y = table(), target("classification", 200, 2)
+    y[: classes - 2] = [f"rare {i}" for i in range(classes - 2)]  # one row each
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted([Step("impute"), TREE], "classification", X, y)
+    assert list(model.classes_) == sorted(set(y))
+
+
+def test_a_class_each_is_bounded_in_width():
+    X, y = table(600), target("classification", 600, 300)
+    made = encoded(fitted([Step("impute"), TREE], "classification", X, y), X)
+    assert made.shape[1] < routes.MOST_TARGETS + 200
+    assert np.isfinite(made).all()
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("steps", FIRST, ids=IDS)
+def test_a_saved_encoder_is_loaded_by_its_trusted_types_and_predicts_the_same(task, steps):
+    X = table()
+    model = fitted(steps, task, X, target(task))
+    saved, trusted = dumps(model), trusted_types(PLUGINS)
+    assert set(get_untrusted_types(data=saved)) <= trusted
+    restored = loads(saved, trusted=sorted(trusted))
+    assert np.array_equal(predict_scores(restored, X), predict_scores(model, X))
+    assert len(saved) < 4_000_000
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_two_fits_are_equal(task):
+    X, y = table(), target(task)
+    steps = [Step("impute"), TREE]
+    assert np.array_equal(
+        predict_scores(fitted(steps, task, X, y), X), predict_scores(fitted(steps, task, X, y), X)
+    )
+
+
+def test_an_array_of_objects_is_encoded_by_the_places_of_its_columns():
+    X = table()
+    steps, y = [Step("impute"), TREE], target("classification")
+    places = {kind: tuple(X.columns.get_loc(c) for c in names) for kind, names in COLUMNS.items()}
+    array = X.to_numpy(dtype=object)
+    by_place = fitted(
+        steps, "classification", array, y, context_of("classification", array, **places)
+    )
+    by_name = fitted(steps, "classification", X, y)
+    assert np.array_equal(encoded(by_place, array), encoded(by_name, X))
+
+
+def test_few_levels_stay_one_hot_and_many_are_encoded_by_the_target():
+    X = table()
+    encoder = fitted([Step("impute"), TREE], "classification", X, target("classification"))[0]
+    found = {name: (type(one), columns) for name, one, columns in encoder.transformers_}
+    assert found["categorical"] == (OneHotEncoder, ["few"])
+    assert found["levels"] == (TargetEncoder, ["many"])
+
+
+def test_training_rows_do_not_see_their_own_target():
+    """Levels of one row each say nothing; encoded by their own target they would say all."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"id": [f"row {i}" for i in range(400)]})
+    y = rng.integers(0, 2, 400)
+    context = BuildContext("classification", categorical=("id",), levels=(400,), classes=2)
+    encoder = build_pipeline([Step("impute")], PLUGINS.components["classification"], context, 0)
+    assert abs(roc_auc_score(y, encoder.fit_transform(X, y)[:, 0]) - 0.5) < 0.1
+
+
+def test_levels_are_counted_with_the_missing_one_and_on_a_part_of_a_long_table():
+    frame = pd.DataFrame({"a": ["x", None, "y"] * 10, "b": pd.Categorical(["u"] * 30)})
+    assert count_levels(frame, ("a", "b")) == (3, 1)
+    assert count_levels(frame.to_numpy(dtype=object), (1, 0)) == (1, 3)
+    long = pd.DataFrame({"a": np.arange(10 * MOST_ROWS) % 40})
+    assert count_levels(long, ("a",)) == (40,)
+
+
+def test_a_model_of_many_levels_predicts_the_same_on_the_command_line(tmp_path: Path):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"city": [f"city {i}" for i in rng.integers(0, 80, 400)]})
+    effect = dict(zip([f"city {i}" for i in range(80)], rng.normal(size=80), strict=True))
+    y = pd.Series(np.where(X["city"].map(effect) > 0, "up", "down"), name="way")
+    X.loc[::17, "city"] = None
+    search = AutoMLClassifier(
+        max_evaluations=1, grammar="tiny", work_dir=tmp_path / "run", executor="inline"
+    ).fit(X, y)
+    new = pd.concat([X.head(40), pd.DataFrame({"city": ["Atlantis", None]})], ignore_index=True)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    command = [sys.executable, "-m", "automl_admm", "predict", str(tmp_path / "run")]
+    out = tmp_path / "out.csv"
+    subprocess.run([*command, str(tmp_path / "new.csv"), "-o", str(out)], check=True)
+    assert list(pd.read_csv(out)["prediction"]) == list(search.predict(new))
+    assert search.score(X, y) > 0.8
