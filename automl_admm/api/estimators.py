@@ -93,8 +93,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             columns = columns.part(places)
         rows, target = self._validated(X, target)
         schema = schema_of_rows(rows)
-        saves = config.work_dir is not None
-        with started_early(config.executor, config.n_jobs, saves=saves) as server:
+        with started_early(config.executor, config.n_jobs) as server:
             prepared = prepare(replace(config, server=server), rows, target, sensitive, columns)
             for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
                 warnings.warn(shortfall, LimitWarning, stacklevel=3)

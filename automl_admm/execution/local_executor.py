@@ -76,8 +76,9 @@ class LocalExecutor:
     server is started again for the next task, unless it died many times without a finished task in
     between. A work may be pickled already (see `pickle_work`), and may have a method `prepare()`
     for the server to call before it forks: it may import and build, but must not start threads (a
-    fit does), or the children may hang. Without a memory limit a task gets its share of the
-    machine's memory, so no task can bring down the machine.
+    fit does), or the children may hang. A method `prepare_more()` returns an iterator: from the
+    end of the first task on the server takes a step of it now and then. Without a memory limit a
+    task gets its share of the machine's memory, so no task can bring down the machine.
 
     >>> LocalExecutor(PickledWork(b""), ExecutorSetting(scratch=Path("/proc/none")))
     Traceback (most recent call last):

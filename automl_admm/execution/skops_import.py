@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,19 @@ def import_skops() -> Any:
     """The module `skops.io`."""
     with _absent(HEAVY):
         return import_module(SKOPS)
+
+
+def import_in_steps() -> Iterator[None]:
+    """Import skops, which imports all of scikit-learn, one package of it after another."""
+    import sklearn
+
+    with _absent(HEAVY):
+        for package in sklearn.__all__:
+            with suppress(ImportError):
+                import_module(f"sklearn.{package}")
+            yield
+    import_skops()
+    yield
 
 
 def save_pipeline(pipeline: Any, path: Path) -> tuple[str, ...]:

@@ -43,6 +43,14 @@ def thread_environment(threads: int) -> dict[str, str]:
     return dict.fromkeys(THREAD_VARIABLES, str(threads))
 
 
+def limit_threads(threads: int) -> None:
+    """Hold libraries that are loaded already to so many threads."""
+    from threadpoolctl import ThreadpoolController
+
+    for library in ThreadpoolController().lib_controllers:
+        library.set_num_threads(threads)
+
+
 def openmp_limiter() -> Callable[[], None]:
     """Return a function that holds the calling thread to one OpenMP thread.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.errors import InvalidOutcome, PluginError
+from automl_admm.core.errors import AutomlAdmmError, InvalidOutcome
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_error
@@ -27,7 +27,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.execution.skops_import import import_skops, save_pipeline
+from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
 from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult, FoldTimes
@@ -53,6 +53,7 @@ from automl_admm.plugins.records import (
     Constraint,
 )
 from automl_admm.plugins.registry import Registry
+from automl_admm.search.protocol import default_start
 
 Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.
@@ -88,16 +89,22 @@ class PipelineWork:
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
-        """Load the plugins and import what the components need, before any child is forked.
+        """Load the plugins and import what the first pipeline needs, before any child is forked.
 
         Broken components are not reported here but by the evaluations with them.
         """
-        components = self._loaded()
+        steps = self.space.steps(default_start(self.space.space))
+        with suppress(AutomlAdmmError):
+            build_pipeline(steps, self._loaded(), self.context, seed=0)
+
+    def prepare_more(self) -> Iterator[None]:
+        """Import what other components and the final fit need, a little at a step."""
         for module in all_modules(self.space.shape):
-            with suppress(PluginError):
-                build_pipeline([Step(module.component)], components, self.context, seed=0)
+            with suppress(AutomlAdmmError):
+                build_pipeline([Step(module.component)], self._loaded(), self.context, seed=0)
+            yield
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
-            import_skops()  # the final fit needs it when time is shortest, and sizes hang on it
+            yield from import_in_steps()
 
     def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.

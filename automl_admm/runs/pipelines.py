@@ -26,7 +26,12 @@ from automl_admm.runs.finish.certification import (
     whole_text,
 )
 from automl_admm.runs.finish.closing import Closing, close_after
-from automl_admm.runs.finish.fallback_model import Fallback, fall_back, last_resort
+from automl_admm.runs.finish.fallback_model import (
+    EarlyFallbacks,
+    Fallback,
+    fall_back,
+    last_resort,
+)
 from automl_admm.runs.finish.final_fit import (
     Fitter,
     Refit,
@@ -129,11 +134,12 @@ class Ending:
 
 def _search_and_conclude(session: Session, desk: Desk) -> PipelineResult:
     prepared = session.prepared
-    fallbacks = () if _has_success(session) else fall_back(prepared, desk)
+    standby = EarlyFallbacks() if _has_success(session) else fall_back(prepared, desk)
+    desk = replace(desk, standby=standby)
     result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
     closing = close_after(result, prepared.config.deadline, desk.interrupts)
     with desk.ledger.charge(Account.SAVING):
-        return _conclude(Ending(session, desk, result, closing, fallbacks))
+        return _conclude(Ending(session, desk, result, closing, standby.ready))
 
 
 def _has_success(session: Session) -> bool:

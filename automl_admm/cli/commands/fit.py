@@ -64,14 +64,15 @@ def command(data: Path | None, target: str | None, **options: Any) -> int:
 
     Without DATA it uses a data set that ships with the package.
     """
-    with started_early(options["executor"], _workers(options), saves=True) as server:
+    workers = _workers(options)
+    with started_early(options["executor"], workers, may_fork=True) as server:
         return _fit(data, target, options, server)
 
 
 def _fit(
     data: Path | None, target: str | None, options: dict[str, Any], server: EarlyServer | None
 ) -> int:
-    # These imports take seconds; the server imports at the same time.
+    # These imports take a second, and the server is to have the most of them from this process.
     from automl_admm.cli.shared.progress import ProgressDisplay
     from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
     from automl_admm.data.row_portions import portion_within

@@ -9,19 +9,26 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import naming_os_errors
 from automl_admm.execution.child.last_output import last_line
 from automl_admm.execution.child.process_tree import MARK, kill_marked
 from automl_admm.execution.server.channel import Channel
-from automl_admm.execution.server.fork_server import Instructions
+from automl_admm.execution.server.fork_server import Instructions, serve
+from automl_admm.execution.server.forked_process import (
+    ForkedProcess,
+    Surroundings,
+    can_fork,
+    fork_process,
+)
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.execution.task_report import describe_exit
-from automl_admm.execution.threads import thread_environment, threads_each
+from automl_admm.execution.threads import THREAD_VARIABLES, thread_environment, threads_each
 
 STOP_SECONDS = 3.0  # for killing children and removing their files
 TEMPORARY = "automl-admm-tmp-"
@@ -52,10 +59,14 @@ class ServerProcess:
 
     Temporary files of it and its children go to a folder removed with it. Its path is short,
     wherever the run folder is: sockets have no room for a long one. It imports some `modules`, and
-    waits for its assignment.
+    waits for its assignment. If this program `may_fork`, the server is a fork of it where that is
+    possible, with all that is imported by now.
     """
 
-    def __init__(self, workers: int, modules: Sequence[str] = ()) -> None:
+    def __init__(
+        self, workers: int, modules: Sequence[str] = (), *, may_fork: bool = False
+    ) -> None:
+        self._may_fork = may_fork
         self._mark = secrets.token_hex(8)
         with naming_os_errors("the process that evaluates cannot be started"):
             self._temporary = tempfile.mkdtemp(prefix=TEMPORARY)
@@ -83,9 +94,16 @@ class ServerProcess:
         with suppress(OSError):
             self.channel.send(order)
 
-    def _start(self, workers: int, instructions: Instructions) -> subprocess.Popen[bytes]:
+    def _start(
+        self, workers: int, instructions: Instructions
+    ) -> subprocess.Popen[bytes] | ForkedProcess:
         path = [str(entry) or str(Path.cwd()) for entry in sys.path]
+        environment = _environment(self._mark, workers, self._temporary)
         with self._log.open("ab") as log:
+            if self._may_fork and can_fork():
+                threads, socket = threads_each(workers), instructions.socket
+                around = Surroundings(environment, log.fileno(), threads, socket)
+                return fork_process(partial(serve, instructions), around)
             return subprocess.Popen(  # noqa: S603 - this interpreter, our own module
                 [
                     # -P: the current folder may hold a file named like a module of Python.
@@ -95,7 +113,7 @@ class ServerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=_environment(self._mark, workers, self._temporary),
+                env=environment,
                 pass_fds=[instructions.socket],
                 start_new_session=True,
             )
@@ -138,3 +156,21 @@ def _environment(mark: str, workers: int, temporary: str) -> dict[str, str]:
     own = {MARK: mark, "TMPDIR": temporary}
     # The user may choose to spin; the number of threads is ours, and so is the rest.
     return PATIENT | os.environ | thread_environment(threads_each(workers)) | own
+
+
+@contextmanager
+def loading_for(workers: int) -> Iterator[None]:
+    """Load libraries of mathematics in this process as a server for so many workers does.
+
+    They look at the environment once, when they are loaded.
+    """
+    before = dict(os.environ)
+    os.environ.update(PATIENT | before | thread_environment(threads_each(workers)))
+    try:
+        yield
+    finally:
+        for name in (*PATIENT, *THREAD_VARIABLES):
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                os.environ.pop(name, None)

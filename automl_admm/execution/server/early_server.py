@@ -1,4 +1,4 @@
-"""A fork server started before its work exists: it imports while the data are read."""
+"""A fork server started before its work exists: with a program's imports, or beside them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from automl_admm.core.errors import AutomlAdmmError
-from automl_admm.execution.server.client import ServerProcess
-from automl_admm.execution.skops_import import SKOPS
+from automl_admm.execution.server.client import ServerProcess, loading_for
+from automl_admm.execution.server.fork_server import import_all
 
-# What any pipeline of scikit-learn needs. Components import what is theirs alone.
+# What the first pipelines need. The work imports the rest, while they are fitted.
 MODULES = (
     "pandas",
     "cloudpickle",
+    "sklearn.compose",
     "sklearn.ensemble",
-    "sklearn.linear_model",
-    "sklearn.neighbors",
-    "sklearn.svm",
+    "sklearn.impute",
     "sklearn.pipeline",
     "automl_admm.pipelines.work",
     "automl_admm.plugins.loading",
@@ -25,13 +24,20 @@ MODULES = (
 
 
 class EarlyServer:
-    """One server, to be taken once; otherwise it stops with its run."""
+    """One server, to be taken once; otherwise it stops with its run.
 
-    def __init__(self, workers: int, *, saves: bool) -> None:
+    A program that `may_fork` imports for both, and the server is a fork of it. Else the server
+    imports for itself, while this process reads its data.
+    """
+
+    def __init__(self, workers: int, *, may_fork: bool = False) -> None:
         self._workers = workers
         self._server: ServerProcess | None = None
+        if may_fork:
+            with loading_for(workers):
+                import_all(MODULES)
         with suppress(AutomlAdmmError, OSError):  # an executor that cannot start its own tells it
-            self._server = ServerProcess(workers, (*MODULES, SKOPS) if saves else MODULES)
+            self._server = ServerProcess(workers, MODULES, may_fork=may_fork)
 
     def take(self, workers: int) -> ServerProcess | None:
         """Hand out the server, to be stopped by the caller; None for another number of workers."""
@@ -49,15 +55,17 @@ class EarlyServer:
 
 
 @contextmanager
-def started_early(executor: str, workers: int, *, saves: bool) -> Iterator[EarlyServer | None]:
+def started_early(
+    executor: str, workers: int, *, may_fork: bool = False
+) -> Iterator[EarlyServer | None]:
     """Start a server for a run over pipelines; None if its executor takes none.
 
-    For a run that `saves` its model it imports skops as well.
+    Only a program of our own `may_fork`.
     """
     if executor != "local" or os.name != "posix" or workers < 1:  # which the settings refuse
         yield None
         return
-    early = EarlyServer(workers, saves=saves)
+    early = EarlyServer(workers, may_fork=may_fork)
     try:
         yield early
     finally:

@@ -42,7 +42,6 @@ from automl_admm.execution.child.watch import Bounds, Cause, ChildFolders, Watch
 from automl_admm.execution.server.channel import Channel, Message, wait_readable
 from automl_admm.execution.server.orphan_watcher import leave_watcher
 from automl_admm.execution.shared_arrays import read_mapped
-from automl_admm.execution.skops_import import SKOPS, import_skops
 from automl_admm.execution.task_folders import remove_tree
 from automl_admm.execution.task_report import MESSAGE_LIMIT, report_error
 
@@ -66,8 +65,12 @@ class Instructions:
 
 
 def main() -> None:
+    """Serve the parent of this program, by the instructions on its command line."""
+    serve(Instructions(**json.loads(sys.argv[2])))
+
+
+def serve(instructions: Instructions) -> None:
     """Serve the parent of this process, until it hangs up or is gone."""
-    instructions = Instructions(**json.loads(sys.argv[2]))
     # First of all: a fork is only safe before there are threads.
     leave_watcher(Path(instructions.temporary))
     channel = Channel(socket.socket(fileno=instructions.socket))
@@ -75,7 +78,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(ConnectionError, EOFError):
         with _leaving_if_orphaned(instructions):
-            _import(instructions.modules)
+            import_all(instructions.modules)
             assignment, *orders = _await_orders(channel)
             work = _load_work(Path(assignment["work"]), channel)
         with _wakeups() as wakeup:
@@ -112,11 +115,11 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _import(modules: Sequence[str]) -> None:
+def import_all(modules: Sequence[str]) -> None:
     """Import modules for the work; the work itself reports failures."""
     for module in modules:
         try:
-            import_skops() if module == SKOPS else import_module(module)
+            import_module(module)
         except BaseException:  # noqa: BLE001 - an import runs anybody's code
             traceback.print_exc()
 
@@ -183,6 +186,8 @@ class _Server:
         self._inherited = own_memory(psutil.Process())[1]
         self._watches: dict[int, Watch] = {}
         self._mail: dict[int, Mailbox] = {}
+        self._is_warm = False
+        self._more: Iterator[object] | None = None
 
     def run(self, orders: Sequence[Message] = ()) -> None:
         """Serve until the parent is gone, then leave nothing alive; some orders came before."""
@@ -194,6 +199,7 @@ class _Server:
                 self._reap()
                 for watch in self._watches.values():
                     watch.check(time.monotonic())
+                self._prepare_more()
         except EOFError:
             pass
         finally:
@@ -213,7 +219,22 @@ class _Server:
             for message in self._channel.receive(0.0):
                 self._obey(message)
 
+    def _prepare_more(self) -> None:
+        """Let the work take one step of what it prepares after its first task has ended."""
+        if self._more is None:
+            return
+        try:
+            next(self._more)
+        except BaseException as end:  # noqa: BLE001 - the work is anybody's code
+            if not isinstance(end, StopIteration):
+                traceback.print_exc()
+            self._more = None
+            gc.freeze()
+        self._inherited = own_memory(psutil.Process())[1]
+
     def _patience(self) -> float:
+        if self._more is not None:
+            return 0.0
         if not self._watches:
             return IDLE_SECONDS
         now = time.monotonic()
@@ -264,6 +285,10 @@ class _Server:
             del self._watches[number]
             watch.kill_remains()
         self._kill_strays()
+        if finished and not self._is_warm:
+            self._is_warm = True
+            prepare_more = getattr(self._work, "prepare_more", None)
+            self._more = None if prepare_more is None else iter(prepare_more())
         for number, watch in finished:
             # Only now that all processes are dead: a living one would write anew.
             watch.remove_remains()

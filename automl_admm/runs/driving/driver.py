@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from threadpoolctl import ThreadpoolController
 
@@ -35,6 +35,26 @@ ROUNDING = 1e-6
 Tell = Callable[..., Sequence[Any]]
 
 
+class Standby(Protocol):
+    """A task beside the evaluations, in case that none of them succeeds."""
+
+    def look(self, best: Evaluation | None) -> None:
+        """Start it if it is due; called whenever the driver waits."""
+
+    def take(self, finished: Finished) -> None:
+        """Take the end of a task that is no evaluation."""
+
+
+class NoStandby:
+    """Nothing stands by."""
+
+    def look(self, best: Evaluation | None) -> None:
+        """Start nothing."""
+
+    def take(self, finished: Finished) -> None:
+        """Expect nothing."""
+
+
 @dataclass(frozen=True)
 class Desk:
     """Own the parties of one run: the executor, the store, the clocks and the listeners.
@@ -53,6 +73,7 @@ class Desk:
     finish: Callable[[Evaluation, Finished], None] | None = None
     foresight: Foresight = field(default_factory=Foresight)
     interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
+    standby: Standby = field(default_factory=NoStandby)
 
 
 @dataclass
@@ -243,6 +264,7 @@ class Driver:
         with self._desk.ledger.charge(Account.WAIT):
             while self._running:
                 self._try_again()
+                self._desk.standby.look(self.log.best)
                 left = self._desk.budget.seconds_left(self.log.best)
                 timeout = SLICE if left is None else min(max(left, 0.0), SLICE)
                 finished = self._desk.dispatch.wait(timeout if at_least else 0.0)
@@ -258,7 +280,10 @@ class Driver:
 
     def _enter(self, finished: Finished) -> list[Evaluation]:
         running = self._running.get(finished.number)
-        if running is None or self._retry(finished, running):
+        if running is None:
+            self._desk.standby.take(finished)
+            return []
+        if self._retry(finished, running):
             return []
         del self._running[finished.number]
         if finished.status is Status.LOST and running.is_retried:

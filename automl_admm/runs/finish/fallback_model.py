@@ -1,4 +1,7 @@
-"""Models ready before the search begins: one ships if nothing better comes in time.
+"""Models ready before they are needed: one ships if nothing better comes in time.
+
+Where time is short they come before the search, else as soon as the first success is late: a run
+whose first pipeline succeeds does not pay for them.
 
 They are no evaluations: no solver is told of them, they are not in the log, and count for nothing.
 """
@@ -30,6 +33,8 @@ LEAST_SECONDS = 2.0
 # that is shorter than importing takes is waited for like the shortest sensible one.
 LAST_RESORT = 1.0
 SHORTEST_BUDGET = 5.0
+# The search may take this share of the time left, and so many seconds, for its first success.
+GRACE, MOST_GRACE = 0.1, 10.0
 BEST_FIRST = (FallbackKind.FEW_ROWS, FallbackKind.CONSTANT)
 
 
@@ -42,15 +47,63 @@ class Fallback:
     finished: Finished
 
 
-def fall_back(prepared: Preparation, desk: Desk) -> tuple[Fallback, ...]:
-    """Fit makeshift models, best first; a run without a deadline needs none."""
+class LateFallback:
+    """Starts a constant model as soon as the first success of a search is late."""
+
+    def __init__(self, prepared: Preparation, dispatch: Dispatcher, seconds_left: float) -> None:
+        self._prepared = prepared
+        self._dispatch = dispatch
+        self._due = time.monotonic() + min(GRACE * seconds_left, MOST_GRACE)
+        self._task: Task | None = None
+        self.ready: tuple[Fallback, ...] = ()
+
+    def look(self, best: Evaluation | None) -> None:
+        """Start it if it is due, once; it runs beside the evaluations."""
+        if best is None and self._task is None and time.monotonic() > self._due:
+            self._task = _task(self._prepared, None, self._dispatch)
+            self._dispatch.submit(self._task)
+
+    def take(self, finished: Finished) -> None:
+        """Keep the model if this is its end."""
+        is_its = self._task is not None and finished.number == self._task.number
+        if is_its and finished.status is Status.SUCCESS and finished.folder:
+            self.ready = (_fallback(self._prepared, self._prepared.problem, finished, None),)
+
+
+@dataclass(frozen=True)
+class EarlyFallbacks:
+    """Models that were fitted before the search; maybe none."""
+
+    ready: tuple[Fallback, ...] = ()
+
+    def look(self, best: Evaluation | None) -> None:
+        """All is done."""
+
+    def take(self, finished: Finished) -> None:
+        """All is done."""
+
+
+def fall_back(prepared: Preparation, desk: Desk) -> LateFallback | EarlyFallbacks:
+    """Fit makeshift models now, where time is short, or later; without a deadline none is needed.
+
+    An executor that works in this process cannot do two things at once: there it is now.
+    """
     deadline = prepared.config.deadline
     if deadline is None:
-        return ()
+        return EarlyFallbacks()
+    left = deadline - time.monotonic()
+    is_short = _is_short(prepared, left)
+    if not is_short and not desk.dispatch.runs_here:
+        return LateFallback(prepared, desk.dispatch, left)
+    candidates = (None, prepared.problem.starts[0]) if is_short else (None,)
+    return EarlyFallbacks(_fit_now(prepared, desk, candidates, deadline))
+
+
+def _fit_now(
+    prepared: Preparation, desk: Desk, candidates: Sequence[Candidate | None], deadline: float
+) -> tuple[Fallback, ...]:
+    """Fit the models of some candidates, best first."""
     problem, dispatch = prepared.problem, desk.dispatch
-    candidates: list[Candidate | None] = [None]
-    if _is_short(prepared, deadline - time.monotonic()):
-        candidates.append(problem.starts[0])
     ready: list[Fallback] = []
     for batch in _batches(candidates, dispatch.workers):
         tasks = [_task(prepared, candidate, dispatch) for candidate in batch]
@@ -83,7 +136,9 @@ def _is_short(prepared: Preparation, left: float) -> bool:
     return bool(cells > CELLS_A_SECOND * left)
 
 
-def _batches(candidates: list[Candidate | None], workers: int) -> Iterator[list[Candidate | None]]:
+def _batches(
+    candidates: Sequence[Candidate | None], workers: int
+) -> Iterator[Sequence[Candidate | None]]:
     size = max(workers, 1)
     yield from (candidates[i : i + size] for i in range(0, len(candidates), size))
 

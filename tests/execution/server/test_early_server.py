@@ -32,7 +32,7 @@ def run_one(executor: LocalExecutor) -> int:
 
 
 def started_for(workers: int) -> EarlyServer:
-    return EarlyServer(workers, saves=False)
+    return EarlyServer(workers)
 
 
 def pid_of(early: EarlyServer) -> int:
@@ -91,7 +91,7 @@ def test_another_number_of_workers_starts_its_own(tmp_path: Path) -> None:
 
 
 def test_what_nobody_took_is_stopped_and_leaves_nothing() -> None:
-    with started_early("local", 1, saves=True) as early:
+    with started_early("local", 1) as early:
         assert early is not None
         pid = pid_of(early)
         assert early._server is not None
@@ -102,7 +102,7 @@ def test_what_nobody_took_is_stopped_and_leaves_nothing() -> None:
 
 
 def test_other_executors_have_none() -> None:
-    with started_early("inline", 1, saves=True) as early:
+    with started_early("inline", 1) as early:
         assert early is None
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,12 @@ from sklearn.dummy import DummyClassifier
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, InfeasibleError, Limit
 from automl_admm.core.errors import FallbackWarning
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.fallback_model import LateFallback
 from automl_admm.runs.finish.model_file import load_model
+from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.store.run_folder import RunFolder
 
 # What cannot be interrupted runs in this process: the time is up when its first fit is done.
@@ -109,3 +114,32 @@ def test_a_run_that_has_the_time_knows_nothing_of_it(rows: Any) -> None:
         warnings.simplefilter("error", FallbackWarning)
         search = AutoMLClassifier("tiny", max_evaluations=1, random_state=0).fit(X, y)
     assert search.fallback_ is None
+
+
+class Waiting:
+    """A dispatcher that only notes what it is given."""
+
+    def __init__(self) -> None:
+        self.submitted: list[Any] = []
+
+    def make(self, kind: Any, arguments: Any, seconds: Any, *, keep: bool) -> Task:
+        return Task(7, str(kind), arguments, seconds, keep=keep)
+
+    def submit(self, task: Task) -> None:
+        self.submitted.append(task)
+
+
+@pytest.mark.parametrize(
+    ("seconds_left", "succeeded", "begun"), [(0.0, False, 1), (0.0, True, 0), (1e6, False, 0)]
+)
+def test_a_constant_is_fitted_once_the_first_success_is_late(
+    rows: Any, seconds_left: float, succeeded: bool, begun: int
+) -> None:
+    prepared, dispatch = prepare(RunConfig("tiny", time_budget=60.0), *rows), Waiting()
+    late = LateFallback(prepared, cast("Any", dispatch), seconds_left)
+    best = Evaluation(1, "", prepared.problem.starts[0], Status.SUCCESS) if succeeded else None
+    for _ in range(3):
+        late.look(best)
+    assert len(dispatch.submitted) == begun
+    late.take(Finished(7, Status.CRASHED))
+    assert late.ready == ()
