@@ -140,17 +140,22 @@ HINTS = {
 
 def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> None:
     """Raise on the first present value without a conversion."""
-    bad = np.flatnonzero((lost & column.notna()).to_numpy())
-    if not len(bad):
+    bad = (lost & column.notna()).to_numpy(dtype=bool)
+    refuse_cells(column, bad, WORDS[expected.holds], HINTS[expected.holds], place)
+
+
+def refuse_cells(column: Any, bad: Any, held: str, hint: str, place: Place) -> None:
+    """Raise on the first of the cells marked in `bad`; the column held `held` in training."""
+    rows = np.flatnonzero(bad)
+    if not len(rows):
         return
-    value = column.iloc[int(bad[0])]
-    shown = say_value(value)
+    shown = say_value(column.iloc[int(rows[0])])
     shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
-    more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
+    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
     raise DataError(
-        f"{place(int(bad[0]))}: column '{expected.name}' holds {shown}{more}, and held "
-        f"{WORDS[expected.holds]} in training.",
-        hint=HINTS[expected.holds],
+        f"{place(int(rows[0]))}: column '{column.name}' holds {shown}{more}, and held {held} in "
+        "training.",
+        hint=hint,
     )
 
 

@@ -1,0 +1,149 @@
+"""The distinct cells of a column: forms look at each text once, however often it stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.data.conforming import Place, refuse_cells
+from automl_admm.data.table_schema import MISSING_TEXTS
+
+# Enough to dismiss a form in a millisecond; whoever passes is confirmed on all cells.
+SAMPLE = 400
+LEAST_LIKE = 0.5  # of the sample: the rest may be words for "missing"
+MISSING_WORDS = frozenset(
+    {
+        *("-", "--", "---", ".", "..", "?", "??", "*", "/", "–", "—", "x", "#"),
+        *("#div/0!", "#n/a", "#name?", "#null!", "#num!", "#ref!", "#value!", "#wert!"),
+        *("blank", "empty", "error", "missing", "n.a", "n.a.", "n/a", "n/d", "n.d", "n.d.", "na"),
+        *("nan", "nat", "nd", "nil", "no data", "none", "not a number", "not applicable"),
+        *("not available", "not given", "not known", "not recorded", "not specified", "null"),
+        *("tba", "tbd", "unbekannt", "undefined", "unknown", "unspecified", "inconnu"),
+        *("desconocido", "k.a.", "k. a.", "keine angabe", "s.o.", "inf", "-inf", "+inf"),
+        *(
+            "infinity",
+            "-infinity",
+            "(missing)",
+            "(null)",
+            "<na>",
+            "<null>",
+            "[null]",
+            "\\n",
+            "void",
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The distinct present values of a column, and for each row its value's place (-1: none)."""
+
+    distinct: list[Any]
+    codes: NDArray[np.intp]
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """The number of rows of each value."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
+
+    def spread(self, found: NDArray[Any], missing: Any = np.nan) -> NDArray[Any]:
+        """Return for each row what was found for its value."""
+        return np.append(found, np.array([missing], dtype=found.dtype))[self.codes]
+
+
+def cells_of(column: Any) -> Cells:
+    """Return the distinct cells of a column; texts are without blanks around them."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(column)
+    return Cells(list(map(_stripped, distinct.tolist())), np.asarray(codes, dtype=np.intp))
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def kind_of_cells(column: Any) -> str:
+    """Return pandas' word for the kind of the present cells, such as `string` or `datetime64`."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return kind_of_cells(column.dtype.categories.to_series())
+    if isinstance(column.dtype, pd.ArrowDtype) and not pd.api.types.is_string_dtype(column.dtype):
+        return kind_of_cells(column.head(1).astype(object))
+    if pd.api.types.is_string_dtype(column.dtype) and column.dtype != object:
+        return "string"
+    return str(pd.api.types.infer_dtype(column, skipna=True))
+
+
+def holds_text(column: Any) -> bool:
+    """Return True if all present cells are texts."""
+    return kind_of_cells(column) == "string"
+
+
+def sample_of(column: Any) -> list[Any]:
+    """Return present values from all over a column."""
+    places = np.unique(np.linspace(0, max(len(column) - 1, 0), SAMPLE).astype(int))
+    part = column.iloc[places[: len(column)]].dropna()
+    if len(part) < SAMPLE // 10 and len(column) > SAMPLE:
+        full = column.dropna()
+        part = full.iloc[np.unique(np.linspace(0, len(full) - 1, SAMPLE).astype(int))[: len(full)]]
+    return [_stripped(value) for value in part.tolist()]
+
+
+def some_are(column: Any, is_like: Callable[[str], Any], share: float = LEAST_LIKE) -> bool:
+    """Return True if at least this share of a sample of texts is alike, missing ones aside."""
+    texts = [text for text in sample_of(column) if isinstance(text, str) and not is_missing(text)]
+    return bool(texts) and sum(map(bool, map(is_like, texts))) >= share * len(texts)
+
+
+def is_missing(text: str) -> bool:
+    """Return True for a text that may mean a missing value."""
+    return not text or text in MISSING_TEXTS or text.casefold() in MISSING_WORDS
+
+
+def known_missing(facts: Any) -> Callable[[str], bool]:
+    """Return a test for the texts that meant a missing value in training, or in any file."""
+    words = {word.casefold() for word in facts.get("missing", ())}
+    return lambda text: not text or text in MISSING_TEXTS or text.casefold() in words
+
+
+def missing_words(texts: Iterable[str]) -> list[str]:
+    """Return the texts for missing values to note, sorted; those of every file need no note."""
+    return sorted({text for text in texts if text and text not in MISSING_TEXTS})
+
+
+def refuse_unread(
+    column: Any,
+    cells: Cells,
+    bad: Sequence[bool] | NDArray[Any],
+    held: str,
+    hint: str,
+    place: Place,
+) -> None:
+    """Raise on the first cell with an unreadable value, by its place."""
+    is_bad = np.asarray(bad, dtype=bool)
+    if is_bad.any():
+        refuse_cells(column, cells.spread(is_bad, missing=False), held, hint, place)
+
+
+def series_like(column: Any, values: Any, **options: Any) -> Any:
+    """Return values as a column with the index and the name of another."""
+    import pandas as pd
+
+    return pd.Series(values, index=column.index, name=column.name, **options)
+
+
+def say_missing(facts: Any) -> str:
+    """Return the words for missing values as part of a note."""
+    words = facts.get("missing", ())
+    if not words:
+        return ""
+    listed = ", ".join(f"'{word}'" for word in words[:4])
+    more = f" and {len(words) - 4} more" if len(words) > 4 else ""
+    return f"; {listed}{more} count as missing"

@@ -1,0 +1,224 @@
+"""Numbers in text: thousands, decimal commas, percent, currencies, units, a few words between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.core.messages import say_value
+from automl_admm.data.columns import plain_column
+from automl_admm.data.conforming import Place, refuse_cells
+from automl_admm.data.ingest.forms.cells import (
+    Cells,
+    cells_of,
+    is_missing,
+    kind_of_cells,
+    known_missing,
+    missing_words,
+    refuse_unread,
+    say_missing,
+    series_like,
+    some_are,
+)
+from automl_admm.data.ingest.forms.dialects import (
+    DRESSED,
+    Writing,
+    dialect_of,
+    is_unsure,
+    marks_in,
+    plain_signs,
+)
+from automl_admm.data.ingest.forms.units import factors_after, factors_before
+from automl_admm.data.ingest.records import Facts
+
+LOOKED_AT = 2000  # distinct cells for a guess; all of them confirm it
+FEWEST_NUMBERS = 2
+LEAST_NUMBERS = 0.8  # of the rows, if words stand between the numbers
+MOST_WORDS = 10
+SHORTEST_CODE = 5
+# 007, but not 00.5.
+CODE = re.compile(r"^[-+]?0(?!0*[.,]\d)\d", re.MULTILINE)
+PHONE = re.compile(r"\+[\d ]{8,}")
+ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+TEXTS = frozenset({"string", "mixed", "mixed-integer"})
+HELD = "numbers"
+HINT = "Write it as in training, or nothing where it is missing."
+
+
+def recognise_number(column: Any) -> Facts | None:
+    """Return the dialect and the units of numbers in text; None for other columns."""
+    if kind_of_cells(column) not in TEXTS or not some_are(column, _is_dressed):
+        return None
+    cells = cells_of(column)
+    if not all(isinstance(value, str | int | float) for value in cells.distinct):
+        return None
+    texts = [value for value in cells.distinct if isinstance(value, str) and value]
+    if not texts or _are_codes(texts):
+        return None
+    writing = _writing_of(texts)
+    return None if writing is None else _facts(cells, texts, writing)
+
+
+def _is_dressed(text: str) -> bool:
+    return DRESSED.fullmatch(plain_signs(text)) is not None
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Return True for codes, phone numbers and addresses, of which no mean makes sense."""
+    if CODE.search("\n".join(texts)):
+        return True
+    return _are_alike(_some(texts)) and _are_alike(texts)
+
+
+def _are_alike(texts: Sequence[str]) -> bool:
+    present = [text for text in texts if not is_missing(text)]
+    is_even = len(set(map(len, present))) == 1 and len(present[0]) >= SHORTEST_CODE
+    if is_even and all(map(str.isdecimal, present)):
+        return True
+    return all(map(ADDRESS.fullmatch, present)) or all(map(PHONE.fullmatch, present))
+
+
+def _some(texts: Sequence[str]) -> list[str]:
+    return list(texts[:: max(len(texts) // LOOKED_AT, 1)])
+
+
+def _writing_of(texts: Sequence[str]) -> Writing | None:
+    """Return the writing of the numbers among texts, guessed on some and again on what is left."""
+    looked_at = _some(texts)
+    writing = _guess(looked_at)
+    unread = () if writing is None else _left(texts, writing)
+    odd = [text for text in unread if _is_dressed(text)]
+    return _guess(looked_at + odd) or writing if odd else writing
+
+
+def _left(texts: Sequence[str], writing: Writing) -> list[str]:
+    is_left = np.isnan(writing.figures(texts))
+    return [texts[int(place)] for place in np.flatnonzero(is_left)]
+
+
+def _guess(texts: Sequence[str]) -> Writing | None:
+    plain = (plain_signs(text) for text in texts if not is_missing(text))
+    found = [match for match in map(DRESSED.fullmatch, plain) if match]
+    is_bare = any(not (match["before"] or match["after"]) for match in found)
+    marks = marks_in(found, "after")
+    is_share = "%" in marks and any(map(_is_bare_amount, found))
+    before = factors_before(marks_in(found, "before"))
+    after = factors_after(marks, is_bare=is_bare)
+    dialect = dialect_of([match["figure"] for match in found])
+    if before is None or after is None or dialect is None or is_share:
+        return None
+    # A single unit may be left out later; but `0.5` beside percents could mean 50.
+    is_single = len({after[mark] for mark in marks}) < 2 and "%" not in marks
+    return Writing(dialect, before, after, is_bare or is_single)
+
+
+def _is_bare_amount(match: re.Match[str]) -> bool:
+    return not match["after"] and match["figure"].strip("0.,") != ""
+
+
+def _facts(cells: Cells, texts: Sequence[str], writing: Writing) -> Facts | None:
+    unread = set(_left(texts, writing))
+    words = sorted(text for text in unread if not is_missing(text))
+    numbers = [text for text in texts if text not in unread] if unread else texts
+    if len(numbers) < FEWEST_NUMBERS or (words and not _are_few(words, cells)):
+        return None
+    facts = writing.describe() | {"example": _example(numbers)}
+    if missing := missing_words(unread.difference(words)):
+        facts["missing"] = missing
+    if words:
+        facts["words"] = words
+    if _is_unsure(_some(numbers), writing) and _is_unsure(numbers, writing):
+        facts["is_unsure"] = True
+    return facts
+
+
+def _is_unsure(numbers: Sequence[str], writing: Writing) -> bool:
+    found = (DRESSED.fullmatch(plain_signs(text)) for text in numbers)
+    return is_unsure([match["figure"] for match in found if match], writing.dialect)
+
+
+def _are_few(words: Sequence[str], cells: Cells) -> bool:
+    between = set(words)
+    is_word = np.array([value in between for value in cells.distinct])
+    rows = cells.counts
+    return len(words) <= MOST_WORDS and rows[is_word].sum() <= (1 - LEAST_NUMBERS) * rows.sum()
+
+
+def _example(numbers: Sequence[str]) -> str:
+    """Return the number with the most signs, which shows the dialect best."""
+    return max(numbers[:LOOKED_AT], key=lambda text: (sum(not c.isdecimal() for c in text), text))
+
+
+def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+    """Return the numbers of a column, and a column of ones for each word between them."""
+    from pandas.api import types
+
+    words: Sequence[str] = facts.get("words", ())
+    plain = plain_column(column)
+    if types.is_numeric_dtype(plain.dtype) and not types.is_complex_dtype(plain.dtype):
+        _check_units(column, facts, place)
+        figures = plain.to_numpy(dtype=float)
+        found = [np.zeros(len(column)) for _ in words]
+    else:
+        cells = cells_of(column)
+        figures = cells.spread(_figures(cells, column, facts, place))
+        found = [
+            cells.spread(np.array([v == word for v in cells.distinct], float), 0.0)
+            for word in words
+        ]
+    figures = np.where(np.isfinite(figures), figures, np.nan)
+    made = {"": series_like(column, figures, dtype=float)}
+    return made | {
+        f".{word}": series_like(column, ones) for word, ones in zip(words, found, strict=True)
+    }
+
+
+def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[np.float64]:
+    is_gap = known_missing(facts)
+    known = set(facts.get("words", ()))
+    texts = [value if isinstance(value, str) else "" for value in cells.distinct]
+    figures = Writing.of(facts).figures(texts)
+    for number, value in enumerate(cells.distinct):
+        if not isinstance(value, str):
+            figures[number] = _as_float(value)
+    is_lost = [
+        bool(np.isnan(figure))
+        and not (isinstance(value, str) and (is_gap(value) or value in known))
+        for figure, value in zip(figures, cells.distinct, strict=True)
+    ]
+    refuse_unread(column, cells, is_lost, _held(facts), HINT, place)
+    return figures
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if isinstance(value, complex) else float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _check_units(column: Any, facts: Facts, place: Place) -> None:
+    """Refuse numbers without a unit if those of training had several."""
+    if not facts["is_bare"] and "%" not in facts["after"]:
+        refuse_cells(column, column.notna().to_numpy(), "numbers with their units", HINT, place)
+
+
+def _held(facts: Facts) -> str:
+    return f"numbers such as {say_value(facts['example'])}"
+
+
+def say_number(facts: Mapping[str, Any]) -> str:
+    """Return a line on how the numbers are written."""
+    said = f"numbers in text, such as {say_value(facts['example'])}"
+    if facts.get("is_unsure"):
+        sign = facts["thousands"] or facts["decimal"]
+        role = "parts thousands" if facts["thousands"] else "stands before decimals"
+        said += f"; taken for granted: '{sign}' {role}"
+    said += say_missing(facts)
+    if words := facts.get("words"):
+        said += f"; a column of its own tells {', '.join(map(say_value, words))}"
+    return said

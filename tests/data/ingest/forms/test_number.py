@@ -1,0 +1,244 @@
+"""Numbers in text: every dialect reads back exactly, and nothing unreadable is lost."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.conforming import row_of
+from automl_admm.data.ingest.forms.number import read_number, recognise_number, say_number
+
+
+def column(*cells, **options):
+    return pd.Series(list(cells), name="x", **options)
+
+
+def read(cells, facts=None):
+    """Return the numbers of cells by their own facts, which survive a JSON file."""
+    cells = cells if isinstance(cells, pd.Series) else column(*cells)
+    facts = recognise_number(cells) if facts is None else facts
+    assert facts is not None
+    return read_number(cells, json.loads(json.dumps(facts)), row_of)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,234.5", "2", "-3,000"], [1234.5, 2, -3000]),
+        (["1 234,5", "2 000", "-3"], [1234.5, 2000, -3]),
+        (["1\u202f234,5", "2\u00a0000"], [1234.5, 2000]),
+        (["1'234", "2'000.5"], [1234, 2000.5]),
+        (["1.234,5", "7"], [1234.5, 7]),
+        (["12,34,567", "1,00,000"], [1234567, 100000]),
+        (["1,5", "2,25"], [1.5, 2.25]),
+        (["12%", "3.5%"], [12, 3.5]),
+        (["12 %", "0"], [12, 0]),
+        (["$3", "-$1,200.00", "$4.5"], [3, -1200, 4.5]),
+        (["€ 5", "3 EUR", "4 €"], [5, 3, 4]),
+        (["CHF 1'000.50", "CHF 20.00"], [1000.5, 20]),
+        (["(5)", "7", "(1,000.5)"], [-5, 7, -1000.5]),
+        (["$(5.00)", "$7.00"], None),
+        (["−5", "+7"], [-5, 7]),
+        (["12 kg", "7kg"], [12, 7]),
+        (["3.5 GB", "500 MB", "2 TB"], [3.5, 0.5, 2000]),
+        (["5K", "900", "1.2M"], [5000, 900, 1.2e6]),
+        (["1 year", "18 months"], [12, 18]),
+        (["1 room", "2 rooms"], [1, 2]),
+        (["8/10", "7/10"], [8, 7]),
+        (["1e5", "2.5E-3"], [1e5, 2.5e-3]),
+        (["4163.59", "12"], [4163.59, 12]),
+        (["2020", "2021"], [2020, 2021]),
+        # A sum is no number with a unit, nor are two currencies one.
+        (["12%", "0.5"], None),
+        (["$3", "€4"], None),
+        (["5 kg", "3 m"], None),
+        (["12A", "13B"], None),
+        (["10-20", "20-30"], None),
+        (["1,23", "4.56"], None),
+        (["1,23,4", "5"], None),
+        (["5 days", "6 days"], None),
+    ],
+)
+def test_a_column_is_read_in_its_dialect(cells, expected):
+    if expected is None:
+        assert recognise_number(column(*cells)) is None
+    else:
+        assert read(cells)[""].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ["007", "012", "7"],
+        ["10115", "80331"],
+        ["0301234567", "0891234567"],
+        ["+49 301 234 567", "+49 302 234 567"],
+        ["1.2.3", "1.10.0"],
+        ["192.168.100.200", "192.168.100.201"],
+        ["2024-01-31", "2024-02-01"],
+        ["12:30", "13:45"],
+        ["A1", "A2"],
+        ["No. 5", "No. 6"],
+        ["yes", "no"],
+        ["", " "],
+        [None, None],
+        [True, False],
+        [1.5, 2.5],
+        [["1"], ["2"]],
+    ],
+)
+def test_codes_versions_and_other_things_are_no_numbers(codes):
+    assert recognise_number(column(*codes)) is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "is_unsure"),
+    [
+        (["1,234", "5,678"], [1234, 5678], True),
+        (["1,234", "0,567"], [1.234, 0.567], False),
+        (["1,234", "12,5"], [1.234, 12.5], False),
+        (["1,234", "1234"], [1.234, 1234], False),
+        (["1,234", "1,234,567"], [1234, 1234567], False),
+        (["1.234", "5.678"], [1.234, 5.678], True),
+        (["1.234", "1.234.567"], [1234, 1234567], False),
+    ],
+)
+def test_the_whole_column_decides_on_thousands(cells, expected, is_unsure):
+    facts = recognise_number(column(*cells))
+    assert read(cells)[""].tolist() == expected
+    assert ("taken for granted" in say_number(facts)) is is_unsure
+
+
+def test_a_sign_beyond_the_sample_still_decides():
+    cells = ["1,234"] * 5000 + [f"{number},125" for number in range(100, 900)] + ["12,5"]
+    assert read(cells)[""].iloc[-1] == 12.5
+
+
+def test_words_for_missing_values_are_missing_and_said():
+    cells = column("1,5", "n.d.", "2,5", "Unknown", None, "")
+    facts = recognise_number(cells)
+    found = read_number(cells, facts, row_of)[""]
+    np.testing.assert_array_equal(found, [1.5, np.nan, 2.5, np.nan, np.nan, np.nan])
+    assert "'Unknown', 'n.d.' count as missing" in say_number(facts)
+
+
+def test_words_between_numbers_get_a_column_each():
+    cells = column(*map(str, range(20)), "broken")
+    made = read(cells)
+    assert list(made) == ["", ".broken"]
+    assert made[".broken"].sum() == 1
+    assert made[""].isna().sum() == 1
+    assert "'broken'" in say_number(recognise_number(cells))
+
+
+def test_many_words_make_no_numbers():
+    assert recognise_number(column("1", "2", "low", "high")) is None
+    assert recognise_number(column("unknown", "n/a", "5")) is None
+
+
+@pytest.mark.parametrize("junk", ["abc", "1.2.3", "12 apples", "1,23,4", "--5", "1\n2", "5 €"])
+def test_a_new_text_is_refused_by_name_and_place(junk):
+    facts = recognise_number(column("1,234.5", "7", "unknown"))
+    with pytest.raises(DataError, match=r"row 1 \(from 0\): column 'x' holds .* held numbers such"):
+        read(["3", junk], facts)
+
+
+def test_a_new_word_for_missing_is_refused_as_well():
+    facts = recognise_number(column("1,234.5", "7"))
+    with pytest.raises(DataError, match="unknown"):
+        read(["unknown"], facts)
+    assert read(["NA"], facts)[""].isna().all()
+
+
+def test_a_number_without_its_percent_sign_is_refused():
+    facts = recognise_number(column("12%", "50%"))
+    with pytest.raises(DataError, match=r"'0\.5'"):
+        read(["0.5"], facts)
+
+
+def test_numbers_without_units_are_refused_where_training_had_several():
+    facts = recognise_number(column("3 GB", "500 MB", "4 GB"))
+    with pytest.raises(DataError, match="with their units"):
+        read(column(3.0, 0.5), facts)
+    assert read(["1 TB"], facts)[""].tolist() == [1000]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: column(*n),
+        lambda n: column(*map(str, n)),
+        lambda n: column(*map(str, n), dtype="category"),
+        lambda n: column(*n, dtype="category"),
+        lambda n: column(*n, dtype="Float64"),
+        lambda n: column(*n, dtype="double[pyarrow]"),
+        lambda n: column(*map(str, n), dtype="string[pyarrow]"),
+        lambda n: column(*map(str, n), dtype=pd.ArrowDtype(__import__("pyarrow").string())),
+        lambda n: column(*[Decimal(str(v)) for v in n]),
+        lambda n: column(n[0], *map(str, n[1:]), dtype=object),
+        lambda n: column(*[f" {v} " for v in n]),
+        lambda n: column(*[f"{v:,}" for v in n]),
+    ],
+)
+def test_every_type_of_the_same_numbers_reads_alike(make):
+    numbers = [1234.5, 0.125, -7000.25]
+    facts = recognise_number(column("1,234.5", "2.5"))
+    cells = make(numbers)
+    cells.index = [5, 3, 1]
+    found = read(cells, facts)[""]
+    assert found.tolist() == numbers
+    assert found.dtype == float
+    assert list(found.index) == [5, 3, 1]
+
+
+def test_infinite_numbers_are_missing():
+    facts = recognise_number(column("1,234.5", "7", "inf"))
+    assert read(column(np.inf, 1.0), facts)[""].isna().tolist() == [True, False]
+    assert read(["inf", "1"], facts)[""].isna().tolist() == [True, False]
+
+
+def written(value, decimal, thousands):
+    """Write a number in a dialect, to its last digit."""
+    whole, _, rest = f"{Decimal(value):,f}".partition(".")
+    return whole.replace(",", thousands) + (decimal + rest if rest else "")
+
+
+DIALECTS = [(".", ""), (".", ","), (",", "."), (",", " "), (".", " "), (".", "'"), (",", "'")]
+DRESSES = ["{}", "{} kg", "$ {}", "{}%", "{} €", " {} "]
+
+
+@given(
+    st.lists(st.decimals(-(10**12), 10**12, places=2), min_size=1, max_size=30),
+    st.sampled_from(DIALECTS),
+    st.sampled_from(DRESSES),
+)
+def test_numbers_of_any_dialect_read_back_exactly(values, signs, dress):
+    # These two tell the dialect; all others are to follow.
+    values = [*values, Decimal("1234567.25"), Decimal("0.5")]
+    cells = [dress.format(written(value, *signs)) for value in values]
+    assert read(cells)[""].tolist() == [float(value) for value in values]
+
+
+@given(st.lists(st.text(max_size=12) | st.none(), max_size=20))
+def test_whatever_is_recognised_can_be_read(texts):
+    cells = column(*texts, dtype=object)
+    facts = recognise_number(cells)
+    if facts is not None:
+        found = read(cells, facts)
+        lost = found[""].isna() & cells.notna() & (cells.str.strip() != "")
+        told = {*facts.get("missing", ()), *facts.get("words", ())}
+        for text in cells[lost].str.strip():
+            assert text in told or text in say_markers()
+
+
+def say_markers():
+    from automl_admm.data.table_schema import MISSING_TEXTS
+
+    return MISSING_TEXTS
