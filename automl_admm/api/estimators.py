@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, replace
@@ -15,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.api.history import history_of
-from automl_admm.api.reports import Reports
+from automl_admm.api.reports import Reports, end_lines
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import column_kinds
 from automl_admm.data.python_rows import (
@@ -43,10 +44,17 @@ from automl_admm.runs.finish.demands import (
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
-from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.session.session import is_begun, seconds_used
 from automl_admm.runs.signatures import constructs
-from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
+from automl_admm.runs.validation import (
+    check_whole,
+    folder_of,
+    observers_of,
+    seed_of,
+    several,
+    with_numbers,
+)
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -56,6 +64,17 @@ class EstimatorOptions(PipelineOptions):
 
     _: KW_ONLY
     warm_start: bool = False
+    verbose: int = 0
+
+
+@dataclass(frozen=True)
+class Given:
+    """The checked data of one `fit`; `columns` are the weights, groups and times of the rows."""
+
+    rows: Any
+    target: Any
+    sensitive: Any
+    columns: Any
 
 
 class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
@@ -94,10 +113,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         rows, target = self._validated(X, target)
         schema = schema_of_rows(rows)
         with started_early(config.executor, config.n_jobs) as server:
-            prepared = prepare(replace(config, server=server), rows, target, sensitive, columns)
-            for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
-                warnings.warn(shortfall, LimitWarning, stacklevel=3)
-            outcome = run_pipelines(prepared)
+            given = Given(rows, target, sensitive, columns)
+            outcome = self._run(replace(config, server=server), given)
         if self.on_infeasible == "raise":
             demand_certified(outcome)
             demand_feasible(outcome)
@@ -111,6 +128,22 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         for broken in tell_broken(outcome):
             warnings.warn(broken, LimitWarning, stacklevel=3)
         return self
+
+    def _run(self, config: RunConfig, given: Given) -> PipelineResult:
+        """Search, and show the progress if it is asked for."""
+        if not self.verbose:
+            return run_pipelines(_prepared(config, given))
+        from automl_admm.progress.observer import progress_at
+
+        with progress_at(self.verbose, sys.stderr) as progress:
+            config = replace(config, callbacks=(*config.callbacks, progress))
+            prepared = _prepared(config, given)
+            rows, columns = given.rows.shape
+            progress.say(f"{rows} rows, {columns} columns, {prepared.task}")
+            outcome = run_pipelines(prepared)
+            for line in end_lines(outcome, progress.so_far.count_line()):
+                progress.say(line)
+        return outcome
 
     def predict(self, X: Any) -> Any:
         """Predict with the best pipeline."""
@@ -142,6 +175,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         return follow(_kept(given, checked), self._schema)
 
     def _config(self, begun: float) -> RunConfig:
+        if not isinstance(self.verbose, bool):
+            check_whole("verbose", self.verbose, least=0)
         folder = folder_of(self.work_dir)
         if self.warm_start and folder is None:
             raise ConfigurationError("warm_start goes on with a run that was kept; set work_dir.")
@@ -194,6 +229,14 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         # A search by the clock depends on the speed of the machine.
         tags.non_deterministic = self.max_evaluations is None
         return tags
+
+
+def _prepared(config: RunConfig, given: Given) -> Preparation:
+    """Check everything, and warn of rows too few for a proof in the name of the caller of `fit`."""
+    prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
+    for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
+        warnings.warn(shortfall, LimitWarning, stacklevel=5)
+    return prepared
 
 
 def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from automl_admm.api.history import History, leaderboard
 from automl_admm.api.importances import importance_frame, permute
 from automl_admm.pipelines.metrics import Metric
+from automl_admm.runs.finish.outcome import PipelineResult
 
 
 class Reports:
@@ -96,5 +97,21 @@ class Reports:
     def _headline(self) -> str:
         if self.fallback_ is not None:
             return f"best pipeline: a makeshift one ({self.fallback_})"
-        score = f"{self._history.metric} {self.best_score_:.4f}"
-        return f"best pipeline: {score}{'' if self.feasible_ else ', NOT within the limits'}"
+        return f"best pipeline: {_scored(self._history.metric, self.best_score_, self.feasible_)}"
+
+
+def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
+    """Return the end of a run in lines; `counted` tells the evaluations."""
+    metric, result = outcome.preparation.metric, outcome.result
+    score = _scored(metric.name, outcome.score, result.feasible)
+    if outcome.fallback is not None:
+        score = f"none: a makeshift model ({outcome.fallback})"
+    return [
+        f"best pipeline  {outcome.best.text}",
+        f"validation     {score}",
+        f"ended by       {result.stopped_by}, after {counted}",
+    ]
+
+
+def _scored(metric: str, score: float, feasible: bool) -> str:  # noqa: FBT001 - it is a fact
+    return f"{metric} {score:.4f}{'' if feasible else ', NOT within the limits'}"

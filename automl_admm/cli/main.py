@@ -19,7 +19,6 @@ from automl_admm.cli.shared.screen import (
     OutputError,
     flush,
     give_up_output,
-    in_a_line,
     on_screen,
     say,
 )
@@ -29,6 +28,7 @@ from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins, tell_skipped
 from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
+from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.options import FLAGS
 
 

@@ -42,7 +42,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 ESTIMATORS = (AutoMLClassifier, AutoMLRegressor)
 FLAGGED = tuple(option for option in OPTIONS if option.flag is not None)
 # Parameters of the estimators and arguments of `minimize` that are no options of a run.
-OF_ESTIMATORS = {"warm_start"}
+OF_ESTIMATORS = {"warm_start", "verbose"}
 OF_MINIMIZE = {"objective", "space", "constraints", "cheap", "limits"}
 
 
@@ -113,7 +113,8 @@ def test_estimators_take_the_options_and_give_them_back(kind: Any) -> None:
     offered = options_of(PipelineOptions)
     assert set(kind().get_params()) == names(offered) | OF_ESTIMATORS
     assert all(kind().get_params()[option.name] == option.default for option in offered)
-    given = {option.name: other_value(option) for option in offered} | {"warm_start": True}
+    given = {option.name: other_value(option) for option in offered}
+    given |= {"warm_start": True, "verbose": 2}
     search = clone(kind(**given))
     shown = search.get_params()
     assert {name: str(shown[name]) for name in shown} == {n: str(v) for n, v in given.items()}

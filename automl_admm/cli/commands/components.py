@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import PlainConsole, cells, grid
+from automl_admm.cli.shared.screen import cells, grid, plain_console
 from automl_admm.core.errors import UnknownNameError
 from automl_admm.core.space import Choice, Parameter
 from automl_admm.plugins.loading import Plugins
@@ -19,7 +19,7 @@ def command(name: str | None) -> None:
     """List all components, or the parameters of the component NAME."""
     plugins = installed()
     table = _overview(plugins) if name is None else _parameters(_find(plugins, name))
-    PlainConsole().print(table)
+    plain_console().print(table)
 
 
 def _overview(plugins: Plugins) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import PlainConsole, cells, grid, say
+from automl_admm.cli.shared.screen import cells, grid, plain_console, say
 from automl_admm.plugins.records import ConstraintPlugin
 
 MORE = """\
@@ -23,7 +23,7 @@ def command() -> None:
     table.columns[0].no_wrap = True
     for record in installed().constraints:
         table.add_row(*cells(_row(record)))
-    PlainConsole().print(table)
+    plain_console().print(table)
     say(f"\n{MORE}")
 
 

@@ -27,8 +27,8 @@ from automl_admm.runs.config import DEFAULT_SECONDS, RunConfig, count_workers
 from automl_admm.runs.driving.interrupts import Deferral
 
 if TYPE_CHECKING:
-    from automl_admm.cli.shared.progress import ProgressDisplay
     from automl_admm.cli.shared.run_command import Loaded
+    from automl_admm.progress.observer import Progress
 
 ROLES = {
     "weight": "The column with the weight of each row, in fits, scores and limits",
@@ -73,7 +73,7 @@ def _fit(
     data: Path | None, target: str | None, options: dict[str, Any], server: EarlyServer | None
 ) -> int:
     # These imports take a second, and the server is to have the most of them from this process.
-    from automl_admm.cli.shared.progress import ProgressDisplay
+    from automl_admm.cli.shared.progress import command_progress
     from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
     from automl_admm.data.row_portions import portion_within
 
@@ -85,7 +85,7 @@ def _fit(
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a missing column may be due to forgotten DATA
         raise
-    progress = ProgressDisplay(
+    progress = command_progress(
         quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
     )
     config = replace(_config(options, loaded, progress), server=server)
@@ -115,7 +115,7 @@ def _say_what_it_runs_on(data: Path | None) -> None:
         say(f"no DATA given: running on {SHIPPED}, which ships with the package", err=True)
 
 
-def _config(options: dict[str, Any], loaded: Loaded, progress: ProgressDisplay) -> RunConfig:
+def _config(options: dict[str, Any], loaded: Loaded, progress: Progress) -> RunConfig:
     resolved = {"n_jobs": _workers(options), "callbacks": (progress,)}
     config = RunConfig(
         **settings_given(options) | resolved,

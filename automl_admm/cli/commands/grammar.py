@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import PlainConsole, in_a_line, say
+from automl_admm.cli.shared.screen import plain_console, say
 from automl_admm.core.errors import ConfigurationError, GrammarError
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar import CompiledGrammar, load_grammar
@@ -22,6 +22,7 @@ from automl_admm.grammar.show.terminal_tree import draw_tree
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.records import TASKS, LearningTask
+from automl_admm.progress.visible_text import in_a_line
 
 FILE = click.argument("source", metavar="FILE")
 TASK = click.option(
@@ -90,7 +91,7 @@ def show_command(source: str, task: LearningTask | None, max_depth: int, svg: Pa
     served = _load(source, task, max_depth)[0]
     title = f"{source} ({served.task})"
     if svg is None:
-        PlainConsole().print(draw_tree(served.pipelines.shape, title))
+        plain_console().print(draw_tree(served.pipelines.shape, title))
         return
     try:
         svg.write_text(draw_svg(served.pipelines.shape, title), encoding="utf-8")

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from automl_admm.certify.certificate import Certificate, read_certificate
-from automl_admm.cli.shared.screen import PlainConsole, cells, grid
+from automl_admm.cli.shared.screen import cells, grid, plain_console
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
@@ -33,7 +33,7 @@ def command(run: Path, count: int) -> None:
     """Show the best evaluations of the run folder RUN, those within the limits first."""
     folder = RunFolder(run)
     log = read_log(folder)
-    console = PlainConsole()
+    console = plain_console()
     ranked = [one for one in standings(log.evaluations, log.limits) if one.rank][:count]
     console.print(_table(ranked, log))
     by_group = name_thresholds(ranked[0].evaluation.details) if ranked else ""

@@ -17,13 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import PlainConsole, cells, grid, hand_on, say, visible
+from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.execution.task_report import describe_exit
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
 from automl_admm.plugins.plugin_options import build_options, list_options, split_request
 from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
+from automl_admm.progress.visible_text import visible
 from automl_admm.runs.prepare.suggestions import whence, with_article
 
 BROKEN = 1
@@ -58,7 +59,7 @@ def show_command(name: str) -> None:
     if not found:
         names = {record.name for registry in _registries(plugins) for record in registry}
         raise UnknownNameError("plugin", name, names, hint=whence(name, plugins))
-    console = PlainConsole()
+    console = plain_console()
     for registry, record in found:
         provider = registry.provider(name)
         console.print(Text(f"{registry.kind} {name}, from {provider}"), soft_wrap=True)
@@ -99,7 +100,7 @@ def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as 
     if not promises:
         message = f"the check of '{request}' broke off ({describe_exit(done.returncode)}):"
         raise ConfigurationError(message, hint=_last(done.stderr))
-    PlainConsole().print(_promises(promises))
+    plain_console().print(_promises(promises))
     broken = sum(not promise["kept"] for promise in promises)
     say(f"{request}: {len(promises) - broken} promises kept, {broken} broken")
     return BROKEN if broken or done.returncode else 0
@@ -114,7 +115,7 @@ def _list(*, as_json: bool) -> None:
     for info in infos:
         provided = Text(visible(_provided(info)))  # one line a hook
         table.add_row(*cells((info.name, info.provider, info.state)), provided)
-    PlainConsole().print(table)
+    plain_console().print(table)
 
 
 def _provided(info: PluginInfo) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.param_types import DURATION
-from automl_admm.cli.shared.progress import ProgressDisplay
+from automl_admm.cli.shared.progress import command_progress
 from automl_admm.cli.shared.run_command import Loaded, Read, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
@@ -85,7 +85,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     The data are read from their earlier place, unless you give DATA.
     """
     folder = RunFolder(run)
-    progress = ProgressDisplay(
+    progress = command_progress(
         quiet=options["quiet"] or options["as_json"], verbose=options["verbose"]
     )
     begun = click.get_current_context().obj

@@ -30,9 +30,3 @@ class Quantity(click.ParamType):  # type: ignore[type-arg] # older click cannot 
 
 DURATION = Quantity(quantities.DURATION)
 MEMORY = Quantity(quantities.MEMORY)
-
-
-def in_words(seconds: float) -> str:
-    """Write minutes and seconds as on a clock."""
-    whole = max(round(seconds), 0)
-    return f"{whole // 60:d}:{whole % 60:02d}"

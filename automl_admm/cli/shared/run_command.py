@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from automl_admm.cli.shared.progress import ProgressDisplay
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
@@ -24,6 +23,7 @@ from automl_admm.data.row_portions import Portion, take_rows
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, take_columns
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
+from automl_admm.progress.observer import Progress
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.demands import (
     LONGER,
@@ -119,7 +119,7 @@ def ready(config: RunConfig, loaded: Loaded) -> Preparation:
 def conduct(
     prepared: Preparation,
     loaded: Loaded,
-    progress: ProgressDisplay,
+    progress: Progress,
     *,
     as_json: bool,
     demands: bool,

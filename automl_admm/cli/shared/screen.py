@@ -10,25 +10,20 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from automl_admm.core.errors import NO_ROOM
+from automl_admm.progress.console import PlainConsole
+from automl_admm.progress.visible_text import in_a_line, visible
 
 DISK_FULL = 8
 HUNG_UP = 129
 NO_READER = 141
-# Controls, signs without a look of their own (of which some turn the direction of text around),
-# halves of characters, and what separates lines and paragraphs.
-HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-LAYOUT = frozenset("\n\t")
 
 
 class OutputError(Exception):
@@ -42,26 +37,6 @@ class OutputError(Exception):
             self.exit_code = NO_READER
         elif problem.errno in NO_ROOM:
             self.exit_code = DISK_FULL
-
-
-def visible(text: str) -> str:
-    """Return a text with its hidden signs written out; line breaks and tabs stay."""
-    if text.isprintable():
-        return text
-    return "".join(_shown(sign) if _is_hidden(sign) else sign for sign in text)
-
-
-def _is_hidden(sign: str) -> bool:
-    return sign not in LAYOUT and unicodedata.category(sign) in HIDDEN
-
-
-def _shown(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()
-
-
-def in_a_line(text: object) -> str:
-    """Return a text as a name or a cell shows it: on one line."""
-    return visible(str(text)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -89,23 +64,9 @@ def grid(*headings: str, **more: Any) -> Table:
     return table
 
 
-class PlainConsole(Console):
-    """A console without markup in texts, and with hidden signs shown."""
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(
-            file=_of_console(sys.stderr if stderr else sys.stdout),
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """Render; only the console's own sequences may move the cursor, never those of a text."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+def plain_console(*, stderr: bool = False) -> PlainConsole:
+    """Return a console on a stream of this process."""
+    return PlainConsole(_of_console(sys.stderr if stderr else sys.stdout))
 
 
 class Screen:

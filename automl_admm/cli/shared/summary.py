@@ -12,11 +12,12 @@ from typing import Any
 
 from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding
-from automl_admm.cli.shared.screen import in_a_line, say
+from automl_admm.cli.shared.screen import say
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.thresholds.single import say_threshold
+from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.cli.shared.screen import visible
+from automl_admm.progress.visible_text import visible
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
 SHOWN = r"a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
