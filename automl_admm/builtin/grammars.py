@@ -9,12 +9,20 @@ from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.plugins.records import GrammarPlugin
 from automl_admm.plugins.specs import hookimpl
 
+LINEAR = (
+    "impute() standard_scaler() logistic_regression()",
+    "impute() standard_scaler() ridge()",
+)
+QUICK = {"default": LINEAR, "regression": LINEAR, "shapes": LINEAR}
+
 
 @hookimpl
 def grammars() -> Iterable[GrammarPlugin]:
     """Yield every packaged file, named without its ending."""
     for path in packaged_grammars():
-        yield GrammarPlugin(name=path.stem, summary=_summary(path), path=path)
+        yield GrammarPlugin(
+            name=path.stem, summary=_summary(path), path=path, quick=QUICK.get(path.stem, ())
+        )
 
 
 def _summary(path: Path) -> str:

@@ -391,12 +391,17 @@ class MetricPlugin(_Named):
 class GrammarPlugin(_Named):
     """A grammar with a name.
 
+    `quick` are pipelines of it that are fitted within a moment. A timed search evaluates the first
+    one that the task at hand has before all others: so it soon has a result that is better than
+    none, however long the pipeline takes at which it begins.
+
     >>> GrammarPlugin(name="text", summary="for texts", path=Path("nowhere.lark"))
     Traceback (most recent call last):
     automl_admm.core.errors.PluginError: grammar 'text': there is no file 'nowhere.lark'.
     """
 
     path: Path
+    quick: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)

@@ -61,13 +61,13 @@ Search = Generator[Event, Sequence[Evaluation], None]
 class SearchProblem:
     """A search's task: the space, the limits, the starting points and the time available.
 
-    `starts` holds at least one candidate. They are evaluated first, and the search begins at the
-    first one to succeed. `key` is equal for two candidates if evaluating either gives the same
-    result. `deadline` is in the units of `clock`; `evaluations` caps the number of evaluations of
-    the whole search. `cheap` maps names of limits to functions computed without an evaluation:
-    candidates excluded by them are never evaluated. Solvers may ask for evaluations of a fidelity
-    down to `lowest_fidelity`. `known` holds earlier evaluations: the search resumes from them.
-    `text` names a candidate for people.
+    `starts` holds at least one candidate. They are evaluated first, after those in `quick`, and the
+    search begins at the first one to succeed. `key` is equal for two candidates if evaluating
+    either gives the same result. `deadline` is in the units of `clock`; `evaluations` caps the
+    number of evaluations of the whole search. `cheap` maps names of limits to functions computed
+    without an evaluation: candidates excluded by them are never evaluated. Solvers may ask for
+    evaluations of a fidelity down to `lowest_fidelity`. `known` holds earlier evaluations: the
+    search resumes from them. `text` names a candidate for people.
     """
 
     space: SearchSpace
@@ -82,6 +82,7 @@ class SearchProblem:
     clock: Callable[[], float] = lambda: 0.0
     known: tuple[Evaluation, ...] = ()
     text: Callable[[Candidate], str] = str
+    quick: tuple[Candidate, ...] = ()
 
     def seed_of(self, key: str) -> int:
         """Derive the seed of everything that is done with the candidate of this key."""
@@ -299,7 +300,7 @@ def cheap_at(
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Evaluate the starting points not excluded by a limit; wait for the first success."""
-    for candidate in problem.starts:
+    for candidate in (*problem.quick, *problem.starts):
         key = problem.key(candidate)
         if key not in book.keys and book.refuse(key, candidate) is None:
             book.ask_for(key, candidate)
@@ -317,7 +318,8 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
     if best is not None:
         return best.candidate
     failed = {evaluation.key for evaluation in book.evaluations if not evaluation.ok}
-    left = (start for start in problem.starts if problem.key(start) not in failed)
+    ordered = (*problem.starts, *problem.quick)
+    left = (start for start in ordered if problem.key(start) not in failed)
     return next(left, problem.starts[0])
 
 

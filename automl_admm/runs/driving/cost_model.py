@@ -109,9 +109,10 @@ def _taken(candidate: Candidate) -> list[Feature]:
 
 
 class Foresight:
-    """Refuses candidates without enough time left, as soon as something has succeeded.
+    """Refuses candidates without enough time, as soon as something has succeeded.
 
-    Without a model or a deadline there is time for all.
+    It is the time left, and the time that one evaluation may take: what would be killed at its
+    limit is not started. Without a model or a deadline there is time for all.
     """
 
     def __init__(self, costs: CostModel | None = None, budget: Budget | None = None) -> None:
@@ -130,11 +131,18 @@ class Foresight:
         if self._costs is None or best is None or left is None:
             return None
         forecast = self._costs.forecast(candidate)
-        if forecast is None or not cannot_finish(forecast.low, left):
+        if forecast is None:
             self._skipped = 0
             return None
-        self._skipped += 1
-        return f"takes about {forecast.middle:.3g} s, {max(left, 0.0):.3g} s are left"
+        takes = f"takes about {forecast.middle:.3g} s"
+        if cannot_finish(forecast.low, left):
+            self._skipped += 1
+            return f"{takes}, {max(left, 0.0):.3g} s are left"
+        self._skipped = 0
+        allowed, _ = self._budget.limit_of_next(best)
+        if cannot_finish(forecast.low, allowed):
+            return f"{takes}, {allowed:.3g} s are allowed"
+        return None
 
     @property
     def has_given_up(self) -> bool:

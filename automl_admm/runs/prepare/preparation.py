@@ -56,7 +56,7 @@ from automl_admm.runs.prepare.set_aside import (
     find_out_of_reach,
     plan_aside,
 )
-from automl_admm.runs.prepare.starts import read_starts
+from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import tell_untrusted
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
@@ -114,6 +114,7 @@ class Preparation:
             pipelines.space,
             pipelines.key,
             starts=self.starts or (default_start(pipelines.space),),
+            quick=self._quick,
             limits=self.aims,
             cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
             lowest_fidelity=config.min_fidelity,
@@ -121,6 +122,14 @@ class Preparation:
             evaluations=config.max_evaluations,
             text=pipelines.text,
         )
+
+    @property
+    def _quick(self) -> tuple[Candidate, ...]:
+        """A pipeline to begin a timed search with, unless the user says where it begins."""
+        name, grammars = str(self.config.grammar), self.plugins.grammars
+        if self.starts or self.config.seconds is None or name not in grammars:
+            return ()
+        return read_quick(grammars.get(name).quick, self.grammar.pipelines)
 
 
 def _measure_steps(

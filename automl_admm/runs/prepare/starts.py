@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.text.matcher import parse, parse_lines
@@ -20,6 +21,17 @@ def read_starts(given: Iterable[str | Path], pipelines: PipelineSpace) -> tuple[
         for candidate in _read(item, pipelines):
             found.setdefault(pipelines.key(candidate), candidate)
     return tuple(found.values())
+
+
+def read_quick(given: Iterable[str], pipelines: PipelineSpace) -> tuple[Candidate, ...]:
+    """The first of some texts that is a pipeline of the grammar; none where none is.
+
+    Components of another kind of task are in no pipeline.
+    """
+    for text in given:
+        with suppress(AutomlAdmmError):
+            return (parse(text, pipelines, "quick"),)
+    return ()
 
 
 def _read(item: str | Path, pipelines: PipelineSpace) -> tuple[Candidate, ...]:

@@ -213,6 +213,18 @@ def test_nothing_is_skipped_without_a_success_an_opinion_a_deadline_or_a_model()
     assert Foresight().reason_to_skip(candidate("linear"), BEST) is None
 
 
+def test_what_would_be_killed_at_its_limit_is_skipped_and_is_no_reason_to_give_up() -> None:
+    model = taught(*[ended(candidate("linear"), 20.0)] * 5)
+    budget = Budget(deadline=1000.0, evaluation_seconds=5.0, clock=lambda: 0.0)
+    limited = Foresight(model, budget)
+    for _ in range(20):
+        reason = limited.reason_to_skip(candidate("linear"), BEST)
+    assert reason is not None
+    assert reason.endswith(" s, 5 s are allowed")
+    assert not limited.has_given_up
+    assert limited.reason_to_skip(candidate("forest"), BEST) is None
+
+
 def test_it_gives_up_after_many_in_a_row() -> None:
     late = foresight(92.0)
     for _ in range(15):

@@ -103,3 +103,45 @@ def test_the_first_evaluations_are_the_starts(data, strategy):
 def test_one_text_is_a_list_of_one(data):
     search = AutoMLClassifier("tiny", starts=TREE, max_evaluations=1, executor="inline")
     assert "max_depth=3" in search.fit(*data).best_text_
+
+
+QUICK = "standard_scaler() logistic_regression("
+
+
+def test_a_timed_search_begins_with_a_quick_pipeline(data):
+    problem = prepare(RunConfig(time_budget=60.0), *data).problem
+    assert [QUICK in problem.text(one) for one in (*problem.quick, *problem.starts)] == [
+        True,
+        False,
+    ]
+
+
+def test_of_quick_pipelines_the_first_that_the_task_has_is_taken(data):
+    X, y = data
+    problem = prepare(RunConfig(time_budget=60.0, task="regression"), X, y + X[:, 0]).problem
+    assert ["ridge(" in problem.text(one) for one in problem.quick] == [True]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_evaluations": 3},
+        {"time_budget": 60.0, "starts": ("impute() gaussian_nb()",)},
+        {"time_budget": 60.0, "grammar": "tiny"},
+    ],
+)
+def test_where_the_user_says_how_it_begins_nothing_comes_before(data, settings):
+    assert prepare(RunConfig(**settings), *data).problem.quick == ()
+
+
+@pytest.mark.parametrize("strategy", ["admm", "joint"])
+def test_the_search_begins_at_its_start_though_the_quick_one_was_first(data, strategy):
+    plan = prepare(RunConfig(time_budget=60.0, strategy=strategy, executor="inline"), *data)
+    search = plan.plan.search(plan.problem, lambda *_, **__: ())
+    first = next(search)
+    second = search.send([])
+    assert [QUICK in plan.problem.text(event.candidate) for event in (first, second)] == [
+        True,
+        False,
+    ]
+    search.close()
