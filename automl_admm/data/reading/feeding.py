@@ -10,26 +10,35 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from automl_admm.data.reading.dialects import COMMAS, Dialect
 from automl_admm.data.reading.pieces import FEWEST, QUOTE, Piece
 
 # A number would lose the zero, and 007 and 7 would be one code.
 CODE = re.compile(r"0\d+")
-# A row as every program that writes CSV writes it. What else there may be counts its quotes
-# otherwise, and pieces may be cut in a text.
-REGULAR = re.compile(rb'(?:(?: *+"(?:[^"]++|"")*+"|[^",\r\n]*+)(?:,|\r?\n|\Z))*+')
-COMMA, NEWLINE, RETURN, ZERO, NINE = b",\n\r09"
+NEWLINE, RETURN, ZERO, NINE = b"\n\r09"
 # A table of bytes: looking up beats comparing with each separator.
 BEFORE_CODES = np.zeros(256, dtype=bool)
-BEFORE_CODES[list(b', "\t\n\r\v\f')] = True
+BEFORE_CODES[list(b', "\t\n\r\v\f;|')] = True
 
 
 class IrregularError(Exception):
     """Raised on a piece against the header, or possibly cut within a text."""
+
+
+@cache
+def regular(separator: str) -> re.Pattern[bytes]:
+    """Return the pattern of rows as every program writes them.
+
+    What else there may be counts its quotes otherwise, and pieces may be cut in a text.
+    """
+    sign = re.escape(separator).encode()
+    return re.compile(rb'(?:(?: *+"(?:[^"]++|"")*+"|[^"%b\r\n]*+)(?:%b|\r?\n|\Z))*+' % (sign, sign))
 
 
 class Feed(io.RawIOBase):
@@ -45,11 +54,13 @@ class Feed(io.RawIOBase):
         header: Piece,
         pieces: Sequence[Piece],
         is_late: Callable[[], bool] = lambda: False,
+        dialect: Dialect = COMMAS,
     ) -> None:
         self._file = source.open("rb")
+        self._dialect = dialect
         self._pieces, self._is_late = pieces, is_late
         self._left = memoryview(self._read(header))
-        self.names = _fields(bytes(self._left))[0]
+        self.names = _fields(bytes(self._left), dialect)[0]
         self.taken: list[Piece] = []
         self.rows: list[int] = []
         self.codes: set[str] = set()
@@ -92,11 +103,11 @@ class Feed(io.RawIOBase):
     def _check(self, content: bytes) -> int:
         """Return the number of rows; raise if one has not as many fields as the header."""
         found = np.frombuffer(content, np.uint8)
-        # Counting commas in numpy is far quicker than taking rows apart; most files have no quotes.
-        rows = _count_plain(found, len(self.names)) if QUOTE not in content else None
+        # Counting in numpy is far quicker than taking rows apart; most files have no quotes.
+        rows = _count_plain(found, len(self.names), self._dialect) if QUOTE not in content else None
         if rows is not None and not _may_hold_codes(found):
             return rows
-        table = _fields(content)
+        table = _fields(content, self._dialect)
         if any(len(fields) != len(self.names) for fields in table):
             raise IrregularError
         coded = {place for row in table for place, cell in enumerate(row) if CODE.fullmatch(cell)}
@@ -104,13 +115,13 @@ class Feed(io.RawIOBase):
         return len(table)
 
 
-def _count_plain(found: Any, columns: int) -> int | None:
+def _count_plain(found: Any, columns: int, dialect: Dialect) -> int | None:
     """Count the rows of text without quotes; None if its lines need a closer look."""
     ends = np.flatnonzero(found == NEWLINE)
-    commas = np.flatnonzero(found == COMMA)
+    separators = np.flatnonzero(found == ord(dialect.separator))
     if columns < 2 or not len(ends) or ends[-1] + 1 < len(found) or (found == RETURN).any():
         return None
-    in_each = np.diff(np.searchsorted(commas, ends), prepend=0)
+    in_each = np.diff(np.searchsorted(separators, ends), prepend=0)
     return len(ends) if (in_each == columns - 1).all() else None
 
 
@@ -122,12 +133,12 @@ def _may_hold_codes(found: Any) -> bool:
     return bool(((zeros == 0) | BEFORE_CODES[found[zeros - 1]]).any())
 
 
-def _fields(content: bytes) -> list[list[str]]:
+def _fields(content: bytes, dialect: Dialect) -> list[list[str]]:
     """Return the fields of rows, blank ones left out."""
-    if QUOTE in content and not REGULAR.fullmatch(content):
+    if QUOTE in content and not regular(dialect.separator).fullmatch(content):
         raise IrregularError
     with io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="") as text:
         try:
-            return [row for row in csv.reader(text, skipinitialspace=True, strict=True) if row]
+            return [row for row in dialect.reader(text) if row]
         except (UnicodeDecodeError, csv.Error) as problem:
             raise IrregularError from problem

@@ -18,13 +18,9 @@ OTHER_SUFFIXES = frozenset(
         *(".xlsx", ".xml", ".xz", ".zip", ".zst"),
     }
 )
-READABLE = "A CSV file with a header line, or a Parquet file, can be read"
+READABLE = "CSV with a header line and Parquet can be read, also compressed"
 # How files begin that are no table of ours.
 SIGNATURES = (
-    (b"\x1f\x8b", "is compressed by gzip", "Unpack it first: gunzip."),
-    (b"\xfd7zXZ\x00", "is compressed by xz", "Unpack it first: unxz."),
-    (b"\x28\xb5\x2f\xfd", "is compressed by zstd", "Unpack it first: unzstd."),
-    (b"PK\x03\x04", "is a zip archive or an Excel sheet", "Unpack it, or save it as CSV."),
     (b"\xd0\xcf\x11\xe0", "is an old Excel sheet", "Save it as CSV."),
     (b"ARROW1", "is a Feather (Arrow) file", "Save it as Parquet: DataFrame.to_parquet."),
     (b"FEA1", "is a Feather file", "Save it as Parquet: DataFrame.to_parquet."),
@@ -34,12 +30,9 @@ SIGNATURES = (
     (b"SQLite format 3", "is an SQLite database", "Save the table as CSV."),
     (b"\x80\x04\x95", "is a pickle", "Save it as Parquet: DataFrame.to_parquet."),
     (b"\x80\x05\x95", "is a pickle", "Save it as Parquet: DataFrame.to_parquet."),
-    (b"\xff\xfe", "is text in UTF-16, no UTF-8 text", "Save it as UTF-8."),
-    (b"\xfe\xff", "is text in UTF-16, no UTF-8 text", "Save it as UTF-8."),
 )
 # Text, which a CSV file is as well: these are no headers.
 STRANGE_TEXT = (
-    (re.compile(rb"BZh[1-9]1AY&SY"), "is compressed by bzip2"),
     (re.compile(rb"%PDF-\d"), "is a PDF document"),
     (re.compile(rb"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE), "is an ARFF file"),
     (re.compile(rb"\s*[\[{]\s*[\[{\"\]}]"), "is a JSON file"),
@@ -50,32 +43,44 @@ LOOKED_AT = 4096  # bytes: enough for the comments before an ARFF header
 
 
 def format_of(source: Path) -> str:
-    """Return `.csv` or `.parquet`, by the content of a file; raise for other formats."""
-    _check_file(source)
-    try:
-        with source.open("rb") as file:
-            start = file.read(LOOKED_AT)
-    except OSError as problem:
-        raise DataError(f"{source} cannot be read: {problem.strerror}.") from problem
-    # By its content first: files are renamed, and a wrong parser's message helps nobody.
-    is_parquet = start.startswith(b"PAR1") and _is_binary(start)
-    if is_parquet or source.suffix.lower() in PARQUET_SUFFIXES:
+    """Return `.csv` or `.parquet`, by the content of a plain file; raise for other formats."""
+    if is_binary(source):
         return PARQUET
-    for signature, is_what, hint in SIGNATURES:
-        if start.startswith(signature) and (not signature.isalnum() or _is_binary(start)):
-            raise DataError(f"{source} {is_what}. {READABLE}.", hint=hint)
+    start = _start_of(source)
     for pattern, is_what in STRANGE_TEXT:
         if pattern.match(start):
             raise DataError(f"{source} {is_what}. {READABLE}.", hint="Save the table as CSV.")
     return CSV
 
 
-def _is_binary(start: bytes) -> bool:
+def is_binary(source: Path) -> bool:
+    """Return True for a Parquet file, False for text; raise for binary files of other formats."""
+    start = _start_of(source)
+    # By its content first: files are renamed, and a wrong parser's message helps nobody.
+    is_parquet = start.startswith(b"PAR1") and _holds_zeros(start)
+    if is_parquet or source.suffix.lower() in PARQUET_SUFFIXES:
+        return True
+    for signature, is_what, hint in SIGNATURES:
+        if start.startswith(signature) and (not signature.isalnum() or _holds_zeros(start)):
+            raise DataError(f"{source} {is_what}. {READABLE}.", hint=hint)
+    return False
+
+
+def _start_of(source: Path) -> bytes:
+    try:
+        with source.open("rb") as file:
+            return file.read(LOOKED_AT)
+    except OSError as problem:
+        raise DataError(f"{source} cannot be read: {problem.strerror}.") from problem
+
+
+def _holds_zeros(start: bytes) -> bool:
     """Return True for a binary file; a header such as `ORCHARD,…` begins like one by chance."""
     return b"\x00" in start
 
 
-def _check_file(source: Path) -> None:
+def check_file(source: Path) -> None:
+    """Raise unless it is a file with content."""
     if URL.match(str(source)) and not source.exists():
         written = re.sub(":/+", "://", str(source), count=1)  # a Path has lost one of the slashes
         raise DataError(f"'{written}' is an address, no file. {READABLE}.", hint="Download it.")

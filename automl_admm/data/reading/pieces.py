@@ -21,11 +21,11 @@ BLANK = b"\xef\xbb\xbf\r\n"  # a byte order mark, and line ends
 GOLDEN = (5**0.5 - 1) / 2
 
 
-def cut(source: Path, is_late: Callable[[], bool]) -> tuple[Piece, ...]:
+def cut(source: Path, is_late: Callable[[], bool], *, is_whole: bool = True) -> tuple[Piece, ...]:
     """Return the header of a file, and the rest of it in pieces of at least `LEAST_BYTES`.
 
     A place is within quotes or not by all bytes before it. If this scan takes too long, the pieces
-    end early.
+    end early. A file that is not whole may end within a row.
     """
     size = source.stat().st_size
     block = max(LEAST_BYTES, size // MOST_PIECES)
@@ -43,7 +43,7 @@ def cut(source: Path, is_late: Callable[[], bool]) -> tuple[Piece, ...]:
             if len(places) > FEWEST and is_late():
                 break
     # Cut short, nobody knows where the last piece ends: it is left out.
-    ends = [*places[1:], size] if at == size else places[1:]
+    ends = [*places[1:], size] if at == size and is_whole else places[1:]
     pieces = (piece for piece in zip(places, ends, strict=False) if piece[0] < piece[1])
     return ((0, header), *pieces)
 

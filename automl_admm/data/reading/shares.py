@@ -1,7 +1,8 @@
 """A share of a file: rows from all over it, if reading all of them would take too long.
 
 The share is made of pieces of the file: bytes of a CSV file, cut at ends of rows, or rows of a
-Parquet file. The pieces are recorded, so a later reader of the same file gets the same rows.
+Parquet file. Those of a compressed file are of its content. The pieces are recorded, so a later
+reader of the same file gets the same rows.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from automl_admm.data.reading.pieces import Piece
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Pieces of a file with its number of bytes, the first one the header; or of `rows`."""
+    """Pieces of a file with its number of bytes, the first one the header; or of `rows`.
+
+    `content` is the number of bytes of a plain copy, which the pieces are of then.
+    """
 
     size: int
     pieces: tuple[Piece, ...]
     rows: int | None = None
+    content: int | None = None
 
     @property
     def part(self) -> float:
@@ -36,14 +41,19 @@ class Share:
 
     @property
     def _whole(self) -> int:
-        return max(self.size if self.rows is None else self.rows, 1)
+        bytes_in_all = self.size if self.content is None else self.content
+        return max(bytes_in_all if self.rows is None else self.rows, 1)
 
     def __str__(self) -> str:
-        of = str(self.size) if self.rows is None else f"{self.size}/{self.rows}"
-        return f"{of}:{','.join(f'{begin}-{end}' for begin, end in self.pieces)}"
+        content = "" if self.content is None else f"~{self.content}"
+        rows = "" if self.rows is None else f"/{self.rows}"
+        pieces = ",".join(f"{begin}-{end}" for begin, end in self.pieces)
+        return f"{self.size}{content}{rows}:{pieces}"
 
 
-def share_of_pieces(size: int, pieces: Iterable[Piece], rows: int | None = None) -> Share | None:
+def share_of_pieces(
+    size: int, pieces: Iterable[Piece], rows: int | None = None, content: int | None = None
+) -> Share | None:
     """Return the share of these pieces, adjacent ones merged; None for the whole file."""
     joined: list[Piece] = []
     for begin, end in sorted(pieces):
@@ -52,7 +62,7 @@ def share_of_pieces(size: int, pieces: Iterable[Piece], rows: int | None = None)
             joined[-1] = joined[-1][0], end
         else:
             joined.append((begin, end))
-    share = Share(size, tuple(joined), rows)
+    share = Share(size, tuple(joined), rows, content)
     return None if share.part == 1.0 else share
 
 
@@ -60,10 +70,13 @@ def read_share(text: str) -> Share:
     """Read a share from its `str`."""
     try:
         of, _, pieces = text.partition(":")
-        size, _, rows = of.partition("/")
+        of, _, rows = of.partition("/")
+        size, _, content = of.partition("~")
         pairs = [piece.split("-") for piece in pieces.split(",")]
         places = tuple((int(begin), int(end)) for begin, end in pairs)
-        return Share(int(size), places, int(rows) if rows else None)
+        return Share(
+            int(size), places, *(int(number) if number else None for number in (rows, content))
+        )
     except ValueError as problem:
         raise StoreError(f"'{text[:60]}' does not say which part of a file was read.") from problem
 

@@ -3,97 +3,157 @@
 from __future__ import annotations
 
 import io
+import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from automl_admm.data.reading.csv_rows import check_header, parse, settle_decimal
+from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.feeding import Feed, IrregularError
+from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import PARQUET, format_of
 from automl_admm.data.reading.parquet_rows import rows_in_time
 from automl_admm.data.reading.pieces import Piece, cut, evenly
+from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.shares import Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
-    check_header,
-    parse,
+    Manner,
+    Tell,
+    read_csv_table,
+    read_plain,
     read_table,
+    tell_found,
+    tell_nobody,
     with_text_names,
     without_infinities,
 )
 from automl_admm.data.table_schema import Schema
 
-# Parts of the time: seeing where rows end; that, and checking and taking apart the text. The rest
-# is for making numbers of it, which is about as much work as the second.
-CUTTING, FEEDING = 0.4, 0.7
+# Parts of the time: unpacking; that, and seeing where rows end; both, and checking and taking apart
+# the text. The rest is for making numbers of it, which is about as much work as the last.
+UNPACKING, CUTTING, FEEDING = 0.25, 0.4, 0.7
 # A third of a gigabyte is seen in so many seconds: rows from the beginning alone are worse.
 LEAST_CUTTING = 0.25
 # What is shorter is read in less time than it takes to find out where to cut it.
 SHORT_BYTES = 1 << 20
 
 
-def read_in_time(source: Path, seconds: float) -> tuple[Any, Share | None]:
+def read_in_time(
+    source: Path, seconds: float, options: FileOptions = NO_OPTIONS, tell: Tell = tell_nobody
+) -> tuple[Any, Share | None]:
     """Read a table, and return the share read of its file; None for all of it.
 
     A file refused by `read_table` is refused in the same words. A file with possible quotes
     anywhere is read whole: only a reader from its start knows the ends of its rows.
     """
     begun = time.monotonic()
-    form, size = format_of(source), source.stat().st_size
-    if size <= SHORT_BYTES:
-        return read_table(source, keep_codes=True), None
-    try:
-        if form == PARQUET:
-            return _read_parquet(source, size, _clock(begun + FEEDING * seconds))
-        cutting = max(CUTTING * seconds, LEAST_CUTTING)
-        header, *rest = cut(source, _clock(begun + cutting))
-        pieces = evenly(tuple(rest))
-        frame, taken = read_pieces(source, header, pieces, _clock(begun + FEEDING * seconds))
-    # Read whole after all: `read_table` gives the precise message, or copes with it.
-    except (IrregularError, ImportError, OSError, ValueError, OverflowError):
-        return read_table(source, keep_codes=True), None
-    return frame, share_of_pieces(size, (header, *taken))
+    manner = Manner(keep_codes=True, options=options, tell=tell)
+    with plain_file(source, options, _clock(begun + UNPACKING * seconds)) as plain:
+        form, size = format_of(plain.path), plain.path.stat().st_size
+        if plain.is_whole and size <= SHORT_BYTES:
+            return read_plain(plain, manner), None
+        try:
+            if form == PARQUET:
+                frame, share = _read_parquet(source, plain, _clock(begun + FEEDING * seconds))
+                tell_found(tell, plain)
+                return frame, share
+            return _read_share(source, plain, begun, seconds, manner)
+        # Read whole after all: `read_table` gives the precise message, or copes with it.
+        except (IrregularError, ImportError, OSError, ValueError, OverflowError):
+            if plain.is_whole:
+                return read_plain(plain, manner), None
+    return read_table(source, keep_codes=True, options=options, tell=tell), None
 
 
-def read_again(source: Path, schema: Schema | None, share: Share | None) -> Any:
+def _read_share(
+    source: Path, plain: PlainFile, begun: float, seconds: float, manner: Manner
+) -> tuple[Any, Share | None]:
+    """Read as many pieces of a CSV file as there is time for."""
+    dialect = find_dialect(plain.path, manner.options)
+    cutting = max(CUTTING * seconds, time.monotonic() - begun + LEAST_CUTTING)
+    header, *rest = cut(plain.path, _clock(begun + cutting), is_whole=plain.is_whole)
+    is_late = _clock(begun + FEEDING * seconds)
+    pieces = evenly(tuple(rest))
+    frame, taken, dialect = read_pieces(
+        plain.path, header, pieces, is_late, dialect, manner.options
+    )
+    tell_found(manner.tell, plain, dialect)
+    size = source.stat().st_size
+    content = None if plain.path == source else plain.size
+    return frame, share_of_pieces(size, (header, *taken), None, content)
+
+
+def read_again(
+    source: Path,
+    schema: Schema | None,
+    share: Share | None,
+    options: FileOptions = NO_OPTIONS,
+    tell: Tell = tell_nobody,
+) -> Any:
     """Read the same rows of a file as before: all, or those of the share."""
     if share is None:
-        return read_table(source, schema=schema)
-    if share.rows is not None:
-        return read_table(source, schema=schema, rows=share.pieces)
-    with written_out(source, share) as part:
-        return read_table(part, schema=schema)
+        return read_table(source, schema=schema, options=options, tell=tell)
+    manner = Manner(schema=schema, options=options, tell=tell)
+    enough = math.inf if share.rows is not None else share.pieces[-1][1]
+    with plain_file(source, options, enough=enough) as plain:
+        if share.rows is not None:
+            return read_plain(plain, replace(manner, rows=share.pieces))
+        # The dialect is that of the file; its rows in this part may tell less.
+        dialect = find_dialect(plain.path, options)
+        with written_out(plain.path, share) as part:
+            return read_csv_table(replace(plain, path=part), dialect, manner)
 
 
 def _clock(until: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > until
 
 
-def _read_parquet(source: Path, size: int, is_late: Callable[[], bool]) -> tuple[Any, Share | None]:
-    frame, rows, pieces = rows_in_time(source, is_late)
-    if frame.empty:
+def _read_parquet(
+    source: Path, plain: PlainFile, is_late: Callable[[], bool]
+) -> tuple[Any, Share | None]:
+    frame, rows, pieces = rows_in_time(plain.path, is_late)
+    if frame.empty or not plain.is_whole:
         raise IrregularError
-    return without_infinities(with_text_names(frame)), share_of_pieces(size, pieces, rows)
+    share = share_of_pieces(source.stat().st_size, pieces, rows)
+    return without_infinities(with_text_names(frame)), share
 
 
 def read_pieces(
-    source: Path, header: Piece, pieces: Sequence[Piece], is_late: Callable[[], bool]
-) -> tuple[Any, list[Piece]]:
-    """Read pieces until it is late; return their rows in the order of the file, and the pieces."""
-    with Feed(source, header, pieces, is_late) as feed:
+    source: Path,
+    header: Piece,
+    pieces: Sequence[Piece],
+    is_late: Callable[[], bool],
+    dialect: Dialect = COMMAS,
+    options: FileOptions = NO_OPTIONS,
+) -> tuple[Any, list[Piece], Dialect]:
+    """Read pieces until it is late.
+
+    Return their rows in the order of the file, the pieces, and the dialect of these rows.
+    """
+    with Feed(source, header, pieces, is_late, dialect) as feed:
         check_header(source, feed.names)
-        frame = parse(io.BufferedReader(feed), ())
+        frame = parse(io.BufferedReader(feed), (), dialect=dialect)
         order = _in_order_of_file(feed)
     # The parser saw other rows than the check, so the order would be wrong.
     if len(frame) != len(order):
         raise IrregularError
+
+    def parse_again(found: Dialect, text: Sequence[str] = (), only: Any = None) -> Any:
+        if found == dialect and not text:
+            return frame
+        with Feed(source, header, feed.taken, dialect=found) as again:
+            return parse(io.BufferedReader(again), text, only=only, dialect=found)
+
+    frame, dialect = settle_decimal(source, dialect, (), options, parse_again)
     codes = [name for name in frame.select_dtypes("number").columns if name in feed.codes]
     if codes:
-        with Feed(source, header, feed.taken) as again:
-            written = parse(io.BufferedReader(again), codes, only=codes)
-        frame[codes] = written[codes]
-    return without_infinities(frame.take(order).reset_index(drop=True)), feed.taken
+        frame[codes] = parse_again(dialect, codes, codes)[codes]
+    return without_infinities(frame.take(order).reset_index(drop=True)), feed.taken, dialect
 
 
 def _in_order_of_file(feed: Feed) -> Any:

@@ -46,7 +46,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_pieces_together_are_the_table_as_it_is_read_whole(large: Path) -> None:
     header, *rest = cut(large, never)
     assert len(rest) > 100
-    frame, taken = read_pieces(large, header, evenly(tuple(rest)), never)
+    frame, taken, _ = read_pieces(large, header, evenly(tuple(rest)), never)
     assert share_of_pieces(large.stat().st_size, (header, *taken)) is None
     pd.testing.assert_frame_equal(frame, read_table(large, keep_codes=True))
     assert frame["code"].iloc[-1] == "009"
@@ -58,7 +58,7 @@ def test_where_the_time_ends_whole_rows_from_all_over_the_file_are_there(
     large: Path, looks: int
 ) -> None:
     header, *rest = cut(large, never)
-    frame, taken = read_pieces(large, header, evenly(tuple(rest)), late_after(looks))
+    frame, taken, _ = read_pieces(large, header, evenly(tuple(rest)), late_after(looks))
     assert 16 <= len(taken) <= 16 + looks
     assert frame["row"].is_monotonic_increasing
     assert frame["row"].is_unique
@@ -74,7 +74,7 @@ def test_where_the_time_ends_whole_rows_from_all_over_the_file_are_there(
 def test_a_file_too_large_to_be_cut_in_time_is_read_from_its_beginning(large: Path) -> None:
     header, *rest = cut(large, late_after(30))
     assert len(rest) == 16 + 30
-    _, taken = read_pieces(large, header, evenly(tuple(rest)), never)
+    _, taken, _ = read_pieces(large, header, evenly(tuple(rest)), never)
     share = share_of_pieces(large.stat().st_size, (header, *taken))
     assert share is not None
     assert share.reach == share.part < 0.5
@@ -122,7 +122,7 @@ def test_odd_files_are_read_as_without_a_budget(text: str, tmp_path: Path) -> No
         ("a,y\n" + "1,2\n" * 9000 + "1,2,3\n", "line 9002: 3 fields, but the header has 2"),
         ("a,y\n" + "1,2\n" * 9000 + '1,"2\n', "line 9002: unexpected end of data"),
         ("a,a\n" + "1,2\n" * 9000, "two columns are named 'a'"),
-        ("a;y\n" + "1;2\n" * 9000, "parted by semicolons"),
+        ("a,y\n" + "1;2\n" * 9000, "header is parted by commas, and its rows by semicolons"),
         ("a,y\n", "holds a header and no rows"),
     ],
 )

@@ -1,0 +1,243 @@
+"""Rows of a plain CSV file: checked line by line, and parsed as in training."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.reading.decimals import decimal_of_frame, read_thousands_points
+from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
+from automl_admm.data.reading.feeding import CODE
+from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
+from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
+
+CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
+
+
+def read_csv_rows(
+    source: Path,
+    dialect: Dialect,
+    text: Sequence[str] = (),
+    schema: Schema | None = None,
+    *,
+    keep_codes: bool = False,
+    options: FileOptions = NO_OPTIONS,
+) -> tuple[Any, Dialect]:
+    """Read a CSV file; return a frame, and the dialect with the decimal sign of all its rows."""
+    header = _check_lines(source, dialect)
+    columns = () if schema is None else schema.columns
+    # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
+    written = [str(column.name) for column in columns if _is_read_as_written(column)]
+    kept, markers = [*text, *written], _markers(header, columns)
+    frame, dialect = _parse(source, dialect, kept, markers, options)
+    if keep_codes and (codes := _codes(source, dialect, frame)):
+        kept += codes
+        frame, dialect = _parse(source, dialect, kept, markers, options)
+    for column in columns:
+        if "" in column.texts and column.has_gaps and str(column.name) in frame:
+            _check_empty(frame[str(column.name)], source, dialect)
+    return frame, dialect
+
+
+def _parse(
+    source: Path, dialect: Dialect, text: Sequence[str], markers: Any, options: FileOptions
+) -> tuple[Any, Dialect]:
+    try:
+        return settle_decimal(
+            source, dialect, text, options, lambda found: parse(source, text, markers, None, found)
+        )
+    except DataError:
+        raise
+    except (ValueError, OverflowError) as problem:
+        raise DataError(f"{source} cannot be read: {problem}.") from problem
+
+
+def settle_decimal(
+    source: Path,
+    dialect: Dialect,
+    text: Sequence[str],
+    options: FileOptions,
+    parse_as: Callable[[Dialect], Any],
+) -> tuple[Any, Dialect]:
+    """Parse rows; if all of them together show decimal commas, parse them once more.
+
+    The first rows may hold whole numbers alone.
+    """
+    frame = parse_as(dialect)
+    if dialect.decimal == "." and options.decimal is None:
+        open_to_all = frame.drop(columns=[name for name in text if name in frame])
+        sign = decimal_of_frame(source, open_to_all, is_comma_separated=dialect.separator == ",")
+        if sign != ".":
+            dialect = replace(dialect, decimal=sign)
+            frame = parse_as(dialect)
+    if dialect.decimal == ",":
+        frame = read_thousands_points(frame, text)
+    return frame, dialect
+
+
+def parse(
+    source: Any,
+    text: Sequence[str],
+    markers: Any = None,
+    only: Any = None,
+    dialect: Dialect = COMMAS,
+) -> Any:
+    """Parse a CSV file with checked lines; the columns named in `text` stay as written.
+
+    `markers` are the texts of missing values, for all columns or by column; `only` are the columns
+    to read.
+    """
+    import pandas as pd
+
+    return pd.read_csv(
+        source,
+        na_values=sorted(MISSING_TEXTS) if markers is None else markers,
+        # The markers are ours: they must not change with the version of pandas.
+        keep_default_na=False,
+        sep=dialect.separator,
+        decimal=dialect.decimal,
+        skipinitialspace=True,
+        encoding="utf-8-sig",
+        index_col=False,
+        # Else pandas guesses a type for each chunk, and one column may hold two.
+        low_memory=False,
+        usecols=only,
+        dtype=dict.fromkeys(text, str),
+    )
+
+
+def _codes(source: Path, dialect: Dialect, frame: Any) -> list[str]:
+    """Name the number columns with a leading zero in a cell."""
+    import pandas as pd
+
+    figures = list(frame.select_dtypes("number").columns)
+    # One search over the bytes saves a second parse in nearly every file.
+    with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        if not figures or CODE_IN_FILE.search(content) is None:
+            return []
+    written = pd.read_csv(
+        source,
+        usecols=figures,
+        dtype=str,
+        sep=dialect.separator,
+        skipinitialspace=True,
+        encoding="utf-8-sig",
+        index_col=False,
+    )
+    return [name for name in figures if written[name].str.fullmatch(CODE, na=False).any()]
+
+
+def _check_empty(column: Any, source: Path, dialect: Dialect) -> None:
+    """Raise on an empty field if training had both empty texts and gaps."""
+    empty = np.flatnonzero((column == "").to_numpy(dtype=bool, na_value=False))
+    if len(empty):
+        raise DataError(
+            f"{line_of(source, dialect, int(empty[0]))}: an empty field in column "
+            f"'{column.name}', where training had both empty texts and missing values.",
+            hint="A CSV file cannot tell them apart: give a Parquet file.",
+        )
+
+
+def _is_read_as_written(column: Column) -> bool:
+    return column.holds in ("boolean", "text")
+
+
+def _markers(header: Sequence[str], columns: Sequence[Column]) -> Any:
+    """Return the texts of missing values: one set for all columns, or by name."""
+    values = {str(column.name): column.texts for column in columns if column.texts}
+    if not values:
+        return sorted(MISSING_TEXTS)
+    return {name: sorted(MISSING_TEXTS.difference(values.get(name, ()))) for name in header}
+
+
+def line_of(source: Path, dialect: Dialect, number: int) -> str:
+    """Return the last line of a row; blank lines are no rows, and a quoted field may have several.
+
+    It reads the file again, but only to report a mistake.
+    """
+    lines = (line for line, _ in _lines(source, dialect))
+    return f"{source}, line {next(islice(lines, number + 1, None))}"
+
+
+def _check_lines(source: Path, dialect: Dialect) -> list[str]:
+    """Return the header; raise on a line of another length (pandas would shift or fill it)."""
+    header: list[str] = []
+    for line, fields in _lines(source, dialect):
+        if not header:
+            header = fields
+            check_header(source, header)
+        elif len(fields) != len(header):
+            raise DataError(
+                f"{source}, line {line}: {len(fields)} fields, but the header has {len(header)}.",
+                hint=f"Look for a missing or a needless {SIGNS[dialect.separator]} or quote.",
+            )
+    if not header:
+        raise DataError(f"{source} holds no header.")
+    if len(header) == 1:
+        _check_blank_lines(source, dialect)
+    return header
+
+
+def _check_blank_lines(source: Path, dialect: Dialect) -> None:
+    """Refuse a blank line between the rows of one column.
+
+    It may be a missing value or nothing at all; a wrong guess shifts all later predictions.
+    """
+    with source.open(encoding="utf-8-sig", newline="") as text:
+        reader = dialect.reader(text)
+        next((fields for fields in reader if fields), None)  # the header
+        blank = None
+        for fields in reader:
+            if not fields:
+                blank = blank or reader.line_num
+            elif blank:
+                raise DataError(
+                    f"{source}, line {blank} is empty: a missing value, or no row at all?",
+                    hint='Write "" (two quotes) for a missing value, or delete the line.',
+                )
+
+
+def _lines(source: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    with source.open(encoding="utf-8-sig", newline="") as text:
+        reader = dialect.reader(text)
+        try:
+            yield from ((reader.line_num, fields) for fields in reader if fields)
+        except UnicodeDecodeError as problem:
+            raise DataError(
+                f"{source}, line {_first_foreign_line(source)}: this is no UTF-8 text.",
+                hint="Save the file as UTF-8.",
+            ) from problem
+        except csv.Error as problem:
+            raise DataError(f"{source}, line {reader.line_num}: {problem}.") from problem
+
+
+def _first_foreign_line(source: Path) -> int:
+    """Find the first line outside UTF-8: text is decoded in chunks, so the reader is elsewhere."""
+    with source.open("rb") as file:
+        return next((number for number, line in enumerate(file, 1) if _is_foreign(line)), 1)
+
+
+def _is_foreign(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def check_header(source: Path, header: Sequence[str]) -> None:
+    """Raise on two columns of one name."""
+    counts = Counter(header)  # `header.count` for each name is quadratic: minutes for wide tables
+    if len(counts) < len(header):
+        twice = next(name for name in header if counts[name] > 1)
+        raise DataError(f"{source}: two columns are named '{twice}'.", hint="Rename one.")

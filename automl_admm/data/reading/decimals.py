@@ -1,0 +1,122 @@
+"""Decimal commas: told from thousands commas by all cells of a column.
+
+1,5 and 0,250 and 1234,5 can only be decimal commas, and 1,234,567 and 1,234.5 only thousands
+commas. A column that has nothing but the likes of 1,234 does not tell, and is not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.table_schema import MISSING_TEXTS
+
+Verdict = Literal["comma", "thousands", "either", "point"]
+EXPONENT = r"(?:[eE][+-]?\d+)?"
+WHOLE = re.compile(r"[+-]?\d+")
+EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
+COMMA = re.compile(rf"[+-]?(?:\d*,\d+{EXPONENT}|[1-9]\d{{0,2}}(?:\.\d{{3}})+,\d+)")
+POINT = re.compile(rf"[+-]?\d*\.\d+{EXPONENT}")
+POINT_OR_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+# Numbers with thousands points in a file of decimal commas.
+GROUPED = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?")
+# In order: the first that a cell matches tells its kind.
+KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (WHOLE, "whole"),
+    (EITHER, "either"),
+    (THOUSANDS, "thousands"),
+    (COMMA, "comma"),
+    (POINT_OR_THOUSANDS, "whole"),
+    (POINT, "point"),
+)
+
+
+def judge(cells: Iterable[str]) -> tuple[Verdict | None, str]:
+    """Return the verdict on the signs of a column, and a cell that shows it; None if it is open."""
+    seen: dict[str, str] = {}
+    for cell in cells:
+        written = cell.strip()
+        if written in MISSING_TEXTS:
+            continue
+        kind = next((kind for pattern, kind in KINDS if pattern.fullmatch(written)), None)
+        if kind is None:
+            return None, ""
+        seen.setdefault(kind, written)
+    sure: list[Verdict] = [kind for kind in ("comma", "thousands", "point") if kind in seen]
+    if len(sure) == 1:
+        return sure[0], seen[sure[0]]
+    return ("either", seen["either"]) if not sure and "either" in seen else (None, "")
+
+
+def decimal_of_columns(path: Path, rows: Sequence[Sequence[str]], separator: str) -> str:
+    """Return the decimal sign of rows below their header; raise if it is open."""
+    if not rows:
+        return "."
+    header, *body = rows
+    regular = [row for row in body if len(row) == len(header)]
+    found = {name: judge(row[at] for row in regular) for at, name in enumerate(header)}
+    return decide(path, found, is_comma_separated=separator == ",")
+
+
+def decide(
+    path: Path, found: dict[str, tuple[Verdict | None, str]], *, is_comma_separated: bool
+) -> str:
+    """Return the decimal sign of a file by the verdicts on its columns; raise if it is open.
+
+    A file with signs of both kinds keeps its points: its other numbers stay texts.
+    """
+    verdicts = {verdict for verdict, _ in found.values()}
+    if "point" in verdicts or "thousands" in verdicts:
+        return "."
+    if "comma" in verdicts:
+        return ","
+    # Between commas a number is quoted only for its thousands.
+    if "either" in verdicts and not is_comma_separated:
+        name, cell = next((n, cell) for n, (verdict, cell) in found.items() if verdict == "either")
+        raise DataError(
+            f"{path}: {cell} in column '{name}' has a decimal comma, or a thousands comma?",
+            hint="Say which is its decimal sign: --decimal comma, or --decimal point.",
+        )
+    return "."
+
+
+def decimal_of_frame(path: Path, frame: Any, *, is_comma_separated: bool) -> str:
+    """Return the decimal sign of a table by all its rows, after it was read with points."""
+    texts = {str(name): column for name, column in frame.items() if _may_have_commas(column)}
+    found = {name: judge(column.dropna().unique()) for name, column in texts.items()}
+    if any(_has_fractions(column) for _, column in frame.items()):
+        return "."
+    return decide(path, found, is_comma_separated=is_comma_separated)
+
+
+def _may_have_commas(column: Any) -> bool:
+    from pandas.api import types
+
+    if not types.is_string_dtype(column.dtype):
+        return False
+    first = column.first_valid_index()
+    cell = None if first is None else column[first]
+    return isinstance(cell, str) and any(kind.fullmatch(cell.strip()) for kind, _ in KINDS)
+
+
+def _has_fractions(column: Any) -> bool:
+    if column.dtype.kind != "f":
+        return False
+    known = column.dropna()
+    return bool((known % 1 != 0).any())
+
+
+def read_thousands_points(frame: Any, text: Iterable[str]) -> Any:
+    """Read columns such as 1.234 and 1.234,5 of a file with decimal commas as numbers."""
+    kept = set(text)
+    for name, column in frame.items():
+        if str(name) not in kept and _may_have_commas(column):
+            known = column.dropna()
+            if known.str.strip().str.fullmatch(GROUPED).all():
+                plain = known.str.strip().str.replace(".", "").str.replace(",", ".")
+                frame[name] = plain.astype(float).reindex(column.index)
+    return frame

@@ -1,0 +1,145 @@
+"""The dialect of a CSV file: its separator and its decimal sign, found in its first rows.
+
+A sign separates the columns if every row has as many of them as the header. Two such signs are
+ambiguous, and refused. All later rows are checked anyway, so a wrong guess is an error with a line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.reading.decimals import decimal_of_columns
+from automl_admm.data.reading.file_options import FileOptions
+
+# Ordered: a file that fits none is read with commas, and its mistake is told.
+SIGNS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+WORDS = {sign: f"{name}s" for sign, name in SIGNS.items()}
+SAMPLE, LONGEST_SAMPLE = 1 << 18, 1 << 24
+LEAST_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The signs that a CSV file is written with."""
+
+    separator: str = ","
+    decimal: str = "."
+
+    def reader(self, text: Iterable[str]) -> Any:
+        """Return a strict reader of rows."""
+        return csv.reader(text, delimiter=self.separator, skipinitialspace=True, strict=True)
+
+    def tell(self) -> tuple[str, ...]:
+        """Say what is not plain."""
+        told = () if self.separator == "," else (WORDS[self.separator],)
+        return told if self.decimal == "." else (*told, "decimal commas")
+
+
+COMMAS = Dialect()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first rows of a file, as they are parted by a separator."""
+
+    separator: str
+    rows: Sequence[Sequence[str]]
+    is_broken: bool
+
+    @property
+    def width(self) -> int:
+        """The number of columns in the header."""
+        return len(self.rows[0]) if self.rows else 0
+
+    @cached_property
+    def agreeing(self) -> float:
+        """The share of rows as wide as the header."""
+        return sum(len(row) == self.width for row in self.rows) / max(len(self.rows), 1)
+
+    @property
+    def fits(self) -> bool:
+        """True if it parts every row into as many columns as the header, and these into several."""
+        return self.width > 1 and self.agreeing == 1.0 and not self.is_broken
+
+
+def find_dialect(path: Path, options: FileOptions) -> Dialect:
+    """Return the dialect of a text file in UTF-8; what the options name is not looked for."""
+    text, is_cut = _beginning(path)
+    signs = (*WORDS,) if options.separator is None else (options.separator,)
+    samples = [_sample(text, sign, is_cut=is_cut) for sign in signs]
+    chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
+    decimal = options.decimal or decimal_of_columns(path, chosen.rows, chosen.separator)
+    return Dialect(chosen.separator, decimal)
+
+
+def _beginning(path: Path) -> tuple[str, bool]:
+    """Return some lines of text, and True if there are more."""
+    with path.open("rb") as file:
+        content = file.read(SAMPLE)
+        # The header of a wide table alone may be longer than that.
+        while content.count(b"\n") < LEAST_LINES and len(content) < LONGEST_SAMPLE:
+            more = file.read(SAMPLE)
+            if not more:
+                break
+            content += more
+        is_cut = bool(file.read(1))
+    return content.decode("utf-8-sig", "replace"), is_cut
+
+
+def _sample(text: str, separator: str, *, is_cut: bool) -> Sample:
+    rows: list[Sequence[str]] = []
+    is_broken = False
+    try:
+        rows.extend(row for row in _rows(text, separator))
+    except csv.Error:
+        # A sample may end within quotes.
+        is_broken = not is_cut
+    # The last row of a part may be cut as well.
+    return Sample(separator, rows[:-1] if is_cut and len(rows) > 1 else rows, is_broken)
+
+
+def _rows(text: str, separator: str) -> Iterator[list[str]]:
+    with io.StringIO(text, newline="") as lines:
+        yield from (row for row in Dialect(separator).reader(lines) if row)
+
+
+def _choose(path: Path, samples: Sequence[Sample]) -> Sample:
+    fitting = [sample for sample in samples if sample.fits]
+    if len(fitting) > 1 and len(fitting[0].rows) > 1:
+        raise DataError(
+            f"{path}: its columns may be parted by {_listed(fitting)}.",
+            hint="Say which: --separator comma, semicolon, tab or bar.",
+        )
+    if fitting:
+        return fitting[0]
+    _refuse_two_separators(path, samples)
+    # A row has a mistake: it is told with its line. `max` takes the first of equals, the comma.
+    return max(samples, key=lambda sample: (sample.width > 1, sample.agreeing))
+
+
+def _listed(fitting: Sequence[Sample]) -> str:
+    """Return text such as: commas (2) or semicolons (3)."""
+    return " or ".join(f"{WORDS[one.separator]} ({one.width} columns)" for one in fitting)
+
+
+def _refuse_two_separators(path: Path, samples: Sequence[Sample]) -> None:
+    """Raise if the header has one separator, and all rows have another."""
+    of_header = [one for one in samples if one.width > 1 and all(len(r) == 1 for r in one.rows[1:])]
+    of_rows = [
+        one
+        for one in samples
+        if one.width == 1 and len(one.rows) > 1 and min(len(row) for row in one.rows[1:]) > 1
+    ]
+    if of_header and of_rows and len(of_header[0].rows) > 1:
+        header, rows = WORDS[of_header[0].separator], WORDS[of_rows[0].separator]
+        raise DataError(
+            f"{path}: its header is parted by {header}, and its rows by {rows}.",
+            hint="Write the header with the separator of the rows.",
+        )

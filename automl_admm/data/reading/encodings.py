@@ -1,0 +1,127 @@
+"""The encoding of a text file, found by its bytes.
+
+Text that is valid UTF-8 is UTF-8: text in another encoding hardly ever is by chance. Text that is
+nowhere UTF-8 is taken for Latin-1 or, with its signs from 0x80 to 0x9F, for Windows-1252.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import DataError
+
+BLOCK = 1 << 20
+UTF_8 = "utf-8"
+LATIN, WINDOWS = "Latin-1", "Windows-1252"
+# Longer marks first: that of UTF-32 begins like that of UTF-16.
+MARKS = (
+    (codecs.BOM_UTF8, UTF_8),
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+# Two, three or four bytes of one sign in UTF-8.
+SEVERAL_BYTES = re.compile(
+    rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
+UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+FOREIGN_WORD = re.compile(rb"[\w.-]*[\x80-\xff][\w\x80-\xff.-]*")
+# Signs that no text has; a file with them is of another kind.
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+ZERO = b"\x00"
+LONGEST_WORD = 24
+LOOKED_AT = 1 << 16
+LEAST_UTF16 = 4
+KINDS_HINT = "Save the table as CSV or Parquet."
+HINT = "Name its encoding, such as --encoding cp1250, or save it as UTF-8."
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """The encoding of a file; `example` is a word of it with a sign outside ASCII."""
+
+    name: str
+    example: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the bytes can be read as UTF-8 as they stand."""
+        return self.name == UTF_8
+
+    def __str__(self) -> str:
+        """Say it to a user, with a word by which a wrong guess is seen."""
+        return f"{self.name} ('{self.example}')" if self.example else self.name
+
+
+def find_encoding(source: Path, title: str, is_late: Callable[[], bool]) -> Encoding:
+    """Return the encoding of a text file, by all of it that there is time for."""
+    with source.open("rb") as file:
+        start = file.read(BLOCK)
+    marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
+    if marked is not None:
+        return Encoding(marked)
+    if name := _utf16_without_mark(start):
+        return Encoding(name)
+    if ZERO in start[:LOOKED_AT]:
+        raise _no_text(title)
+    if _is_utf8(source, is_late):
+        return Encoding(UTF_8)
+    return _of_one_byte(source, title)
+
+
+def _is_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
+    decoder = codecs.getincrementaldecoder(UTF_8)()
+    with source.open("rb") as file:
+        while block := file.read(BLOCK):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                return False
+            if is_late():
+                return True
+    return not decoder.getstate()[0]
+
+
+def _of_one_byte(source: Path, title: str) -> Encoding:
+    """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake."""
+    name, example = LATIN, ""
+    with source.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            # Any bytes can be read as Latin-1.
+            if CONTROL.search(line):
+                raise _no_text(title)
+            if line.isascii():
+                continue
+            if SEVERAL_BYTES.search(line) or UNUSED.search(line):
+                raise DataError(
+                    f"{title}, line {number}: this is neither UTF-8 text nor Windows-1252.",
+                    hint=HINT,
+                )
+            if OF_WINDOWS.search(line):
+                name = WINDOWS
+            example = example or _word_of(line)
+    return Encoding(name, example)
+
+
+def _no_text(title: str) -> DataError:
+    return DataError(f"{title} is no text, and no table of a known kind.", hint=KINDS_HINT)
+
+
+def _word_of(line: bytes) -> str:
+    found = FOREIGN_WORD.search(line)
+    return found[0].decode("cp1252", "replace")[:LONGEST_WORD] if found else ""
+
+
+def _utf16_without_mark(start: bytes) -> str | None:
+    """Tell UTF-16 without a mark by its zeros: every second byte of its ASCII signs is one."""
+    even, odd = start[0::2], start[1::2]
+    for name, zeros, others in (("UTF-16LE", odd, even), ("UTF-16BE", even, odd)):
+        if len(start) >= LEAST_UTF16 and zeros.count(0) > len(zeros) / 2 and not others.count(0):
+            return name
+    return None

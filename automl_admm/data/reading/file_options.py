@@ -1,0 +1,66 @@
+"""Options of a data file: what a user says of it in place of what is found."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from automl_admm.core.errors import ConfigurationError
+
+SEPARATORS: Mapping[str, str] = MappingProxyType(
+    {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+)
+DECIMALS: Mapping[str, str] = MappingProxyType({"point": ".", "comma": ","})
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """The separator, the decimal sign and the encoding that a user named; None to find it.
+
+    They are of text files alone: other formats say them themselves.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+
+NO_OPTIONS = FileOptions()
+
+
+def file_options(
+    separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> FileOptions:
+    """Check the options as a user writes them, by name or by sign."""
+    if encoding is not None:
+        check_encoding(encoding)
+    return FileOptions(
+        _sign("the separator", separator, SEPARATORS),
+        _sign("the decimal sign", decimal, DECIMALS),
+        encoding,
+    )
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise unless it is an encoding of text."""
+    try:
+        is_text = codecs.lookup(encoding)._is_text_encoding  # noqa: SLF001 - open() asks it, too
+    except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
+        raise ConfigurationError(
+            f"there is no encoding '{encoding}'.", hint="Known are utf-8, latin-1, cp1250 and more."
+        )
+
+
+def _sign(what: str, given: str | None, named: Mapping[str, str]) -> str | None:
+    if given is None:
+        return None
+    # A shell gives a tab as the two signs of its escape.
+    sign = named.get(given.lower(), "\t" if given == r"\t" else given)
+    if sign not in named.values():
+        known = ", ".join(named)
+        raise ConfigurationError(f"{what} cannot be '{given}'.", hint=f"Known are: {known}.")
+    return sign
