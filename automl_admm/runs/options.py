@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from automl_admm.data.reading.file_options import DECIMALS, SEPARATORS
 from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.plugins.records import TASKS, Constraint, LearningTask
 
@@ -43,6 +44,7 @@ class Kind(Enum):
     FOLDS = auto()
     FILE = auto()
     FOLDER = auto()
+    NAME = auto()
     OBJECTS = auto()
 
 
@@ -345,6 +347,38 @@ class RunOptions(PipelineOptions):
             "--certify-fraction",
             "Share of the rows to set aside for the proof. [default: as many as the limits take]",
             words="the certification fraction",
+        ).metadata,
+    )
+    separator: str | None = field(
+        default=None,
+        metadata=Option(
+            Kind.CHOICE,
+            "--separator",
+            "Sign between the columns of a CSV file. [default: found]",
+            words="the separator",
+            choices=tuple(SEPARATORS),
+            resume_help="Sign between the columns of a CSV file. [default: as before]",
+        ).metadata,
+    )
+    decimal: str | None = field(
+        default=None,
+        metadata=Option(
+            Kind.CHOICE,
+            "--decimal",
+            "Decimal sign of a CSV file. [default: found]",
+            words="the decimal sign",
+            choices=tuple(DECIMALS),
+            resume_help="Decimal sign of a CSV file. [default: as before]",
+        ).metadata,
+    )
+    encoding: str | None = field(
+        default=None,
+        metadata=Option(
+            Kind.NAME,
+            "--encoding",
+            "Encoding of a text file, such as utf-8 or cp1250. [default: found]",
+            words="the encoding",
+            resume_help="Encoding of a text file. [default: as before]",
         ).metadata,
     )
 

@@ -137,6 +137,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.LABEL: NUMBER_OR_TEXT,
         Kind.LIMITS: list_of(text),
         Kind.FOLDS: NUMBER_OR_TEXT,
+        Kind.NAME: text,
     }
     schema = schemas[option.kind]
     # A dataclass keeps the default of a field as an attribute of the class.

@@ -196,6 +196,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.CHOICE: lambda option, value: check_choice(option.name, value, option.choices),
         Kind.PART: _check_part,
         Kind.LABEL: lambda _, value: check_label(value),
+        Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
         Kind.STARTS: _check_starts,
         Kind.FILE: lambda option, value: check_path(option.name, value),
         Kind.FOLDER: lambda option, value: check_path(option.name, value),

@@ -53,6 +53,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.STARTS: (START,),
     Kind.FOLDS: 3,
     Kind.FILE: "other",
+    Kind.NAME: "cp1250",
     Kind.FOLDER: "other",
 }
 

@@ -17,6 +17,7 @@ import click
 from automl_admm.cli.shared.run_options import (
     FIT_OPTIONS,
     add_options,
+    file_options_given,
     run_option,
     settings_given,
 )
@@ -79,7 +80,8 @@ def _fit(
 
     try:
         begun = click.get_current_context().obj
-        read = partial(read_within, budget=_budget(options), begun=begun)
+        said = file_options_given(options)
+        read = partial(read_within, budget=_budget(options), begun=begun, options=said)
         loaded = load(data, target, options["sensitive"], read, {r: options[r] for r in ROLES})
         loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:

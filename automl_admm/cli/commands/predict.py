@@ -11,6 +11,12 @@ from typing import Any
 import click
 
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.run_options import (
+    FILE_OPTIONS,
+    add_options,
+    file_options_given,
+    run_option,
+)
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
@@ -19,6 +25,7 @@ from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder, write_output
 
 
+@add_options(*(run_option(option) for option in FILE_OPTIONS))
 @click.command("predict")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
@@ -29,7 +36,7 @@ from automl_admm.store.run_folder import RunFolder, write_output
     metavar="FILE",
     help="File for the predictions. [default: the screen]",
 )
-def command(run: Path, data: Path, output: Path | None) -> None:
+def command(run: Path, data: Path, output: Path | None, **options: Any) -> None:
     """Predict DATA (a CSV or Parquet file) with the pipeline of the run folder RUN.
 
     Each row has a line with the prediction, and the probabilities of classes if the pipeline has
@@ -42,7 +49,7 @@ def command(run: Path, data: Path, output: Path | None) -> None:
     with unprinted():
         model = load_model(folder)
     manifest = folder.read(folder.model_manifest)
-    frame = TrainedRows.of_model(manifest).read(data)
+    frame = TrainedRows.of_model(manifest).read(data, file_options_given(options))
     predictions = _predictions(model, frame)
     if output is None:
         hand_on(predictions.to_csv(index=False))

@@ -18,6 +18,7 @@ from automl_admm.cli.shared.run_command import Loaded, Read, conduct, load, read
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
+from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.shares import Share, share_of
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
@@ -177,15 +178,22 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     target, sensitive = settings["target"], tuple(settings["sensitive"])
     roles = {role: settings.get(role) for role in NAMES}
     schema, share = read_schema(written), share_of(config.share, data)
+    said = file_options(config.separator, config.decimal, config.encoding)
     try:
-        read: Read = partial(_read_again, schema=schema, share=share)
+        read: Read = partial(_read_again, schema=schema, share=share, options=said)
         return load(data, target, sensitive, read, roles)
     except DataError:
         if not config.changes_allowed:
             raise
+
         # Other data may hold anything.
-        return load(data, target, sensitive, lambda path: (read_table(path), None), roles)
+        def read_anew(path: Path) -> tuple[Any, Share | None]:
+            return read_table(path, options=said), None
+
+        return load(data, target, sensitive, read_anew, roles)
 
 
-def _read_again(path: Path, schema: Schema | None, share: Share | None) -> tuple[Any, Share | None]:
-    return read_again(path, schema, share), share
+def _read_again(
+    path: Path, schema: Schema | None, share: Share | None, options: FileOptions
+) -> tuple[Any, Share | None]:
+    return read_again(path, schema, share, options), share

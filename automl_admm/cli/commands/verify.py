@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,13 @@ import click
 
 from automl_admm.certify.claims import explain, explain_fresh
 from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.run_options import (
+    AUTO,
+    FILE_OPTIONS,
+    add_options,
+    file_options_given,
+    run_option,
+)
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.data.reading.shares import share_of
@@ -20,11 +28,12 @@ from automl_admm.runs.saved.verification import Verified, verify_run
 from automl_admm.store.run_folder import RunFolder
 
 
+@add_options(*(run_option(option) for option in FILE_OPTIONS))
 @click.command("verify")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--fresh", is_flag=True, help="DATA has rows that the run never saw; test on them.")
-def command(run: Path, data: Path, *, fresh: bool) -> None:
+def command(run: Path, data: Path, *, fresh: bool, **options: Any) -> None:
     """Compute the claims of the certificate of the run folder RUN again.
 
     DATA is the file of the run, or just the rows set aside. With --fresh it has other rows: the
@@ -34,20 +43,27 @@ def command(run: Path, data: Path, *, fresh: bool) -> None:
     manifest = folder.read(folder.model_manifest)
     if fresh:
         with unprinted():
-            tested = test_on_fresh_rows(folder, read_rows(manifest, data))
+            rows = read_rows(manifest, data, None, file_options_given(options))
+            tested = test_on_fresh_rows(folder, rows)
         _tell_tested(run, tested)
     else:
         with unprinted():
-            found = verify_run(folder, _rows_of_run(folder, data))
+            found = verify_run(folder, _rows_of_run(folder, data, options))
         _tell_verified(run, found)
 
 
-def _rows_of_run(folder: RunFolder, data: Path) -> Any:
-    """Return the rows of the file that the run read and took."""
+def _rows_of_run(folder: RunFolder, data: Path, options: Mapping[str, Any]) -> Any:
+    """Return the rows of the file that the run read and took.
+
+    What the user said of the run's own file holds here, too, unless it is said anew.
+    """
     content = folder.read(folder.settings)
     request, target = content.get("request", {}), content["settings"]["target"]
     share, portion = share_of(request.get("share"), data), read_portion(request.get("portion"))
-    frame = read_rows(folder.read(folder.model_manifest), data, share)
+    before = {option.name: request.get(option.name) for option in FILE_OPTIONS}
+    anew = {name: value for name, value in options.items() if value not in (None, AUTO)}
+    said = file_options_given(before | anew)
+    frame = read_rows(folder.read(folder.model_manifest), data, share, said)
     if portion is None or portion.rows != len(frame) or target not in frame.columns:
         return frame
     return take_rows(frame, portion.places(frame[target])).reset_index(drop=True)

@@ -16,6 +16,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.data.reading.timed_reading import read_in_time
@@ -102,12 +103,14 @@ def load(
     return Loaded(X, y, apart, name, source, share, columns=with_roles)
 
 
-def read_within(data: Path, budget: float | None, begun: float) -> tuple[Any, Share | None]:
+def read_within(
+    data: Path, budget: float | None, begun: float, options: FileOptions
+) -> tuple[Any, Share | None]:
     """Read DATA for the first time, or rows from all over it if the budget is short."""
     if budget is None:
-        return read_table(data, keep_codes=True), None
+        return read_table(data, keep_codes=True, options=options), None
     left = max(begun + budget - time.monotonic(), 0.0)
-    return read_in_time(data, min(READING * budget, READING_OF_THE_REST * left))
+    return read_in_time(data, min(READING * budget, READING_OF_THE_REST * left), options)
 
 
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:

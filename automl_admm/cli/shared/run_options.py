@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -12,11 +13,14 @@ from typing import Any, TypeVar
 import click
 
 from automl_admm.cli.shared.param_types import DURATION, MEMORY
+from automl_admm.cli.shared.screen import say
+from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.runs.options import OPTIONS, Kind, Option, SearchOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 # Stands for None in a choice that a run can make by itself.
 AUTO = "auto"
+FILE_OPTION_NAMES = frozenset({"separator", "decimal", "encoding"})
 METAVARS: Mapping[Kind, str] = MappingProxyType(
     {
         Kind.SECONDS: "TIME",
@@ -31,6 +35,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.FOLDS: "K|SHARE",
         Kind.FILE: "FILE",
         Kind.FOLDER: "DIR",
+        Kind.NAME: "NAME",
     }
 )
 
@@ -140,6 +145,15 @@ FIT_OPTIONS = tuple(
     )
 )
 RESUME_OPTIONS = tuple(option for option in FIT_OPTIONS if option.resume_help is not None)
+
+# The options that say how a data file is written.
+FILE_OPTIONS = tuple(option for option in FIT_OPTIONS if option.name in FILE_OPTION_NAMES)
+
+
+def file_options_given(options: Mapping[str, Any]) -> FileOptions:
+    """Return what a user says of a data file; what is found in it is said on stderr."""
+    given = {option.name: _setting(option, options[option.name]) for option in FILE_OPTIONS}
+    return file_options(**given, tell=partial(say, err=True))
 
 
 def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from mmap import ACCESS_READ, mmap
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.decimals import decimal_of_frame, read_thousands_points
+from automl_admm.data.reading.decimals import commas_in, decide, judge, read_left_over
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
 from automl_admm.data.reading.feeding import CODE
-from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
 
 CODE_IN_FILE = re.compile(rb"(?:^|[,;|\"\s])0\d+(?=[,;|\"\s]|\Z)")
@@ -31,7 +30,6 @@ def read_csv_rows(
     schema: Schema | None = None,
     *,
     keep_codes: bool = False,
-    options: FileOptions = NO_OPTIONS,
 ) -> tuple[Any, Dialect]:
     """Read a CSV file; return a frame, and the dialect with the decimal sign of all its rows."""
     header = _check_lines(source, dialect)
@@ -39,50 +37,56 @@ def read_csv_rows(
     # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
     written = [str(column.name) for column in columns if _is_read_as_written(column)]
     kept, markers = [*text, *written], _markers(header, columns)
-    frame, dialect = _parse(source, dialect, kept, markers, options)
-    if keep_codes and (codes := _codes(source, dialect, frame)):
-        kept += codes
-        frame, dialect = _parse(source, dialect, kept, markers, options)
+    numbers = {str(column.name) for column in columns if column.holds == "number"}
+
+    def parse_as(found: Dialect, as_text: Sequence[str]) -> Any:
+        return parse(source, as_text, markers, None, found)
+
+    try:
+        frame, dialect = settle_decimal(source, dialect, parse_as, kept, numbers)
+        if keep_codes and (codes := _codes(source, dialect, frame)):
+            kept += codes
+            frame = _with_rest(parse_as(dialect, kept), dialect, kept, numbers)
+    except DataError:
+        raise
+    except (ValueError, OverflowError) as problem:
+        raise DataError(f"{source} cannot be read: {problem}.") from problem
     for column in columns:
         if "" in column.texts and column.has_gaps and str(column.name) in frame:
             _check_empty(frame[str(column.name)], source, dialect)
     return frame, dialect
 
 
-def _parse(
-    source: Path, dialect: Dialect, text: Sequence[str], markers: Any, options: FileOptions
-) -> tuple[Any, Dialect]:
-    try:
-        return settle_decimal(
-            source, dialect, text, options, lambda found: parse(source, text, markers, None, found)
-        )
-    except DataError:
-        raise
-    except (ValueError, OverflowError) as problem:
-        raise DataError(f"{source} cannot be read: {problem}.") from problem
-
-
 def settle_decimal(
     source: Path,
     dialect: Dialect,
-    text: Sequence[str],
-    options: FileOptions,
-    parse_as: Callable[[Dialect], Any],
+    parse_as: Callable[[Dialect, Sequence[str]], Any],
+    text: Sequence[str] = (),
+    numbers: Collection[str] = (),
 ) -> tuple[Any, Dialect]:
     """Parse rows; if all of them together show decimal commas, parse them once more.
 
-    The first rows may hold whole numbers alone.
+    The first rows may hold whole numbers alone. `parse_as` takes a dialect and the columns to read
+    as text, `text` are those in any case, and `numbers` are known to hold numbers.
     """
-    frame = parse_as(dialect)
-    if dialect.decimal == "." and options.decimal is None:
-        open_to_all = frame.drop(columns=[name for name in text if name in frame])
-        sign = decimal_of_frame(source, open_to_all, is_comma_separated=dialect.separator == ",")
-        if sign != ".":
+    frame = parse_as(dialect, text)
+    if dialect.is_settled:
+        return _with_rest(frame, dialect, text, numbers), dialect
+    verdicts = commas_in(frame.drop(columns=[n for n in text if n in frame]), numbers)
+    if any(verdict is not None for verdict, _ in verdicts.values()):
+        # As numbers 1.5 and 1.500 are the same, and only one of them has a decimal point for sure.
+        floats = [str(name) for name in frame.select_dtypes("floating").columns]
+        written = parse_as(dialect, [*text, *floats])
+        verdicts |= {name: judge(written[name].dropna().unique()) for name in floats}
+        sign = decide(source, verdicts, is_comma_separated=dialect.separator == ",")
+        if sign != dialect.decimal:
             dialect = replace(dialect, decimal=sign)
-            frame = parse_as(dialect)
-    if dialect.decimal == ",":
-        frame = read_thousands_points(frame, text)
-    return frame, dialect
+            frame = parse_as(dialect, text)
+    return _with_rest(frame, dialect, text, numbers), dialect
+
+
+def _with_rest(frame: Any, dialect: Dialect, text: Sequence[str], numbers: Collection[str]) -> Any:
+    return frame if dialect.decimal == "." else read_left_over(frame, text, numbers)
 
 
 def parse(

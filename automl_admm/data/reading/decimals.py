@@ -7,7 +7,7 @@ commas. A column that has nothing but the likes of 1,234 does not tell, and is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,14 +35,16 @@ KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-def judge(cells: Iterable[str]) -> tuple[Verdict | None, str]:
+def judge(cells: Iterable[object], *, skip_strange: bool = False) -> tuple[Verdict | None, str]:
     """Return the verdict on the signs of a column, and a cell that shows it; None if it is open."""
     seen: dict[str, str] = {}
     for cell in cells:
-        written = cell.strip()
+        written = cell.strip() if isinstance(cell, str) else ""
         if written in MISSING_TEXTS:
             continue
         kind = next((kind for pattern, kind in KINDS if pattern.fullmatch(written)), None)
+        if kind is None and skip_strange:
+            continue
         if kind is None:
             return None, ""
         seen.setdefault(kind, written)
@@ -84,39 +86,48 @@ def decide(
     return "."
 
 
-def decimal_of_frame(path: Path, frame: Any, *, is_comma_separated: bool) -> str:
-    """Return the decimal sign of a table by all its rows, after it was read with points."""
-    texts = {str(name): column for name, column in frame.items() if _may_have_commas(column)}
-    found = {name: judge(column.dropna().unique()) for name, column in texts.items()}
-    if any(_has_fractions(column) for _, column in frame.items()):
-        return "."
-    return decide(path, found, is_comma_separated=is_comma_separated)
+def commas_in(frame: Any, numbers: Collection[str]) -> dict[str, tuple[Verdict | None, str]]:
+    """Return the verdicts on the columns that were read as text though they may be numbers.
+
+    In the columns known as `numbers` a strange cell is a mistake, and says nothing of the others.
+    """
+    return {
+        str(name): judge(column.dropna().unique(), skip_strange=str(name) in numbers)
+        for name, column in frame.items()
+        if str(name) in numbers or _may_have_commas(column)
+    }
+
+
+def _is_text(column: Any) -> bool:
+    from pandas.api import types
+
+    return bool(types.is_string_dtype(column.dtype) or types.is_object_dtype(column.dtype))
 
 
 def _may_have_commas(column: Any) -> bool:
-    from pandas.api import types
-
-    if not types.is_string_dtype(column.dtype):
+    if not _is_text(column):
         return False
     first = column.first_valid_index()
     cell = None if first is None else column[first]
     return isinstance(cell, str) and any(kind.fullmatch(cell.strip()) for kind, _ in KINDS)
 
 
-def _has_fractions(column: Any) -> bool:
-    if column.dtype.kind != "f":
-        return False
-    known = column.dropna()
-    return bool((known % 1 != 0).any())
+def read_left_over(frame: Any, text: Iterable[str], numbers: Collection[str]) -> Any:
+    """Read what a parser of decimal commas leaves as text: 1.234 and 1.234,5.
 
-
-def read_thousands_points(frame: Any, text: Iterable[str]) -> Any:
-    """Read columns such as 1.234 and 1.234,5 of a file with decimal commas as numbers."""
+    In the columns known as `numbers` a strange cell stays, to be told as a mistake.
+    """
     kept = set(text)
     for name, column in frame.items():
-        if str(name) not in kept and _may_have_commas(column):
-            known = column.dropna()
-            if known.str.strip().str.fullmatch(GROUPED).all():
-                plain = known.str.strip().str.replace(".", "").str.replace(",", ".")
-                frame[name] = plain.astype(float).reindex(column.index)
+        if str(name) in kept or not _is_text(column):
+            continue
+        if str(name) not in numbers and not _may_have_commas(column):
+            continue
+        known = column.dropna().astype(str).str.strip()
+        is_number = known.str.fullmatch(GROUPED)
+        plain = known.str.replace(".", "").str.replace(",", ".")
+        if is_number.all():
+            frame[name] = plain.astype(float).reindex(column.index)
+        elif str(name) in numbers:
+            frame[name] = plain.where(is_number, known).reindex(column.index)
     return frame

@@ -27,10 +27,14 @@ LEAST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The signs that a CSV file is written with."""
+    """The signs that a CSV file is written with; `is_settled` if all rows have this decimal sign.
+
+    Otherwise only the first rows were seen.
+    """
 
     separator: str = ","
     decimal: str = "."
+    is_settled: bool = False
 
     def reader(self, text: Iterable[str]) -> Any:
         """Return a strict reader of rows."""
@@ -76,7 +80,9 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     samples = [_sample(text, sign, is_cut=is_cut) for sign in signs]
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
     decimal = options.decimal or decimal_of_columns(path, chosen.rows, chosen.separator)
-    return Dialect(chosen.separator, decimal)
+    return Dialect(
+        chosen.separator, decimal, is_settled=options.decimal is not None or decimal == ","
+    )
 
 
 def _beginning(path: Path) -> tuple[str, bool]:

@@ -29,6 +29,7 @@ MARKS = (
 SEVERAL_BYTES = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
+FOREIGN = re.compile(rb"[\x80-\xff]")
 OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
 UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 FOREIGN_WORD = re.compile(rb"[\w.-]*[\x80-\xff][\w\x80-\xff.-]*")
@@ -89,8 +90,11 @@ def _is_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
 
 
 def _of_one_byte(source: Path, title: str) -> Encoding:
-    """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake."""
-    name, example = LATIN, ""
+    """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake.
+
+    An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
+    """
+    name, example, of_utf8, others, first = LATIN, "", 0, 0, 0
     with source.open("rb") as file:
         for number, line in enumerate(file, 1):
             # Any bytes can be read as Latin-1.
@@ -98,15 +102,24 @@ def _of_one_byte(source: Path, title: str) -> Encoding:
                 raise _no_text(title)
             if line.isascii():
                 continue
-            if SEVERAL_BYTES.search(line) or UNUSED.search(line):
-                raise DataError(
-                    f"{title}, line {number}: this is neither UTF-8 text nor Windows-1252.",
-                    hint=HINT,
-                )
+            of_utf8 += len(SEVERAL_BYTES.findall(line))
+            strange = FOREIGN.findall(SEVERAL_BYTES.sub(b"", line))
+            others += len(strange)
+            first = number if strange and not first else first
+            if UNUSED.search(line):
+                raise _unknown(title, number)
             if OF_WINDOWS.search(line):
                 name = WINDOWS
             example = example or _word_of(line)
+    if of_utf8 >= others:
+        raise _unknown(title, first)
     return Encoding(name, example)
+
+
+def _unknown(title: str, line: int) -> DataError:
+    return DataError(
+        f"{title}, line {line}: this is neither UTF-8 text nor Windows-1252.", hint=HINT
+    )
 
 
 def _no_text(title: str) -> DataError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -15,23 +15,32 @@ SEPARATORS: Mapping[str, str] = MappingProxyType(
 DECIMALS: Mapping[str, str] = MappingProxyType({"point": ".", "comma": ","})
 
 
+def tell_nobody(line: str) -> None:
+    """Drop the line."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileOptions:
     """The separator, the decimal sign and the encoding that a user named; None to find it.
 
-    They are of text files alone: other formats say them themselves.
+    They are of text files alone: other formats say them themselves. `tell` gets a line on what was
+    found.
     """
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    tell: Callable[[str], None] = tell_nobody
 
 
 NO_OPTIONS = FileOptions()
 
 
 def file_options(
-    separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    tell: Callable[[str], None] = tell_nobody,
 ) -> FileOptions:
     """Check the options as a user writes them, by name or by sign."""
     if encoding is not None:
@@ -40,6 +49,7 @@ def file_options(
         _sign("the separator", separator, SEPARATORS),
         _sign("the decimal sign", decimal, DECIMALS),
         encoding,
+        tell,
     )
 
 
@@ -51,7 +61,8 @@ def check_encoding(encoding: str) -> None:
         is_text = False
     if not is_text:
         raise ConfigurationError(
-            f"there is no encoding '{encoding}'.", hint="Known are utf-8, latin-1, cp1250 and more."
+            f"there is no encoding '{encoding}'.",
+            hint="Known are: utf-8, latin-1, cp1250 and more.",
         )
 
 

@@ -5,7 +5,7 @@ Mistakes in a file are found here, with their line, before anything is trained o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,12 +28,6 @@ from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content
 if TYPE_CHECKING:
     import pandas as pd
 
-Tell = Callable[[str], None]
-
-
-def tell_nobody(line: str) -> None:
-    """Drop the line."""
-
 
 @dataclass(frozen=True, slots=True)
 class Manner:
@@ -44,7 +38,6 @@ class Manner:
     keep_codes: bool = False
     rows: Sequence[Piece] | None = None
     options: FileOptions = NO_OPTIONS
-    tell: Tell = tell_nobody
 
 
 def read_table(
@@ -54,7 +47,6 @@ def read_table(
     *,
     keep_codes: bool = False,
     options: FileOptions = NO_OPTIONS,
-    tell: Tell = tell_nobody,
 ) -> pd.DataFrame:
     """Read a CSV file with a header line, or a Parquet file; either may be compressed.
 
@@ -62,9 +54,9 @@ def read_table(
     The columns named in `text` are read as text, even if all of it looks like numbers. Missing
     values are: an empty field, pandas' own markers (NA, NaN, null, …) and "?", unless they were
     values in training. An infinite number counts as missing, too: hardly any model accepts one.
-    `options` stand for what would be found in the file, and `tell` gets a line on what was found.
+    `options` stand for what would be found in the file.
     """
-    manner = Manner(text, schema, keep_codes, None, options, tell)
+    manner = Manner(text, schema, keep_codes, None, options)
     with plain_file(Path(path), options) as plain:
         table: pd.DataFrame = read_plain(plain, manner)
         return table
@@ -74,7 +66,7 @@ def read_plain(plain: PlainFile, manner: Manner) -> Any:
     """Read a table from a plain file, as `read_table` does from its source."""
     if format_of(plain.path) == PARQUET:
         frame = _read_parquet(plain.path, manner.schema, manner.rows)
-        tell_found(manner.tell, plain)
+        tell_found(manner.options, plain)
         return _finished(frame, plain.path, manner, partial(_row_of_parquet, plain.path))
     return read_csv_table(plain, find_dialect(plain.path, manner.options), manner)
 
@@ -88,9 +80,8 @@ def read_csv_table(plain: PlainFile, dialect: Dialect, manner: Manner) -> Any:
         manner.text,
         manner.schema,
         keep_codes=manner.keep_codes,
-        options=manner.options,
     )
-    tell_found(manner.tell, plain, dialect)
+    tell_found(manner.options, plain, dialect)
     return _finished(frame, source, manner, partial(line_of, source, dialect))
 
 
@@ -102,11 +93,11 @@ def _finished(frame: Any, source: Path, manner: Manner, place: Place) -> Any:
     return without_infinities(frame)
 
 
-def tell_found(tell: Tell, plain: PlainFile, dialect: Dialect = COMMAS) -> None:
+def tell_found(options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS) -> None:
     """Tell what was found in a file if it is not plain."""
     found = (*plain.found, *dialect.tell())
     if found:
-        tell(f"{plain.name}: {', '.join(found)}")
+        options.tell(f"{plain.name}: {', '.join(found)}")
 
 
 def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
@@ -137,7 +128,7 @@ def _read_parquet(
         frame = pd.read_parquet(source) if pieces is None else rows_again(source, pieces)
     except ImportError as problem:
         raise DataError(
-            f"{source}: reading Parquet needs pyarrow.", hint="pip install pyarrow"
+            f"{source}: reading Parquet needs pyarrow.", hint="pip install 'automl-admm[parquet]'"
         ) from problem
     except (OSError, ValueError) as problem:
         raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem

@@ -23,12 +23,10 @@ from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.shares import Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
     Manner,
-    Tell,
     read_csv_table,
     read_plain,
     read_table,
     tell_found,
-    tell_nobody,
     with_text_names,
     without_infinities,
 )
@@ -44,7 +42,7 @@ SHORT_BYTES = 1 << 20
 
 
 def read_in_time(
-    source: Path, seconds: float, options: FileOptions = NO_OPTIONS, tell: Tell = tell_nobody
+    source: Path, seconds: float, options: FileOptions = NO_OPTIONS
 ) -> tuple[Any, Share | None]:
     """Read a table, and return the share read of its file; None for all of it.
 
@@ -52,7 +50,7 @@ def read_in_time(
     anywhere is read whole: only a reader from its start knows the ends of its rows.
     """
     begun = time.monotonic()
-    manner = Manner(keep_codes=True, options=options, tell=tell)
+    manner = Manner(keep_codes=True, options=options)
     with plain_file(source, options, _clock(begun + UNPACKING * seconds)) as plain:
         form, size = format_of(plain.path), plain.path.stat().st_size
         if plain.is_whole and size <= SHORT_BYTES:
@@ -60,14 +58,14 @@ def read_in_time(
         try:
             if form == PARQUET:
                 frame, share = _read_parquet(source, plain, _clock(begun + FEEDING * seconds))
-                tell_found(tell, plain)
+                tell_found(options, plain)
                 return frame, share
             return _read_share(source, plain, begun, seconds, manner)
         # Read whole after all: `read_table` gives the precise message, or copes with it.
         except (IrregularError, ImportError, OSError, ValueError, OverflowError):
             if plain.is_whole:
                 return read_plain(plain, manner), None
-    return read_table(source, keep_codes=True, options=options, tell=tell), None
+    return read_table(source, keep_codes=True, options=options), None
 
 
 def _read_share(
@@ -79,10 +77,8 @@ def _read_share(
     header, *rest = cut(plain.path, _clock(begun + cutting), is_whole=plain.is_whole)
     is_late = _clock(begun + FEEDING * seconds)
     pieces = evenly(tuple(rest))
-    frame, taken, dialect = read_pieces(
-        plain.path, header, pieces, is_late, dialect, manner.options
-    )
-    tell_found(manner.tell, plain, dialect)
+    frame, taken, dialect = read_pieces(plain.path, header, pieces, is_late, dialect)
+    tell_found(manner.options, plain, dialect)
     size = source.stat().st_size
     content = None if plain.path == source else plain.size
     return frame, share_of_pieces(size, (header, *taken), None, content)
@@ -93,12 +89,11 @@ def read_again(
     schema: Schema | None,
     share: Share | None,
     options: FileOptions = NO_OPTIONS,
-    tell: Tell = tell_nobody,
 ) -> Any:
     """Read the same rows of a file as before: all, or those of the share."""
     if share is None:
-        return read_table(source, schema=schema, options=options, tell=tell)
-    manner = Manner(schema=schema, options=options, tell=tell)
+        return read_table(source, schema=schema, options=options)
+    manner = Manner(schema=schema, options=options)
     enough = math.inf if share.rows is not None else share.pieces[-1][1]
     with plain_file(source, options, enough=enough) as plain:
         if share.rows is not None:
@@ -129,7 +124,6 @@ def read_pieces(
     pieces: Sequence[Piece],
     is_late: Callable[[], bool],
     dialect: Dialect = COMMAS,
-    options: FileOptions = NO_OPTIONS,
 ) -> tuple[Any, list[Piece], Dialect]:
     """Read pieces until it is late.
 
@@ -143,16 +137,16 @@ def read_pieces(
     if len(frame) != len(order):
         raise IrregularError
 
-    def parse_again(found: Dialect, text: Sequence[str] = (), only: Any = None) -> Any:
+    def parse_again(found: Dialect, text: Sequence[str]) -> Any:
         if found == dialect and not text:
             return frame
         with Feed(source, header, feed.taken, dialect=found) as again:
-            return parse(io.BufferedReader(again), text, only=only, dialect=found)
+            return parse(io.BufferedReader(again), text, only=text or None, dialect=found)
 
-    frame, dialect = settle_decimal(source, dialect, (), options, parse_again)
+    frame, dialect = settle_decimal(source, dialect, parse_again)
     codes = [name for name in frame.select_dtypes("number").columns if name in feed.codes]
     if codes:
-        frame[codes] = parse_again(dialect, codes, codes)[codes]
+        frame[codes] = parse_again(dialect, codes)[codes]
     return without_infinities(frame.take(order).reset_index(drop=True)), feed.taken, dialect
 
 

@@ -30,7 +30,7 @@ PACKED_SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst", ".zip"})
 # What systems add to archives.
 CLUTTER = ("__MACOSX/", ".DS_Store")
 # Modules that read zstd: Python's own since 3.14, and the extra.
-ZSTD_MODULES = ("compression.zstd", "backports.zstd", "zstandard")
+ZSTD_MODULES = ("compression.zstd", "backports.zstd")
 BROKEN = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 
 

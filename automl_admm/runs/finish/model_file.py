@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError
 from automl_admm.core.messages import reason_of, say_error
+from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
@@ -106,15 +107,20 @@ def rows_for_the_model() -> Iterator[None]:
         raise DataError(f"the pipeline cannot take these rows: {reason}") from problem
 
 
-def read_rows(manifest: Mapping[str, Any], data: Path, share: Share | None = None) -> Any:
+def read_rows(
+    manifest: Mapping[str, Any],
+    data: Path,
+    share: Share | None = None,
+    options: FileOptions = NO_OPTIONS,
+) -> Any:
     """Return all columns of a file, target and all, in the form of the run's own table.
 
     Of a run on a share of this file the same share is read.
     """
     schema = read_schema(manifest)
     if schema is None:
-        return read_table(data, manifest["text_columns"])
-    return read_again(data, schema, share)
+        return read_table(data, manifest["text_columns"], options=options)
+    return read_again(data, schema, share, options)
 
 
 def trusted_types(plugins: Plugins) -> frozenset[str]:

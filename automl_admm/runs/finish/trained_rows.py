@@ -13,6 +13,7 @@ from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.columns import check_columns, plain_missing
 from automl_admm.data.conforming import conform
 from automl_admm.data.python_rows import plain_rows
+from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.tables import (
     read_table,
     with_gaps_by_texts,
@@ -51,11 +52,11 @@ class TrainedRows:
         is_array = bool(manifest.get("is_array", False))
         return cls(columns, schema, tuple(manifest["text_columns"]), is_array)
 
-    def read(self, data: Path) -> Any:
+    def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
         if self.schema is None:
-            return self._in_order(read_table(data, self.text))
-        return self._in_order(read_table(data, schema=self.schema))
+            return self._in_order(read_table(data, self.text, options=options))
+        return self._in_order(read_table(data, schema=self.schema, options=options))
 
     def take(self, X: Any) -> Any:
         """Return rows given in Python: a frame by its names, an array by its places.

@@ -67,7 +67,7 @@ def test_quotes_blank_lines_and_line_ends_are_read(write):
         (b'a,b\n1,"2\n3,4\n', "line 3: unexpected end of data"),
         (b"a,b,a\n1,2,3\n", "two columns are named 'a'"),
         (b"a;b\n1;2;3\n", "line 2: 3 fields.* a needless semicolon"),
-        (b"a,b\n1,\xc3\xa9\n2,\xe9\n", "line 2: this is neither UTF-8 text nor Windows-1252"),
+        (b"a,b\n1,\xc3\xa9\n2,\xe9\n", "line 3: this is neither UTF-8 text nor Windows-1252"),
         (b"a,b\n" + b"1,2\n" * 9000 + b"3,\x81\n", "line 9002: this is neither UTF-8"),
         (b"a,b\n1,\xe9\x00\n", "is no text, and no table of a known kind"),
         (b"\x1f\x8b\x08\x00rubbish", "is cut off or damaged: it cannot be unpacked"),
