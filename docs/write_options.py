@@ -42,6 +42,7 @@ parameters as they are now.
 | time | `30s`, `10m`, `1h`, or seconds | the same text, or seconds: `600` |
 | memory | `500MB`, `2GB`, or bytes | the same text, or bytes: `2_000_000_000` |
 | several values | the option once for each | a list |
+| kinds of columns | `--column COL=KIND` for each | `columns={"COL": "KIND"}` |
 | a solver, strategy or executor | `NAME:key=value,…` | the same text |
 | yes or no | the option alone | `True` |
 | all cores | leave out `--workers` | `n_jobs=-1` |

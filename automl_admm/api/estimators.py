@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from automl_admm.api.history import history_of
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
-from automl_admm.data.columns import column_kinds
+from automl_admm.data.columns import check_labels
 from automl_admm.data.python_rows import (
+    checkable,
     follow,
     plain_rows,
     plain_target,
@@ -119,7 +120,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             demand_certified(outcome)
             demand_feasible(outcome)
         self._remember(outcome)
-        self._schema = schema
+        self._ingest = outcome.preparation.ingest
+        self._schema = schema.leaving(self._ingest.formed)
         vacuous = explain_one_class(outcome)
         if vacuous is not None:
             warnings.warn(vacuous, UserWarning, stacklevel=3)
@@ -154,11 +156,10 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
         given = plain_rows(X)
         if hasattr(given, "iloc"):
-            # It raises for columns that no pipeline can take, before scikit-learn does so vaguely.
-            column_kinds(given)
+            check_labels(given)  # scikit-learn refuses mixed names vaguely
         checked, target = validate_data(
             self,
-            given,
+            checkable(given),
             y,
             dtype=None,
             ensure_all_finite="allow-nan",
@@ -171,8 +172,10 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         """Check as scikit-learn does, and bring the rows to the columns and types of `fit`."""
         check_is_fitted(self)
         given = put_in_order(plain_rows(X), self._schema)
-        checked = validate_data(self, given, dtype=None, ensure_all_finite="allow-nan", reset=False)
-        return follow(_kept(given, checked), self._schema)
+        checked = validate_data(
+            self, checkable(given), dtype=None, ensure_all_finite="allow-nan", reset=False
+        )
+        return follow(_kept(given, checked), self._schema, self._ingest)
 
     def _config(self, begun: float) -> RunConfig:
         if not isinstance(self.verbose, bool):

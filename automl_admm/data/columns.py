@@ -118,12 +118,12 @@ def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     width are numeric; text, booleans and categories are categorical. A column unfit for a pipeline
     raises a DataError with its name and the cure.
     """
-    frame = _frame(X)
+    frame = frame_of(X)
     check_labels(frame)
     texts = hasattr(X, "columns") and all(isinstance(name, str) for name in frame.columns)
     labels = list(frame.columns) if texts else list(range(frame.shape[1]))
     kinds = [
-        _feature_kind(frame.iloc[:, place], f"column '{name}'")
+        kind_of_column(frame.iloc[:, place], f"column '{name}'")
         for place, name in enumerate(frame.columns)
     ]
     pairs = list(zip(labels, kinds, strict=True))
@@ -133,7 +133,8 @@ def column_kinds(X: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     )
 
 
-def _frame(X: Any) -> Any:
+def frame_of(X: Any) -> Any:
+    """Return a frame, or an array as a frame; raise for anything else."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
@@ -166,7 +167,8 @@ def check_labels(frame: Any) -> None:
         raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
 
 
-def _feature_kind(column: Any, title: str) -> Kind:
+def kind_of_column(column: Any, title: str) -> Kind:
+    """Return the kind of a column; raise, with its title, for one unfit for a pipeline."""
     kind = _kind(column, title)
     if kind == "numeric" and np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
         raise DataError(

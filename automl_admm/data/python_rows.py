@@ -10,8 +10,10 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
+from automl_admm.data.ingest.applying import make_columns
+from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
 
@@ -37,12 +39,32 @@ def _of_objects(X: Sequence[Any]) -> Any:
     return values
 
 
+def checkable(X: Any) -> Any:
+    """Return a frame with its dates and the like as objects, for scikit-learn's check of a table.
+
+    numpy has no common type for dates and numbers, and the check asks for one.
+    """
+    if not hasattr(X, "iloc"):
+        return X
+    odd = [
+        place
+        for place, dtype in enumerate(X.dtypes)
+        if isinstance(dtype, np.dtype) and dtype.kind in "cmM"
+    ]
+    if not odd:
+        return X
+    columns = [
+        column.astype(object) if place in odd else column
+        for place, (_, column) in enumerate(X.items())
+    ]
+    return with_columns(X, columns)
+
+
 def schema_of_rows(X: Any) -> Schema:
-    """Return the schema of training rows; refuse rows unfit for training."""
+    """Return the schema of training rows; refuse an array of text with numbers in it."""
     import pandas as pd
 
     if hasattr(X, "iloc"):
-        column_kinds(X)
         return schema_of(X)
     if X.dtype.kind in "US":
         _refuse_numbers_as_text(X)
@@ -93,17 +115,29 @@ def _are_texts(names: Any) -> bool:
     return all(isinstance(name, str) for name in names)
 
 
-def follow(X: Any, schema: Schema) -> Any:
-    """Return rows to predict as those of fit were: frames as frames, and arrays as arrays."""
+def follow(X: Any, schema: Schema, ingest: Ingest | None = None) -> Any:
+    """Return rows to predict as those of fit were: frames as frames, and arrays as arrays.
+
+    With an `ingest` that makes columns of them they are a frame of these.
+    """
     import pandas as pd
 
     is_frame = hasattr(X, "iloc")
     is_numeric = all(column.holds == "number" for column in schema.columns)
-    if not schema.is_named and not is_frame and is_numeric and X.dtype.kind in "fiu":
+    made_by = None if ingest is None or ingest.is_plain else ingest
+    if (
+        made_by is None
+        and not schema.is_named
+        and not is_frame
+        and is_numeric
+        and X.dtype.kind in "fiu"
+    ):
         return X
     names = [column.name for column in schema.columns]
     frame = X.set_axis(names, axis=1) if is_frame else pd.DataFrame(X, columns=names)
     conformed = conform(frame.infer_objects() if not is_frame else frame, schema)
+    if made_by is not None:
+        return make_columns(conformed, made_by)
     if schema.is_named:
         return conformed
     return conformed.to_numpy(dtype=None if is_numeric else object)

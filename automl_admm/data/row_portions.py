@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.core.errors import StoreError
-from automl_admm.data.columns import column_kinds, plain_missing
+from automl_admm.core.errors import DataError, StoreError
+from automl_admm.data.columns import plain_missing
+from automl_admm.data.ingest.applying import take_in
+from automl_admm.data.ingest.deciding import decide
 from automl_admm.data.table_schema import schema_of
 
 SEED = 0
@@ -122,7 +125,8 @@ def _seconds_for(X: Any, rows: int) -> float:
     # From all over the table: a sorted one may begin with its cheapest rows.
     places = np.linspace(0, X.shape[0] - 1, rows).astype(np.intp)
     frame = plain_missing(pd.DataFrame(take_rows(X, places)))
-    column_kinds(frame)
+    with suppress(DataError):  # its mistakes are told later, with all rows at hand
+        take_in(frame, decide(frame))
     schema_of(frame)
     pd.util.hash_pandas_object(frame, index=False)
     return time.perf_counter() - begun

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
@@ -32,7 +32,8 @@ MISSING_TEXTS = frozenset(
 class Column:
     """A column as it was in training.
 
-    `holds` is the kind of its cells, and `dtype` their type in pandas. A column of the type
+    `holds` is the kind of its cells, `other` if the ingest alone reads them or nobody does, and
+    `dtype` their type in pandas. A column of the type
     `category` has its `categories`. `texts` are its values with the look of a missing value, and
     `has_gaps` is True if some values were missing.
     """
@@ -73,6 +74,15 @@ class Schema:
         wanted = set(map(str, names))
         chosen = tuple(column for column in self.columns if str(column.name) in wanted)
         return Schema(chosen, self.is_named)
+
+    def leaving(self, names: Iterable[Any]) -> Schema:
+        """Return the schema without a word on the values of some columns: others read them."""
+        raw = set(map(str, names))
+        columns = (
+            replace(column, holds="other", categories=None) if str(column.name) in raw else column
+            for column in self.columns
+        )
+        return Schema(tuple(columns), self.is_named)
 
     def by_name(self) -> dict[str, Column]:
         """Return the columns by their names, as a file has them."""

@@ -71,7 +71,8 @@ class PipelineWork:
     `load_components` is called in the child, so plugins need not be pickled. On held-out rows
     limits time at least this many `calls`. Decision thresholds are chosen for the limits in `aims`,
     one for each constraint; by default these are the constraints' own. With a `rule` each of its
-    groups may have a threshold of its own.
+    groups may have a threshold of its own. `origins` names the user's column behind each column,
+    where one makes several.
     """
 
     space: PipelineSpace
@@ -86,6 +87,7 @@ class PipelineWork:
     persist: bool = False
     aims: tuple[Limit, ...] = ()
     rule: GroupRule | None = None
+    origins: Mapping[str, str] | None = None
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -290,6 +292,7 @@ class PipelineWork:
             rows.sensitive,
             peak,
             weights=rows.roles.weights,
+            origins=self.origins,
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ class EvaluatedPipeline:
     while it fitted and predicted. Time at least so many `calls`: a certificate on a quantile needs
     more of them than a search. `saved_bytes` is the size of the shipped file; None in the search.
     `weights` are the weights of the rows, with a mean of 1 over all data; None if all count alike.
+    `origins` names the user's column behind each column of `X`, where one makes several.
 
     >>> y = np.array([0, 1])
     >>> EvaluatedPipeline(None, np.eye(2), y, np.array([0.1, 0.9]), 0.0, 0.0).part([1]).y
@@ -37,6 +39,7 @@ class EvaluatedPipeline:
     calls: int = 0
     saved_bytes: int | None = None
     weights: Any = None
+    origins: Mapping[str, str] | None = None
 
     @property
     def scores(self) -> Any:

@@ -93,11 +93,14 @@ class RunConfig(RunOptions):
         self._check_certification()
 
     def _make_plain(self) -> None:
-        """Turn numpy's numbers into Python's: JSON would write them as texts."""
+        """Turn numpy's numbers into Python's, and names of columns into texts, as JSON has them."""
         for one in fields(self):
             value = getattr(self, one.name)
             if isinstance(value, np.generic):
                 object.__setattr__(self, one.name, value.item())
+        if isinstance(self.columns, Mapping):
+            columns = {str(name): kind for name, kind in self.columns.items()}
+            object.__setattr__(self, "columns", columns or None)
 
     def _check_kinds(self) -> None:
         for option in OPTIONS:

@@ -40,6 +40,7 @@ class Kind(Enum):
     SCORER = auto()
     LABEL = auto()
     LIMITS = auto()
+    COLUMNS = auto()
     STARTS = auto()
     FOLDS = auto()
     FILE = auto()
@@ -243,6 +244,17 @@ class PipelineOptions(SearchOptions):
             "--positive",
             "Class that rates and thresholds call positive. [default: the last of the sorted]",
             compared_as="positive",
+        ).metadata,
+    )
+    columns: Mapping[Any, str] | None = field(
+        default=None,
+        metadata=Option(
+            Kind.COLUMNS,
+            "--column",
+            'Kind of a column in place of the one found, such as "zip=category": number, category, '
+            "ordered, text, tags, date, duration, boolean, or drop to leave it out. May be "
+            "repeated.",
+            compared_as="columns",
         ).metadata,
     )
     constraints: Sequence[str | Constraint] = field(

@@ -21,6 +21,7 @@ from automl_admm.store.json_content import (
     either,
     flag,
     list_of,
+    mapping_of,
     nullable,
     number,
     one_of,
@@ -136,6 +137,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.SCORER: text,
         Kind.LABEL: NUMBER_OR_TEXT,
         Kind.LIMITS: list_of(text),
+        Kind.COLUMNS: mapping_of(text),
         Kind.FOLDS: NUMBER_OR_TEXT,
         Kind.NAME: text,
     }

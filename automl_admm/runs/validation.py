@@ -175,6 +175,15 @@ def seed_of(random_state: Any) -> int:
         raise ConfigurationError(message) from None
 
 
+def check_columns_asked(name: str, value: object) -> None:
+    """Raise unless the value gives columns their kinds."""
+    if not isinstance(value, Mapping) or not all(isinstance(kind, str) for kind in value.values()):
+        example = "{'zip': 'category'}"
+        raise ConfigurationError(
+            f"{name} must be a dict such as {example}, not {say_value(value)}."
+        )
+
+
 def _check_part(option: Option, value: object) -> None:
     hint = OWN_SOLVER if option.name.endswith("_solver") else None
     check_text(option.name, value, option.default, hint)
@@ -195,6 +204,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.FLAG: lambda option, value: check_flag(option.name, value),
         Kind.CHOICE: lambda option, value: check_choice(option.name, value, option.choices),
         Kind.PART: _check_part,
+        Kind.COLUMNS: lambda option, value: check_columns_asked(option.name, value),
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
         Kind.STARTS: _check_starts,

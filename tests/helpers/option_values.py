@@ -50,6 +50,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.SCORER: "accuracy",
     Kind.LABEL: "yes",
     Kind.LIMITS: (LIMIT,),
+    Kind.COLUMNS: {"a=b": "category"},
     Kind.STARTS: (START,),
     Kind.FOLDS: 3,
     Kind.FILE: "other",
@@ -74,5 +75,7 @@ def words_for(option: Option, value: Any) -> tuple[str, ...]:
     assert option.flag is not None
     if option.kind is Kind.FLAG:
         return (option.flag,)
-    values = value if option.kind in (Kind.LIMITS, Kind.STARTS) else (value,)
+    if option.kind is Kind.COLUMNS:
+        value = [f"{name}={kind}" for name, kind in value.items()]
+    values = value if isinstance(value, list | tuple) else (value,)
     return tuple(word for one in values for word in (option.flag, str(one)))

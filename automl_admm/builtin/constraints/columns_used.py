@@ -18,20 +18,31 @@ Sources = list[frozenset[int]]
 
 
 def columns(evaluated: EvaluatedPipeline) -> Fact:
-    """Return the number of input columns with some part reaching the last step.
+    """Return the number of the user's columns with some part reaching the last step.
 
     Columns used in decisions, by a threshold for each group, count as well.
     """
-    sources: Sources = [frozenset([place]) for place in range(evaluated.X.shape[1])]
+    sources: Sources = [frozenset([place]) for place in _places(evaluated)]
     for _, step in evaluated.pipeline.steps[:-1]:
         sources = _through(step, sources)
     return Fact(float(len(_all(sources) | _decided_by(evaluated))))
 
 
+def _places(evaluated: EvaluatedPipeline) -> list[int]:
+    """Return for each column of `X` the place of the first one of the same user's column."""
+    if evaluated.origins is None:
+        return list(range(evaluated.X.shape[1]))
+    users = [evaluated.origins.get(str(name), str(name)) for name in evaluated.X.columns]
+    first = {name: place for place, name in reversed(list(enumerate(users)))}
+    return [first[name] for name in users]
+
+
 def _decided_by(evaluated: EvaluatedPipeline) -> frozenset[int]:
     """Return the columns grouped by a `GroupThresholdClassifier`; none for any other pipeline."""
     names = [str(name) for name in getattr(evaluated.X, "columns", ())]
-    return frozenset(names.index(name) for name in getattr(evaluated.pipeline, "columns", ()))
+    by = (names.index(name) for name in getattr(evaluated.pipeline, "columns", ()))
+    places = _places(evaluated)
+    return frozenset(places[place] for place in by)
 
 
 def _through(step: Any, sources: Sources) -> Sources:

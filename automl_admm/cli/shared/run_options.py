@@ -31,6 +31,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.SCORER: "NAME",
         Kind.LABEL: "LABEL",
         Kind.LIMITS: "TEXT",
+        Kind.COLUMNS: "COL=KIND",
         Kind.STARTS: "TEXT|FILE",
         Kind.FOLDS: "K|SHARE",
         Kind.FILE: "FILE",
@@ -38,6 +39,10 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.NAME: "NAME",
     }
 )
+
+
+# Options of these kinds may be repeated.
+LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.COLUMNS})
 
 
 class WholeBytes(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -61,6 +66,21 @@ class Folds(click.ParamType):  # type: ignore[type-arg] # older click cannot be 
         """Read a whole number as folds, any other number as a share."""
         number = float(click.FLOAT.convert(value, param, ctx))
         return int(number) if number.is_integer() else number
+
+
+class ColumnAndKind(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """The name of a column and its kind; the name may hold signs of equality."""
+
+    name = "column"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Part them at the last sign of equality."""
+        name, sign, kind = str(value).rpartition("=")
+        if not sign or not name:
+            self.fail(f"'{value}' names no kind; write it as \"zip=category\".", param, ctx)
+        return name, kind.strip()
 
 
 class Start(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -87,6 +107,7 @@ def _type_of(option: Option) -> Any:
         Kind.FLAG: bool,
         Kind.CHOICE: click.Choice(choices_of(option)),
         Kind.STARTS: Start(),
+        Kind.COLUMNS: ColumnAndKind(),
         Kind.FOLDS: Folds(),
         Kind.FOLDER: click.Path(path_type=Path),
     }
@@ -104,7 +125,7 @@ def run_option(option: Option, *, at_resume: bool = False, **attributes: Any) ->
     At resume a missing option keeps the value of the run, so it has no default.
     """
     assert option.flag is not None  # noqa: S101 - the callers choose options that have a flag
-    is_list = option.kind in (Kind.LIMITS, Kind.STARTS)
+    is_list = option.kind in LISTS
     default = None if at_resume or is_list else _default_of(option)
     made: dict[str, Any] = {
         "type": _type_of(option),
@@ -168,4 +189,6 @@ def is_given(value: object) -> bool:
 
 def _setting(option: Option, value: Any) -> Any:
     """Return None for the choice `auto`; for other options `auto` is a text as any other."""
+    if option.kind is Kind.COLUMNS:
+        return dict(value) or None
     return None if option.kind is Kind.CHOICE and value == AUTO else value

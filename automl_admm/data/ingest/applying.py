@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.core.errors import AutomlAdmmError, DataError, StoreError, suggest
+from automl_admm.core.messages import say_error, say_value
 from automl_admm.data.conforming import Place, row_of
-from automl_admm.data.ingest.records import Ingest
+from automl_admm.data.ingest.forms.chosen import BY_NAME
+from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """A table of a user, and the table that pipelines see instead: the same one if all is plain."""
+
+    raw: Any
+    made: Any
+    ingest: Ingest
+
+    def for_limits(self) -> Any:
+        """Return the columns of the user for limits; numbers written as text count as numbers."""
+        numbers = [one for one in self.ingest.readings if one.kind == "number"]
+        names = [one.name for one in numbers if not one.is_plain and str(one.name) in one.made]
+        if not names:
+            return self.raw
+        frame = self.raw.copy(deep=False)
+        for name in names:
+            frame[name] = self.made[str(name)]
+        return frame
+
+
+def take_in(X: Any, ingest: Ingest, place: Place = row_of) -> TakenIn:
+    """Return a frame or an array together with the table made of it."""
+    import pandas as pd
+
+    if ingest.is_plain:
+        return TakenIn(X, X, ingest)
+    frame = X if hasattr(X, "iloc") else pd.DataFrame(X).infer_objects()
+    return TakenIn(frame, make_columns(frame, ingest, place), ingest)
 
 
 def make_columns(frame: Any, ingest: Ingest, place: Place = row_of) -> Any:
@@ -14,5 +48,55 @@ def make_columns(frame: Any, ingest: Ingest, place: Place = row_of) -> Any:
     Plain columns are expected in the types of training already. Columns without a reading are left
     out. A cell that cannot be read raises a DataError with its place.
     """
-    del place
-    return frame if ingest.is_plain else frame[[reading.name for reading in ingest.readings]]
+    import pandas as pd
+
+    if ingest.is_plain:
+        return frame
+    labels = {str(label): label for label in frame.columns}
+    # Any index is allowed, also one with equal labels.
+    rows = frame.reset_index(drop=True)
+    made: dict[str, Any] = {}
+    for reading in ingest.readings:
+        if not reading.is_left_out:
+            column = rows[_label_of(reading, labels)]
+            made |= _made_of(column.rename(str(reading.name)), reading, place)
+    return pd.DataFrame(made).set_axis(frame.index)
+
+
+def _label_of(reading: Reading, labels: dict[str, Any]) -> Any:
+    name = str(reading.name)
+    if name not in labels:
+        raise DataError(f"columns are missing: '{name}'.", hint=suggest(name, labels))
+    return labels[name]
+
+
+def _made_of(column: Any, reading: Reading, place: Place) -> dict[str, Any]:
+    """Return the columns made of one, under their names."""
+    if reading.is_plain:
+        return {reading.made[0]: column}
+    made = read_by_facts(column, reading.facts, place)
+    wanted = [f"{reading.name}{suffix}" for suffix in made]
+    pairs = zip(reading.made, wanted, strict=False)
+    if len(made) != len(reading.made) or not all(one.startswith(name) for one, name in pairs):
+        raise _unreadable(reading.name, f"it makes {', '.join(wanted)}")
+    return dict(zip(reading.made, made.values(), strict=True))
+
+
+def read_by_facts(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+    """Return the columns that a form makes of one, by the ends of their names."""
+    form = BY_NAME.get(str(facts.get(FORM)))
+    if form is None:
+        raise _unreadable(column.name, f"there is no form {say_value(facts.get(FORM))}")
+    try:
+        return form.read(column, facts, place)
+    except AutomlAdmmError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as problem:
+        raise _unreadable(column.name, say_error(problem)) from problem
+
+
+def _unreadable(name: Any, reason: str) -> StoreError:
+    return StoreError(
+        f"column '{name}' cannot be read as in training: {reason}.",
+        hint="The facts of the run were changed after it, or are of another version: fit again.",
+    )

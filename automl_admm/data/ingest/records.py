@@ -26,6 +26,8 @@ KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 LEFT_OUT: frozenset[ColumnKind] = frozenset({"identifier", "constant", "dropped"})
 # Columns of these kinds may be as pipelines take them; the schema of the table describes them.
 PLAIN: frozenset[ColumnKind] = frozenset({"number", "category", "boolean"})
+# The key of the facts with the name of the form that reads the column.
+FORM = "form"
 # Plain JSON data: all that a form needs to read a column again.
 Facts = Mapping[str, Any]
 
@@ -82,6 +84,12 @@ class Ingest:
         return all(reading.is_plain for reading in self.readings)
 
     @property
+    def formed(self) -> tuple[Any, ...]:
+        """The names of raw columns that a form reads, whatever types a later table has in them."""
+        read = (one for one in self.readings if not one.is_plain and not one.is_left_out)
+        return tuple(one.name for one in read)
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """The names of made columns of numbers."""
         return self._made("number", "date", "duration")
@@ -113,9 +121,11 @@ class Ingest:
         """Return the name of the raw column of each made one."""
         return {made: str(reading.name) for reading in self.readings for made in reading.made}
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return it as plain JSON data."""
-        return [reading.describe() for reading in self.readings]
+    def as_content(self) -> dict[str, list[dict[str, Any]]]:
+        """Return it as the part of a JSON file; nothing if all columns are plain."""
+        if self.is_plain:
+            return {}
+        return {"ingest": [reading.describe() for reading in self.readings]}
 
 
 def read_ingest(manifest: Mapping[str, Any]) -> Ingest | None:

@@ -153,7 +153,7 @@ def _check_empty(column: Any, source: Path, dialect: Dialect) -> None:
 
 
 def _is_read_as_written(column: Column) -> bool:
-    return column.holds in ("boolean", "text")
+    return column.holds != "number"
 
 
 def _markers(header: Sequence[str], columns: Sequence[Column]) -> Any:

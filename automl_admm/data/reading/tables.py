@@ -15,7 +15,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import plain_missing, with_columns
-from automl_admm.data.conforming import Place, conform
+from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
@@ -98,6 +98,23 @@ def tell_found(options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS
     found = (*plain.found, *dialect.tell())
     if found:
         options.tell(f"{plain.name}: {', '.join(found)}")
+
+
+def place_in(path: str | Path, options: FileOptions = NO_OPTIONS) -> Place:
+    """Return a function that names the place of a row in a file, from its number in the table."""
+    return partial(_found_again, Path(path), options)
+
+
+def _found_again(source: Path, options: FileOptions, number: int) -> str:
+    """Name the place of a row; the file is read again, but only to report a mistake."""
+    try:
+        with plain_file(source, options) as plain:
+            if format_of(plain.path) == PARQUET:
+                return _row_of_parquet(source, number)
+            dialect = find_dialect(plain.path, options)
+            return line_of(plain.path, dialect, number).replace(str(plain.path), str(source))
+    except (OSError, DataError, StopIteration):  # a pipe, for example, is read once
+        return f"{source}, {row_of(number)}"
 
 
 def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:

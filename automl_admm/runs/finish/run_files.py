@@ -54,9 +54,10 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
                 prepared.constraints, outcome.best.constraints, strict=True
             )
         },
-        "columns": [str(name) for name in getattr(table.X, "columns", range(table.X.shape[1]))],
+        "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         "schema": prepared.schema.describe(),
+        **prepared.ingest.as_content(),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
         "classes": None if table.classes is None else sorted_texts(table.classes),

@@ -11,10 +11,13 @@ import numpy as np
 
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.columns import check_columns, plain_missing
-from automl_admm.data.conforming import conform
+from automl_admm.data.conforming import Place, conform, row_of
+from automl_admm.data.ingest.applying import make_columns
+from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.python_rows import plain_rows
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.tables import (
+    place_in,
     read_table,
     with_gaps_by_texts,
     without_infinities,
@@ -27,6 +30,9 @@ from automl_admm.store.json_content import RESTORE
 class TrainedRows:
     """The form of a model's rows: their columns in order, and the schema of the training table.
 
+    An `ingest` makes other columns of them for the model; it may leave some of the user's columns
+    out, which need not be there then.
+
     The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
     model of an array is given an array again: sums of the same numbers in another order of memory
     differ in their last digit.
@@ -36,6 +42,7 @@ class TrainedRows:
     schema: Schema | None
     text: tuple[str, ...]
     is_array: bool = False
+    ingest: Ingest | None = None
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
@@ -50,13 +57,15 @@ class TrainedRows:
                 )
             schema = schema.part(columns)
         is_array = bool(manifest.get("is_array", False))
-        return cls(columns, schema, tuple(manifest["text_columns"]), is_array)
+        text, ingest = tuple(manifest["text_columns"]), read_ingest(manifest)
+        return cls(columns, schema, text, is_array, ingest)
 
     def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
         if self.schema is None:
             return self._in_order(read_table(data, self.text, options=options))
-        return self._in_order(read_table(data, schema=self.schema, options=options))
+        rows = read_table(data, schema=self.schema, options=options)
+        return self._in_order(rows, place_in(data, options))
 
     def take(self, X: Any) -> Any:
         """Return rows given in Python: a frame by its names, an array by its places.
@@ -74,7 +83,8 @@ class TrainedRows:
 
         if isinstance(X, pd.DataFrame):
             return self._named(X)
-        shape, wanted = np.shape(X), len(self.columns)
+        names = self.columns if self.ingest is None else tuple(self.ingest.by_name())
+        shape, wanted = np.shape(X), len(names)
         if len(shape) != 2:
             raise DataError(
                 f"the rows are a {type(X).__name__} of shape {shape}, and no table.",
@@ -82,7 +92,7 @@ class TrainedRows:
             )
         if shape[1] != wanted:
             raise DataError(f"the rows have {shape[1]} columns, and in training they had {wanted}.")
-        return pd.DataFrame(np.asarray(X), columns=list(self.columns)).infer_objects()
+        return pd.DataFrame(np.asarray(X), columns=list(names)).infer_objects()
 
     def _named(self, frame: Any) -> Any:
         """Return the columns of the model, by names as a file has them."""
@@ -94,11 +104,13 @@ class TrainedRows:
         # A missing column is told with the names that might be meant.
         return wanted if len(wanted.columns) == len(self.columns) else named
 
-    def _in_order(self, frame: Any) -> Any:
+    def _in_order(self, frame: Any, place: Place = row_of) -> Any:
         """Return the columns of training in their order, with the names of training."""
         ordered = check_columns(frame, self.columns)
         if self.schema is None:
             return ordered
+        if self.ingest is not None:
+            return make_columns(ordered, self.ingest, place)
         names = self.schema.by_name()
         named = ordered.set_axis([names[name].name for name in self.columns], axis=1)
         return _as_array(named, self.schema) if self.is_array else named

@@ -17,12 +17,12 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.messages import reason_of
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.data.columns import check_target, column_kinds, infer_task
-from automl_admm.data.levels import count_levels
+from automl_admm.data.columns import check_target, infer_task
+from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
-from automl_admm.data.table_schema import Schema, schema_of
+from automl_admm.data.table_schema import Schema
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.labels import number_classes
@@ -47,6 +47,14 @@ from automl_admm.runs.prepare.assembly import (
     plan_search,
     resolve_constraints,
 )
+from automl_admm.runs.prepare.ingesting import (
+    check_deciding,
+    context_of,
+    ingest_table,
+    name_of,
+    origins_of,
+    schema_of_table,
+)
 from automl_admm.runs.prepare.set_aside import (
     CALLS,
     Aside,
@@ -70,7 +78,8 @@ class Preparation:
 
     The search is given `aims`: the limits, or tighter ones if they are to be certified on the
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
-    `columns` are the names of columns, if they have any; `schema` describes all columns.
+    `columns` are the names of columns, if they have any; `schema` describes all columns of the
+    user, and `ingest` says what pipelines see of them.
     """
 
     config: RunConfig
@@ -84,6 +93,7 @@ class Preparation:
     rows: int
     set_aside: Any
     schema: Schema
+    ingest: Ingest
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -159,12 +169,13 @@ def prepare(
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
-    context = BuildContext(task, *column_kinds(X))
-    context = replace(context, levels=count_levels(X, context.categorical))
+    taken = ingest_table(config, X)
+    context = context_of(task, taken)
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
-    apart_or_named = known_columns(sensitive, X, columns_of(constraints))
-    whole = replace(_whole(X, y, task, apart_or_named, config.positive), roles=roles)
+    apart_or_named = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
+    whole = _whole(taken.made, y, task, apart_or_named, config.positive)
+    whole = replace(whole, roles=roles)
     constraints = meet_data(constraints, trial_rows(whole))
     _refuse_certificate(config, roles)
     aside = _plan_aside(constraints, whole, config)
@@ -174,6 +185,10 @@ def prepare(
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
     held_out = whole.part(set_aside) if len(set_aside) else None
     apart = () if sensitive is None else tuple(map(str, sensitive.columns))
+    rule = None
+    if config.group_thresholds:
+        rule = decide_by_groups(constraints, apart, classes)
+        check_deciding(taken.ingest, rule.columns)
     work = replace(
         _work(
             config,
@@ -184,7 +199,8 @@ def prepare(
             whole.part(searched),
         ),
         held_out=held_out,
-        rule=decide_by_groups(constraints, apart, classes) if config.group_thresholds else None,
+        origins=origins_of(taken.ingest),
+        rule=rule,
         calls=0 if aside is None else CALLS,
     )
     check_scoring(work)
@@ -205,8 +221,9 @@ def prepare(
         aims=aims,
         rows=len(whole.y),
         set_aside=set_aside,
-        schema=_schema(X, y, sensitive, columns.frame()),
-        target=_name_of(y),
+        schema=schema_of_table(taken, y, sensitive, columns.frame()),
+        ingest=taken.ingest,
+        target=name_of(y),
         sensitive=apart,
         columns=columns.names(),
         aside=aside,
@@ -255,22 +272,6 @@ def _work(
         constraints=constraints,
         persist=config.work_dir is not None,
     )
-
-
-def _schema(X: Any, y: Any, sensitive: Any, with_roles: Any) -> Schema:
-    """Describe all columns of the table: features, target, sensitive ones, those with a role."""
-    import pandas as pd
-
-    parts = [schema_of(pd.DataFrame(X))]
-    if _name_of(y) is not None:
-        parts.append(schema_of(pd.DataFrame(y)))
-    parts += [schema_of(more) for more in (sensitive, with_roles) if more is not None]
-    return Schema(tuple(column for part in parts for column in part.columns))
-
-
-def _name_of(target: Any) -> str | None:
-    name = getattr(target, "name", None)
-    return None if name is None else str(name)
 
 
 def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:

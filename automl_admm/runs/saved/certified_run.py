@@ -17,6 +17,8 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
 from automl_admm.data.columns import check_columns
 from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.ingest.applying import TakenIn, take_in
+from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.execution.shared_state import unheard_warnings
@@ -96,11 +98,21 @@ class CertifiedRun:
         y, classes = frame[settings["target"]].to_numpy(), None
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y)
-        X = check_columns(frame, self.manifest["columns"])
+        taken = self._taken_in(frame)
         wanted = columns_of(self.limits())
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
-        known = known_columns(sensitive, X, wanted)
-        return Table(X, y, classes, known, self._columns(frame).read())
+        known = known_columns(sensitive, taken.for_limits(), wanted)
+        return Table(taken.made, y, classes, known, self._columns(frame).read())
+
+    def _taken_in(self, frame: Any) -> TakenIn:
+        """The features of rows, and the table that the model is given."""
+        ingest, columns = read_ingest(self.manifest), self.manifest["columns"]
+        if ingest is None:
+            X = check_columns(frame, columns)
+            return TakenIn(X, X, Ingest())
+        # A limit may compare groups by a column that the model is not given.
+        left = [name for name in ingest.by_name() if name not in columns and name in frame.columns]
+        return take_in(check_columns(frame, [*columns, *left]), ingest)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -159,6 +171,9 @@ class CertifiedRun:
                 sensitive=table.sensitive,
                 calls=CALLS,
                 saved_bytes=self.folder.model.stat().st_size,
+                origins=None
+                if (ingest := read_ingest(self.manifest)) is None
+                else ingest.origins(),
             )
             return [as_evidence(constraint.function(evaluated)) for constraint in constraints]
 

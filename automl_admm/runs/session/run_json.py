@@ -67,6 +67,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "settings": _settings(prepared),
         "data": _describe(prepared.work),
         "schema": prepared.schema.describe(),
+        **prepared.ingest.as_content(),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }

@@ -25,7 +25,7 @@ MIXED = Ingest(
 
 
 def test_readings_come_back_from_json_as_they_were():
-    described = json.loads(json.dumps({"ingest": MIXED.describe()}))
+    described = json.loads(json.dumps(MIXED.as_content()))
     for reading in described["ingest"]:
         READING(reading, "ingest")
     assert read_ingest(described) == MIXED

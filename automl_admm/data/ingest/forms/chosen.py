@@ -1,0 +1,138 @@
+"""Forms that are never guessed, only chosen by a user: bare numbers, and levels of anything."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from automl_admm.data.conforming import FALSE, TRUE, Place, refuse_cells
+from automl_admm.data.ingest.forms.known import FORMS, Form
+from automl_admm.data.ingest.records import Facts
+from automl_admm.data.table_schema import MISSING_TEXTS, content_of
+
+MOST_EXACT = 2.0**53  # from here on floats skip whole numbers
+Cell = Callable[[Any], Any]
+
+
+def recognise_figures(column: Any) -> Facts | None:
+    """Return facts for a column of bare numbers, as text or not, also with leading zeros."""
+    holds_truths = content_of(column) == "boolean"
+    facts: Facts = {"truths": True} if holds_truths else {}
+    _, lost = _by_value(column, _figure_by(facts))
+    return None if lost.any() else facts
+
+
+def read_figures(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+    """Return the numbers; truth values count as 1 and 0."""
+    found, lost = _by_value(column, _figure_by(facts))
+    refuse_cells(column, lost, "bare numbers", "Write a number, or nothing.", place)
+    return {"": found.astype(float)}
+
+
+def say_figures(facts: Facts) -> str:
+    """Return a line on them."""
+    return "truth values as numbers" if facts.get("truths") else "bare numbers"
+
+
+def _figure_by(facts: Facts) -> Cell:
+    return _figure_or_truth if facts.get("truths") else _figure
+
+
+def _figure_or_truth(value: Any) -> float | None:
+    truth = _truth(value)
+    return _figure(value) if truth is None else float(truth)
+
+
+def _figure(value: Any) -> float | None:
+    """Return a number; None for a cell without one, NaN for a missing one in text."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text in MISSING_TEXTS:
+            return np.nan
+        value = None if "_" in text else text  # to Python 1_000 is a number, and to no file
+    if not isinstance(value, str | numbers.Real | Decimal | np.bool_):
+        return None
+    try:
+        figure = float(value)
+    except ValueError:
+        return None
+    return figure if np.isfinite(figure) else np.nan
+
+
+def _truth(value: Any) -> bool | None:
+    written = str(value).strip().lower() if isinstance(value, str | numbers.Real | np.bool_) else ""
+    return True if written in TRUE else False if written in FALSE else None
+
+
+def recognise_levels(column: Any) -> Facts | None:
+    """Return the way to the same levels from any type that a file has for them."""
+    holds = content_of(column)
+    if holds != "other":
+        return {"of": holds}
+    for form in FORMS:
+        if form.kind in ("date", "duration") and (facts := form.recognise(column)) is not None:
+            return {"of": form.name, "facts": facts}
+    _, lost = _by_value(column, LEVELS_OF["text"])
+    return None if lost.any() else {"of": "text"}
+
+
+def read_levels(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+    """Return the levels as texts: 7, 7.0 and "07" are one level of a column of numbers."""
+    of = facts["of"]
+    if of not in LEVELS_OF:
+        form = next(form for form in FORMS if form.name == of)
+        column, of = form.read(column, facts["facts"], place)[""], "number"
+    found, lost = _by_value(column, LEVELS_OF[of])
+    hint = "Write it as in training, or nothing where it is missing."
+    refuse_cells(column, lost, f"levels of {of}s", hint, place)
+    return {"": found}
+
+
+def say_levels(facts: Facts) -> str:
+    """Return a line on them."""
+    return "each value is a category" if facts["of"] in LEVELS_OF else "each moment is a category"
+
+
+def _level_of_number(value: Any) -> Any:
+    figure = _figure(value)
+    if figure is None or np.isnan(figure):
+        return figure
+    is_exact = figure.is_integer() and abs(figure) < MOST_EXACT
+    return str(int(figure)) if is_exact else repr(figure)
+
+
+def _level_of_truth(value: Any) -> Any:
+    is_gap = isinstance(value, str) and value.strip() in MISSING_TEXTS
+    truth = _truth(value)
+    return np.nan if is_gap else None if truth is None else str(truth)
+
+
+def _level_of_text(value: Any) -> Any:
+    return value if isinstance(value, str) else _level_of_number(value)
+
+
+LEVELS_OF: dict[str, Cell] = {
+    "number": _level_of_number,
+    "boolean": _level_of_truth,
+    "text": _level_of_text,
+}
+NUMBERS = Form("figures", "number", recognise_figures, read_figures, say_figures)
+LEVELS = Form("levels", "category", recognise_levels, read_levels, say_levels)
+BY_NAME = {form.name: form for form in (*FORMS, NUMBERS, LEVELS)}
+
+
+def _by_value(column: Any, cell: Cell) -> tuple[Any, NDArray[np.bool_]]:
+    """Return what a function finds for each cell, and marks for cells of which it finds None."""
+    import pandas as pd
+
+    codes, distinct = pd.factorize(column.astype(object))
+    found = [cell(value) for value in distinct]
+    # The last place is that of missing cells, whose code is -1.
+    values = np.array([*(np.nan if one is None else one for one in found), np.nan], dtype=object)
+    lost = np.array([*(one is None for one in found), False], dtype=bool)
+    return pd.Series(values[codes], index=column.index, name=column.name), lost[codes]

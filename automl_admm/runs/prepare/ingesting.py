@@ -1,0 +1,89 @@
+"""The ingest of a run: its facts are found once, on the rows given to the first session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.data.columns import column_kinds
+from automl_admm.data.ingest.applying import TakenIn, take_in
+from automl_admm.data.ingest.deciding import decide, plain_ingest
+from automl_admm.data.ingest.records import Ingest, read_ingest
+from automl_admm.data.levels import count_levels
+from automl_admm.data.table_schema import Schema, schema_of
+from automl_admm.plugins.records import BuildContext, LearningTask
+from automl_admm.runs.config import RunConfig
+from automl_admm.store.run_folder import RunFolder
+
+
+def ingest_table(config: RunConfig, X: Any) -> TakenIn:
+    """Return the table of a user and the table for pipelines.
+
+    A resumed run reads the table by its own facts: found anew by a later version, or on other rows,
+    they could be others. Runs of versions without an ingest took all columns as they were.
+    """
+    if not config.resumed or config.place is None:
+        return take_in(X, decide(X, config.columns))
+    folder = RunFolder(config.place)
+    try:
+        return take_in(X, read_ingest(folder.read(folder.settings)) or plain_ingest(X))
+    except DataError:
+        if not config.changes_allowed:
+            raise
+        return take_in(X, decide(X, config.columns))  # other data may hold anything
+
+
+def context_of(task: LearningTask, taken: TakenIn) -> BuildContext:
+    """Return the kinds of columns for components."""
+    ingest = taken.ingest
+    numeric, categorical = ingest.numeric, ingest.categorical
+    if ingest.is_plain:  # an array has places in the place of names
+        numeric, categorical = column_kinds(taken.made)
+    return BuildContext(
+        task,
+        numeric,
+        categorical,
+        text=ingest.text,
+        tags=ingest.tags,
+        levels=count_levels(taken.made, categorical),
+    )
+
+
+def origins_of(ingest: Ingest) -> Mapping[str, str] | None:
+    """Return the user's column behind each column of the pipelines; None if they are the same."""
+    return None if ingest.is_plain else ingest.origins()
+
+
+def check_deciding(ingest: Ingest, columns: Iterable[str]) -> None:
+    """Raise if a shipped model cannot decide by a column: it sees only what is made of it."""
+    readings = ingest.by_name()
+    for name in columns:
+        reading = readings[name]
+        if not reading.is_plain and not (reading.kind == "number" and name in reading.made):
+            raise ConfigurationError(
+                f"no threshold can be by the column '{name}' ({reading.note}).",
+                hint=Remedy(
+                    "Read it as a category, {columns=NAME=category}, or leave out "
+                    "{group_thresholds}.",
+                    python="Read it as a category, columns={'NAME': 'category'}, or leave out "
+                    "group_thresholds.",
+                ),
+            )
+
+
+def schema_of_table(taken: TakenIn, y: Any, *more: Any) -> Schema:
+    """Describe all columns of the user: features, target, and frames of others, if there are."""
+    import pandas as pd
+
+    parts = [schema_of(pd.DataFrame(taken.raw)).leaving(taken.ingest.formed)]
+    if name_of(y) is not None:
+        parts.append(schema_of(pd.DataFrame(y)))
+    parts += [schema_of(others) for others in more if others is not None]
+    return Schema(tuple(column for part in parts for column in part.columns))
+
+
+def name_of(target: Any) -> str | None:
+    """Return the name of a target as text, if it has one."""
+    name = getattr(target, "name", None)
+    return None if name is None else str(name)
