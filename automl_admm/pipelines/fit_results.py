@@ -8,6 +8,7 @@ from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.results import EvaluationResult
+from automl_admm.pipelines.as_code import PipelineCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class FinalFitResult:
 
     `one_class` is the label given to all rows of the search, if it is only one. If the model could
     not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
-    the shipped file with skops has to trust its `types`.
+    the shipped file with skops has to trust its `types`. `code` builds the pipeline again.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -72,10 +73,12 @@ class FinalFitResult:
     held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
     held_out_problem: str = ""
     types: tuple[str, ...] = ()
+    code: PipelineCode = field(default_factory=PipelineCode)
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return found | {"code": self.code.as_json()}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> FinalFitResult:
@@ -90,6 +93,7 @@ class FinalFitResult:
             held_out_decisions=found.get("held_out_decisions", {}),
             held_out_problem=str(found.get("held_out_problem", "")),
             types=tuple(map(str, found.get("types", ()))),
+            code=PipelineCode.from_json(found.get("code", {})),
         )
 
 

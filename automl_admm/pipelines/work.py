@@ -28,6 +28,7 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_m
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
+from automl_admm.pipelines.as_code import PipelineCode, code_of
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
 from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult, FoldTimes
@@ -193,7 +194,8 @@ class PipelineWork:
             pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
         types = save_pipeline(pipeline, folder / SHIPPED) if self.persist else ()
         files = hash_files([folder / name for name in self._saved])
-        found = FinalFitResult(files, only, types=types)
+        code = code_of(pipeline) if self.persist else PipelineCode()
+        found = FinalFitResult(files, only, types=types, code=code)
         if self.held_out is None:
             return found
         return self._measure_held_out(found, pipeline, self.held_out, fit_seconds, folder)

@@ -44,6 +44,7 @@ from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.run_files import keep_predictions, write_model
+from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
@@ -167,6 +168,7 @@ def _conclude(ending: Ending) -> PipelineResult:
     if folder is not None:
         if shipped.finished is not None and shipped.finished.folder is not None:
             write_model(folder, shipped.finished.folder / SHIPPED, outcome)
+            write_script(folder, outcome)
             _write_certificate(folder, prepared, certificate, shipped.examined)
         session.write(prepared, RunState.DONE, replace(best, ledger=ledger.seconds))
     return replace(outcome, result=replace(best, ledger=ledger.seconds))

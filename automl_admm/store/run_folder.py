@@ -47,6 +47,11 @@ class RunFolder:
         return self.path / "model.json"
 
     @property
+    def script(self) -> Path:
+        """A script that fits the winning pipeline without this package."""
+        return self.path / "pipeline.py"
+
+    @property
     def certificate(self) -> Path:
         """The findings on the rows set aside for a certificate."""
         return self.path / "certificate.json"

@@ -1,0 +1,206 @@
+"""A pipeline as the Python code that builds it again, unfitted."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+WIDTH = 92
+INDENT = "    "
+SHORT = 30  # characters of an item that may stand beside others
+THRESHOLDS = ("FixedThresholdClassifier", "GroupThresholdClassifier")
+
+
+class NotWritableError(Exception):
+    """Raised on an object that no expression of Python builds; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineCode:
+    """Expressions that build a model, and what they import: `module.name`, sorted.
+
+    `thresholds` wraps a fitted `model` in its decision thresholds; it is empty if there are none.
+    """
+
+    pipeline: str = ""
+    thresholds: str = ""
+    imports: tuple[str, ...] = ()
+    problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "pipeline": self.pipeline,
+            "thresholds": self.thresholds,
+            "imports": list(self.imports),
+            "problem": self.problem,
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> PipelineCode:
+        """Read what `as_json` wrote."""
+        imports = tuple(map(str, found.get("imports", ())))
+        pipeline, thresholds = str(found.get("pipeline", "")), str(found.get("thresholds", ""))
+        return cls(pipeline, thresholds, imports, str(found.get("problem", "")))
+
+
+def code_of(model: Any) -> PipelineCode:
+    """Return the code of a fitted model; it builds an unfitted one of the same parameters.
+
+    What cannot be written is told in `problem`: a component is anybody's class.
+    """
+    writer = _Writer()
+    try:
+        inner, thresholds = model, ""
+        if type(model).__name__ in THRESHOLDS and hasattr(model.estimator, "estimator"):
+            inner = model.estimator.estimator
+            thresholds = writer.thresholds(model)
+        return PipelineCode(writer.value(inner, 0), thresholds, tuple(sorted(writer.imports)))
+    except NotWritableError as problem:
+        return PipelineCode(problem=str(problem))
+    except Exception as problem:  # noqa: BLE001 - a component is anybody's code
+        return PipelineCode(problem=f"{type(problem).__name__}: {problem}")
+
+
+def expression(value: Any) -> str:
+    """Return plain data as an expression of Python."""
+    return _Writer().value(value, 0)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes values as expressions, and notes what they import."""
+
+    imports: set[str] = field(default_factory=set)
+
+    def thresholds(self, model: Any) -> str:
+        """Write a model with thresholds around the name `model`, which is fitted already."""
+        self.imports.add("sklearn.frozen.FrozenEstimator")
+        given = [f"{name}={self.value(value, 1)}" for name, value in _given(model).items()]
+        arguments = [item for item in given if not item.startswith("estimator=")]
+        return _call(self.name(type(model)), ["FrozenEstimator(model)", *arguments], 0)
+
+    def value(self, value: Any, depth: int) -> str:
+        """Write any value."""
+        if isinstance(value, np.generic):
+            return self.value(value.item(), depth)
+        if isinstance(value, list | tuple | set | frozenset | Mapping):
+            return self.container(value, depth)
+        if isinstance(value, np.ndarray):
+            self.imports.add("numpy.array")
+            return f"array({self.value(value.tolist(), depth)})"
+        if isinstance(value, np.ufunc):
+            self.imports.add(f"numpy.{value.__name__}")
+            return str(value.__name__)
+        if inspect.isclass(value) or inspect.isroutine(value):
+            return self.name(value)
+        return self.object(value, depth) if hasattr(value, "get_params") else _plain(value)
+
+    def object(self, item: Any, depth: int) -> str:
+        """Write an object with parameters as a call of its class."""
+        given = _given(item).items()
+        items = [f"{name}={self.value(value, depth + 1)}" for name, value in given]
+        return _call(self.name(type(item)), items, depth)
+
+    def container(self, value: Any, depth: int) -> str:
+        """Write a list and its like."""
+        if isinstance(value, Mapping):
+            pairs = value.items()
+            items = [f"{self.value(k, depth)}: {self.value(v, depth + 1)}" for k, v in pairs]
+            return _bracketed("{", items, "}", depth)
+        members = sorted(value) if isinstance(value, set | frozenset) else value
+        items = [self.value(item, depth + 1) for item in members]
+        if isinstance(value, list):
+            return _bracketed("[", items, "]", depth)
+        if isinstance(value, tuple):
+            return f"({items[0]},)" if len(items) == 1 else _bracketed("(", items, ")", depth)
+        return _call(type(value).__name__, [_bracketed("[", items, "]", depth)], depth)
+
+    def name(self, item: Any) -> str:
+        """Return the name of a class or a function, and note where it is from."""
+        module, name = getattr(item, "__module__", None), getattr(item, "__qualname__", "")
+        if module is None or not name.isidentifier() or getattr(item, "__self__", None):
+            raise NotWritableError(f"{name or item!r} is not at the top of a module")
+        if module != "builtins":
+            self.imports.add(f"{_public_home(module, name)}.{name}")
+        return str(name)
+
+
+def _plain(value: Any) -> str:
+    """Write a text, a number, or one of Python's constants."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or isinstance(value, bool | int | bytes):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f'float("{value}")'
+    raise NotWritableError(f"a parameter is a {type(value).__qualname__}")
+
+
+def _quoted(text: str) -> str:
+    """Return a text in double quotes; JSON's escapes are Python's, too."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _public_home(module: str, name: str) -> str:
+    """Return the package that gives out a class of a private module of scikit-learn's or others."""
+    parts = module.split(".")
+    for place, part in enumerate(parts):
+        if part.startswith("_") and place:
+            home = ".".join(parts[:place])
+            if getattr(sys.modules.get(home), name, None) is not None:
+                return home
+    return module
+
+
+def _given(item: Any) -> dict[str, Any]:
+    """Return the parameters of an object that differ from the defaults of its class."""
+    known = inspect.signature(type(item).__init__).parameters
+    params = item.get_params(deep=False)
+    return {
+        name: value for name, value in params.items() if not _is_default(known.get(name), value)
+    }
+
+
+def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
+    if parameter is None or parameter.default is inspect.Parameter.empty:
+        return False
+    default = parameter.default
+    return default is value or (type(default) is type(value) and repr(default) == repr(value))
+
+
+def _call(name: str, items: Iterable[str], depth: int) -> str:
+    return _bracketed(f"{name}(", list(items), ")", depth)
+
+
+def _bracketed(opening: str, items: list[str], closing: str, depth: int) -> str:
+    """Return items in brackets: in one line if they fit, short ones side by side, else a line each.
+
+    Arguments of a call are not put side by side.
+    """
+    line, room = f"{opening}{', '.join(items)}{closing}", WIDTH - len(INDENT) * (depth + 1)
+    if len(line) <= room and "\n" not in line:
+        return line
+    inner = INDENT * (depth + 1)
+    rows = [f"{item}," for item in items]
+    if len(opening) == 1 and max(map(len, items)) <= SHORT:
+        rows = list(_filled(rows, room))
+    return f"{opening}\n" + "".join(f"{inner}{row}\n" for row in rows) + INDENT * depth + closing
+
+
+def _filled(items: Iterable[str], room: int) -> Iterator[str]:
+    """Put items side by side, as many as there is room for."""
+    line = ""
+    for item in items:
+        if line and len(line) + 1 + len(item) > room:
+            yield line
+            line = ""
+        line = f"{line} {item}" if line else item
+    yield line

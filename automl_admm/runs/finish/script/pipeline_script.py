@@ -1,0 +1,290 @@
+"""The text of `pipeline.py`, put together from a run's table, rows and winner."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.row_portions import read_portion
+from automl_admm.data.sample_table import SHIPPED
+from automl_admm.data.table_schema import MISSING_TEXTS, Column
+from automl_admm.execution.threads import THREAD_VARIABLES, threads_each
+from automl_admm.pipelines.as_code import PipelineCode, expression
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.script import parts
+from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
+from automl_admm.runs.provenance import versions
+from automl_admm.store.run_folder import RunFolder, write_atomically
+
+PARTS = parts.__name__
+PORTIONS = "automl_admm.data.row_portions"
+# What scikit-learn itself needs, and so whoever runs the script has.
+AT_HAND = frozenset({"sklearn", "numpy", "pandas", "scipy", *sys.stdlib_module_names})
+TARGET = "target"  # the name of a target that had none in Python
+
+logger = logging.getLogger(__name__)
+
+
+def write_script(folder: RunFolder, outcome: PipelineResult) -> None:
+    """Write the script of a model; if it cannot be written, warn and leave none of an older one."""
+    try:
+        content = script_of(outcome)
+    except NotBundledError as problem:
+        folder.script.unlink(missing_ok=True)
+        logger.warning("no pipeline.py was written: %s", problem)
+        return
+    write_atomically(folder.script, content.encode())
+
+
+def script_of(outcome: PipelineResult) -> str:
+    """Return the script; raise NotBundledError if no code can be written for the model."""
+    code = outcome.refit.measured.code
+    if code.problem or not code.pipeline:
+        raise NotBundledError(code.problem or "the final fit told no code")
+    return _Script(outcome, code).text()
+
+
+@dataclass(frozen=True)
+class _Script:
+    """The parts of the script of one model."""
+
+    outcome: PipelineResult
+    code: PipelineCode
+
+    def text(self) -> str:
+        """Return the whole script."""
+        bundle, body = (
+            Bundle(),
+            [self._constants(), self._build(), self._fit(), self._rows_of(), MAIN],
+        )
+        for name in ("read_table", "predictions_of", "hand_out"):
+            bundle.add(PARTS, name)
+        if self._portion is not None:
+            bundle.add(PORTIONS, "Portion")
+        if self._rows.startswith(("is_for", "unpack")):
+            bundle.add(PARTS, self._rows.partition("(")[0])
+        foreign = self._import_components(bundle)
+        head = [f'"""{self._about(foreign)}"""', "from __future__ import annotations"]
+        return (
+            "\n\n".join([*head, self._threads(), _imports(bundle)])
+            + "\n\n"
+            + "\n\n\n".join([*body[:-1], bundle.text, body[-1]])
+        )
+
+    def _import_components(self, bundle: Bundle) -> list[str]:
+        """Import what the pipeline consists of; return the packages that have to be installed."""
+        names, foreign = set[str](), set[str]()
+        for path in self.code.imports:
+            module, _, name = path.rpartition(".")
+            top = module.partition(".")[0]
+            if name in names:
+                raise NotBundledError(f"two components have the name '{name}'")
+            names.add(name)
+            if top == PACKAGE:
+                bundle.add(module, name)
+                continue
+            bundle.imports.add(f"from {module} import {name}")
+            if top not in AT_HAND:
+                foreign.add(top)
+        return sorted(foreign)
+
+    def _about(self, foreign: Iterable[str]) -> str:
+        known = versions()
+        needs = ["scikit-learn", "pandas", *map(_distribution, foreign)]
+        lines = [
+            "The winning pipeline of a run, built and fitted anew.",
+            "",
+            "    python pipeline.py [TRAIN [NEW [OUTPUT]]]",
+            "",
+            "It fits the pipeline on TRAIN, and prints the predictions of NEW or writes them to",
+            "OUTPUT, CSV or Parquet. Without NEW it says how well it fits rows held out. TRAIN is",
+            "by default the file of the run, named from the folder where that was started.",
+            "",
+            f"Needs: {', '.join(needs)}. The run had scikit-learn {known['scikit-learn']} and",
+            f"pandas {known['pandas']}; other versions may fit another model.",
+            *self._warnings(),
+        ]
+        return "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''") + "\n"
+
+    def _warnings(self) -> Iterator[str]:
+        """Say where the script fits other rows than the run did."""
+        config, rows = self.outcome.preparation.config, self.outcome.refit.rows
+        if config.share is not None:
+            yield "The run had time to read a part of the file: this script fits on all of it."
+        if rows is not None:
+            yield f"The run had time to fit {rows} rows: this script fits on all of TRAIN."
+
+    def _threads(self) -> str:
+        threads = threads_each(self.outcome.preparation.config.n_jobs)
+        names = ", ".join(f'"{name}"' for name in THREAD_VARIABLES)
+        return (
+            "import os\n\n# Sums in another order differ in their last digit: the run had so many "
+            f"threads.\nfor variable in ({names}):\n"
+            f'    os.environ.setdefault(variable, "{threads}")'
+        )
+
+    def _constants(self) -> str:
+        prepared = self.outcome.preparation
+        known = prepared.schema.by_name()
+        names = [str(name) for name in _names(prepared.work.table.X)]
+        target = prepared.target
+        described = {name: _description(known[name]) for name in names}
+        told = {"holds": "number" if prepared.task == "regression" else "other", "dtype": "object"}
+        answer = _description(known[target]) if target in known else told
+        lines = [
+            f"TRAIN = {expression(self._train)}",
+            f"TARGET = {expression(target or TARGET)}",
+            "# What the columns held in training.",
+            f"COLUMNS = {expression(described)}",
+            f"ANSWER = {expression({target or TARGET: answer})}",
+            "# Texts that are missing values, unless they were values in training.",
+            f"MISSING = {expression(sorted(MISSING_TEXTS))}",
+            "# How the training file is written, in the words of pandas.read_csv.",
+            f"CSV = {expression({'encoding': 'utf-8-sig'})}",
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _train(self) -> str | None:
+        """The file of the run, relative to the working folder if it is below it."""
+        source = self.outcome.preparation.config.source
+        if source in (None, SHIPPED):
+            return None
+        try:
+            return str(Path(source).relative_to(Path.cwd()))
+        except (ValueError, OSError):
+            return source
+
+    def _build(self) -> str:
+        return (
+            'def build():\n    """Return the pipeline, unfitted."""\n'
+            f"    return {_indented(self.code.pipeline)}"
+        )
+
+    def _fit(self) -> str:
+        lines = [
+            "def fit(train):",
+            '    """Fit on the rows of a file that the run trained on; return the others, too."""',
+            "    table = read_table(train, COLUMNS | ANSWER, MISSING, CSV)",
+        ]
+        if self._portion is not None:
+            told = f"Portion({self._portion.taken}, {self._portion.rows})"
+            lines.append(f"    # {self._portion.tell()}.".replace("; ", ":\n    # "))
+            lines.append(f"    table = table.iloc[{told}.places(table[TARGET])]")
+        lines += [
+            "    X, y = rows_of(table), table[TARGET].to_numpy()",
+            f"    is_kept = {_indented(self._rows)}",
+            "    model = build().fit(X[is_kept], y[is_kept])",
+        ]
+        if self.code.thresholds:
+            wrapped = _indented(self.code.thresholds)
+            lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
+        return "\n".join([*lines, "    return model, X[~is_kept], y[~is_kept]"])
+
+    def _rows_of(self) -> str:
+        """Return the function that makes of a table what the pipeline takes."""
+        X, found = self.outcome.preparation.work.table.X, "table[list(COLUMNS)]"
+        if not hasattr(X, "columns"):
+            dtype = "object" if X.dtype.kind not in "fiub" else "None"
+            found = f"np.ascontiguousarray({found}.to_numpy(dtype={dtype}))"
+        about = '"""Return the rows of a table as the pipeline takes them."""'
+        return f"def rows_of(table):\n    {about}\n    return {found}"
+
+    @property
+    def _portion(self) -> Any:
+        return read_portion(self.outcome.preparation.config.portion)
+
+    @property
+    def _rows(self) -> str:
+        """Code that tells for each row if the run trained on it: by rule, or else row by row."""
+        prepared = self.outcome.preparation
+        if prepared.config.share is not None or self.outcome.refit.rows is not None:
+            return "np.ones(len(y), dtype=bool)"
+        is_kept = np.ones(prepared.rows, dtype=bool)
+        is_kept[np.asarray(prepared.set_aside, dtype=np.intp)] = False
+        if is_kept.all():
+            return "np.ones(len(y), dtype=bool)"
+        by_class, config = prepared.task == "classification", prepared.config
+        found = parts.is_for_training(
+            _whole_target(self.outcome),
+            by_class=by_class,
+            share=config.test_size,
+            seed=config.random_state,
+        )
+        if bool((found == is_kept).all()):
+            rule = f"by_class={by_class}, share={config.test_size!r}, seed={config.random_state}"
+            return f"is_for_training(y, {rule})"
+        packed = base64.b85encode(zlib.compress(np.packbits(is_kept).tobytes(), 9)).decode()
+        wrapped = "\n".join(f'    "{packed[at : at + 88]}"' for at in range(0, len(packed), 88))
+        return f"unpack_rows(\n{wrapped},\n    {len(is_kept)},\n)"
+
+
+def _whole_target(outcome: PipelineResult) -> Any:
+    """Return the target of all rows, in their order, classes as numbers."""
+    prepared, work = outcome.preparation, outcome.preparation.work
+    whole = np.empty(prepared.rows, dtype=work.table.y.dtype)
+    places = np.asarray(prepared.set_aside, dtype=np.intp)
+    is_kept = np.ones(prepared.rows, dtype=bool)
+    is_kept[places] = False
+    whole[is_kept] = work.table.y
+    if work.held_out is not None:
+        whole[places] = work.held_out.y
+    return whole
+
+
+def _names(X: Any) -> Iterable[Any]:
+    return getattr(X, "columns", range(X.shape[1]))
+
+
+def _description(column: Column) -> dict[str, Any]:
+    described = column.describe()
+    return {name: described[name] for name in described if name not in ("name", "has_gaps")}
+
+
+def _distribution(package: str) -> str:
+    """Return the name by which a package is installed."""
+    names: Mapping[str, list[str]] = metadata.packages_distributions()
+    return names.get(package, [package])[0]
+
+
+def _imports(bundle: Bundle) -> str:
+    plain = [line for line in bundle.imports if "__future__" not in line]
+    always = {
+        "import sys",
+        "from pathlib import Path",
+        "from typing import Any",
+        "import numpy as np",
+    }
+    return "\n".join(sorted({*plain, *always}))
+
+
+def _indented(code: str) -> str:
+    return code.replace("\n", "\n    ")
+
+
+MAIN = '''def main(train=TRAIN, new=None, output=None):
+    """Fit, and predict new rows; without any, say how well it fits rows held out."""
+    if train is None or not Path(train).is_file():
+        raise SystemExit(f"There is no training file {train}: name it first.")
+    model, X, y = fit(Path(train))
+    if new is not None:
+        rows = read_table(Path(new), COLUMNS, MISSING, CSV)
+        hand_out(predictions_of(model, rows_of(rows)), output)
+    elif len(y):
+        print(f"score {model.score(X, y):.4f} on {len(y)} rows that it was not fitted on")
+    else:
+        print("fitted on all rows")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+'''

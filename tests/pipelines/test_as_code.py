@@ -1,0 +1,85 @@
+"""The code of a pipeline builds the same pipeline."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from automl_admm.core.structure.pipeline_space import Step
+from automl_admm.pipelines.as_code import PipelineCode, code_of, expression
+from automl_admm.pipelines.build import build_pipeline
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import TASKS, BuildContext, LearningTask
+
+COMPONENTS = load_plugins().components
+CASES = [(task, record.name) for task in TASKS for record in COMPONENTS[task]]
+
+
+def built(code: PipelineCode) -> object:
+    known: dict[str, object] = {}
+    for path in code.imports:
+        module, _, name = path.rpartition(".")
+        known[name] = getattr(importlib.import_module(module), name)
+    return eval(code.pipeline, known)  # noqa: S307 - what the script does
+
+
+@pytest.mark.parametrize(("task", "name"), CASES)
+def test_every_component_is_built_again(task: LearningTask, name: str) -> None:
+    context = BuildContext(task, ("a", "b"), ("c",))
+    pipeline = build_pipeline([Step(name)], COMPONENTS[task], context, seed=7)
+    code = code_of(pipeline)
+    assert not code.problem
+    assert repr(built(code)) == repr(pipeline)
+    assert all("._" not in path for path in code.imports), code.imports
+    assert PipelineCode.from_json(code.as_json()) == code
+
+
+class Odd(BaseEstimator):  # type: ignore[misc]
+    def __init__(self, value: object = None) -> None:
+        self.value = value
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (object(), "a parameter is a object"),
+        (lambda x: x, "is not at the top of a module"),
+        (np.random.default_rng(0), "a parameter is a Generator"),
+    ],
+)
+def test_what_no_code_builds_is_told(value: object, told: str) -> None:
+    code = code_of(Pipeline([("odd", Odd(value))]))
+    assert told in code.problem
+    assert not code.pipeline
+
+
+def test_functions_are_named_with_their_module() -> None:
+    code = code_of(FunctionTransformer(np.log1p, kw_args={"where": True}))
+    assert built(PipelineCode(code.pipeline, imports=code.imports)).func is np.log1p  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 2.5, None, True], "b": (1,), "c": {"x": {"y": "z"}}},
+        ['"', "'", "\\", "\n", "\t", "é", "\x1f", "\u2028", "x" * 200, "#N/A N/A"] * 3,
+        [float(x) for x in range(100)],
+        (),
+        frozenset({1, 2}),
+        np.float64(0.1),
+    ],
+)
+def test_an_expression_is_the_value(value: object) -> None:
+    text = expression(value)
+    assert eval(text) == value  # noqa: S307
+    assert type(eval(text)) is (float if isinstance(value, np.floating) else type(value))  # noqa: S307
+
+
+def test_numbers_that_are_none_are_written() -> None:
+    assert np.isnan(eval(expression(float("nan"))))  # noqa: S307
+    assert eval(expression([float("inf"), -np.inf])) == [np.inf, -np.inf]  # noqa: S307

@@ -1,0 +1,146 @@
+"""A model predicts the same wherever it is: in fit's process, from files, loaded, as a script."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import automl_admm
+from automl_admm import AutoMLClassifier, AutoMLRegressor
+from automl_admm.cli.main import main
+
+ROWS = 200
+# The script is to run where nothing but scikit-learn and pandas is installed.
+ABSENT = ("automl_admm", "skops", "lark", "pluggy", "click", "rich", "psutil")
+ALONE = (
+    f"import runpy, sys; sys.modules.update(dict.fromkeys({ABSENT})); "
+    "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+)
+LOADED = (
+    "import sys, automl_admm, pandas; model = automl_admm.load(sys.argv[1]); "
+    "rows = pandas.read_parquet(sys.argv[2]); "
+    "found = pandas.DataFrame({'prediction': model.predict(rows)}); "
+    "found.to_csv(sys.argv[3], index=False)"
+)
+
+
+def numbers() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(ROWS, 4)), columns=list("abcd"))
+    frame["whole"] = rng.integers(0, 9, ROWS)
+    frame["target"] = frame["a"] * 2 + frame["whole"] + rng.normal(size=ROWS)
+    return frame
+
+
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, ROWS), "flag": rng.random(ROWS) < 0.5})
+    frame["maybe"] = pd.Series(rng.choice([True, False, None], ROWS), dtype=object)
+    frame["half"] = np.where(rng.random(ROWS) < 0.1, np.nan, rng.normal(size=ROWS))
+    frame["city"] = rng.choice(["Ulm", "Bonn", "Köln, Süd", None], ROWS)
+    score = frame["age"] / 40 + 2 * frame["flag"] + frame["half"].fillna(0)
+    frame["target"] = np.where(score > score.median(), "yes", "no")
+    return frame
+
+
+def codes() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"code": rng.choice(["007", "07", "7", "012"], ROWS)})
+    frame["noise"] = rng.random(ROWS)
+    frame["size"] = rng.choice(["S", "M", "L"], ROWS)
+    frame["target"] = np.where(frame["code"] == "007", "01", frame["size"])
+    return frame
+
+
+TABLES = {"numbers": numbers, "people": people, "codes": codes}
+# Each ends in the estimator of the task.
+GRAMMARS = {
+    "linear": "start: impute standard_scaler {}",
+    "stack": "start: impute stack{{decision_tree}} {}",
+    "parts": "start: by_type{{a, b}} select_percentile {}\na: impute standard_scaler\nb: impute",
+}
+COMPONENTS = ("impute", "standard_scaler", "select_percentile", "decision_tree")
+
+
+def write_all(frame: pd.DataFrame, folder: Path) -> list[Path]:
+    frame.to_csv(folder / "rows.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet", index=False)
+    return [folder / "rows.csv", folder / "rows.parquet"]
+
+
+def program(*arguments: object) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    assert not ended.value.code
+
+
+def python(program: str, *arguments: object) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def as_read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype={"prediction": str}, keep_default_na=False)
+
+
+@pytest.mark.parametrize("grammar", ["tiny", *GRAMMARS])
+@pytest.mark.parametrize("name", list(TABLES))
+def test_all_ways_out_predict_the_same(
+    name: str, grammar: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = TABLES[name]()
+    is_number = name == "numbers"
+    files = write_all(frame, tmp_path)
+    space: str | Path = "tiny"
+    if grammar in GRAMMARS:
+        last = "ridge" if is_number else "logistic_regression"
+        text = GRAMMARS[grammar].format(last)
+        used = ", ".join(one for one in (*COMPONENTS, last) if one in text)
+        space = tmp_path / "space.lark"
+        space.write_text(f"%import components ({used})\n{text}\n")
+    few = ("--max-evaluations", "2", "--executor", "inline", "--grammar", space, "-q")
+    program("fit", files[0], "--target", "target", "--out", "RUN", *few)
+    found = {}
+    for file in files:
+        program("predict", "RUN", file, "-o", f"{file.suffix[1:]}.csv")
+        found[f"predict {file.suffix}"] = as_read(tmp_path / f"{file.suffix[1:]}.csv")
+        python(ALONE, "RUN/pipeline.py", "rows.csv", file, "script.csv")
+        found[f"pipeline.py {file.suffix}"] = as_read(tmp_path / "script.csv")
+    model: Any = automl_admm.load("RUN")
+    loaded = pd.DataFrame({"prediction": model.predict(frame)})
+    if hasattr(model, "predict_proba"):
+        for place, label in enumerate(model.classes_):
+            loaded[f"probability_{label}"] = model.predict_proba(frame)[:, place]
+    loaded.to_csv("loaded.csv", index=False)
+    first = found.pop("predict .csv")
+    found["load"] = as_read(tmp_path / "loaded.csv")
+    for way, other in found.items():
+        pd.testing.assert_frame_equal(other, first, check_exact=True, obj=way)
+    python(LOADED, "RUN", "rows.parquet", "loaded.csv")
+    assert as_read(tmp_path / "loaded.csv")["prediction"].tolist() == first["prediction"].tolist()
+    assert len(set(first["prediction"])) > 1
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path) -> None:
+    frame = TABLES[name]()
+    X, y = frame.drop(columns="target"), frame["target"]
+    kind = AutoMLRegressor if name == "numbers" else AutoMLClassifier
+    search = kind(grammar="tiny", max_evaluations=2, executor="inline", work_dir=tmp_path / "RUN")
+    search.fit(X, y)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    script = tmp_path / "RUN" / "pipeline.py"
+    python(ALONE, script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv")
+    program("predict", tmp_path / "RUN", tmp_path / "rows.parquet", "-o", tmp_path / "told.csv")
+    pd.DataFrame({"prediction": search.predict(X)}).to_csv(tmp_path / "own.csv", index=False)
+    own = as_read(tmp_path / "own.csv")["prediction"].tolist()
+    assert as_read(tmp_path / "told.csv")["prediction"].tolist() == own
+    assert as_read(tmp_path / "script.csv")["prediction"].tolist() == own
