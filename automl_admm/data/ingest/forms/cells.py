@@ -15,6 +15,8 @@ from automl_admm.data.table_schema import MISSING_TEXTS
 # Enough to dismiss a form in a millisecond; whoever passes is confirmed on all cells.
 SAMPLE = 400
 LEAST_LIKE = 0.5  # of the sample: the rest may be words for "missing"
+# So many texts of training may be unreadable and count as missing, which is said.
+MOST_BAD, MOST_BAD_SHARE = 20, 0.02
 MISSING_WORDS = frozenset(
     {
         *("-", "--", "---", ".", "..", "?", "??", "*", "/", "–", "—", "x", "#"),
@@ -60,7 +62,12 @@ def cells_of(column: Any) -> Cells:
     """Return the distinct cells of a column; texts are without blanks around them."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(column)
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError:  # lists and the like are not to be compared: each is a cell of its own
+        present = column.notna().to_numpy(dtype=bool)
+        codes = np.where(present, np.cumsum(present) - 1, -1)
+        distinct = column[present].astype(object)
     return Cells(list(map(_stripped, distinct.tolist())), np.asarray(codes, dtype=np.intp))
 
 
@@ -116,6 +123,19 @@ def known_missing(facts: Any) -> Callable[[str], bool]:
 def missing_words(texts: Iterable[str]) -> list[str]:
     """Return the texts for missing values to note, sorted; those of every file need no note."""
     return sorted({text for text in texts if text and text not in MISSING_TEXTS})
+
+
+def words_between(
+    cells: Cells, lost: NDArray[np.bool_], is_gap: Callable[[str], bool] = is_missing
+) -> list[str] | None:
+    """Return the unreadable texts if they may count as missing: known words, and few others."""
+    words = [text for text, is_lost in zip(cells.distinct, lost, strict=True) if is_lost]
+    bad = lost.copy()
+    bad[lost] = [not is_gap(text) for text in words]
+    rows = cells.counts
+    if bad.sum() > MOST_BAD or rows[bad].sum() > MOST_BAD_SHARE * rows.sum() or lost.all():
+        return None
+    return missing_words(words)
 
 
 def refuse_unread(

@@ -19,11 +19,11 @@ from automl_admm.data.ingest.forms.cells import (
     is_missing,
     kind_of_cells,
     known_missing,
-    missing_words,
     refuse_unread,
     say_missing,
     series_like,
     some_are,
+    words_between,
 )
 from automl_admm.data.ingest.forms.moments import (
     NOTHING,
@@ -40,7 +40,6 @@ TYPED = frozenset({"datetime64", "datetime", "date", "period"})
 MICROSECONDS_A_DAY = 86_400_000_000
 # Years beyond stand for "none" or "for ever": 0001, 9999.
 FIRST_YEAR, LAST_YEAR = 1000, 2999
-MOST_BAD, MOST_BAD_SHARE = 20, 0.02
 ZEROS = re.compile(r"0{4}[-/.]00[-/.]00(?:[ T][0:.]+Z?)?|00([-/.])00\1(?:00)?00")
 HINT = "Write the date as in training, or nothing where it is missing."
 
@@ -49,7 +48,7 @@ def recognise_date(column: Any) -> Facts | None:
     """Return the order of day and month and the varying parts of dates; None for other columns."""
     kind = kind_of_cells(column)
     if kind in TYPED:
-        return _facts_of_typed(column)
+        return _facts_of_typed(column) if column.notna().any() else None
     if kind != "string" or not some_are(column, shape_of):
         return None
     cells = cells_of(column)
@@ -81,15 +80,12 @@ class Decision:
 def _facts_of_text(cells: Cells, decision: Decision) -> dict[str, Any] | None:
     """Return the facts if nearly all texts are dates; few others count as missing, and are told."""
     lost = np.isnat(decision.moments)
-    words = [text for text, is_lost in zip(cells.distinct, lost, strict=True) if is_lost]
-    bad = lost.copy()
-    bad[lost] = [not _is_gap(text) for text in words]
-    rows = cells.counts
-    if bad.sum() > MOST_BAD or rows[bad].sum() > MOST_BAD_SHARE * rows.sum() or lost.all():
+    missing = words_between(cells, lost, _is_gap)
+    if missing is None:
         return None
     known = [text for text, is_lost in zip(cells.distinct, lost, strict=True) if not is_lost]
     facts: dict[str, Any] = {"order": decision.order, "has_zone": bool(zones_of(known).all())}
-    if missing := missing_words(words):
+    if missing:
         facts["missing"] = missing
     if decision.is_unsure:
         facts["is_unsure"] = True

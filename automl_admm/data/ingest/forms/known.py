@@ -9,7 +9,31 @@ from typing import Any
 from automl_admm.data.conforming import Place
 from automl_admm.data.ingest.forms.boolean import read_boolean, recognise_boolean, say_boolean
 from automl_admm.data.ingest.forms.date import read_date, recognise_date, say_date
+from automl_admm.data.ingest.forms.duration import read_duration, recognise_duration, say_duration
+from automl_admm.data.ingest.forms.identifier import (
+    read_identifier,
+    recognise_identifier,
+    say_identifier,
+)
+from automl_admm.data.ingest.forms.mixed import read_mixed, recognise_mixed, say_mixed
 from automl_admm.data.ingest.forms.number import read_number, recognise_number, say_number
+from automl_admm.data.ingest.forms.ordered import read_ordered, recognise_ordered, say_ordered
+from automl_admm.data.ingest.forms.steady import (
+    read_constant,
+    read_tick,
+    recognise_constant,
+    recognise_tick,
+    say_constant,
+    say_tick,
+)
+from automl_admm.data.ingest.forms.words import (
+    read_tags,
+    read_text,
+    recognise_tags,
+    recognise_text,
+    say_tags,
+    say_text,
+)
 from automl_admm.data.ingest.records import ColumnKind, Facts
 
 
@@ -25,7 +49,15 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
+    Form("constant", "constant", recognise_constant, read_constant, say_constant),
+    Form("tick", "boolean", recognise_tick, read_tick, say_tick),
     Form("boolean", "boolean", recognise_boolean, read_boolean, say_boolean),
     Form("date", "date", recognise_date, read_date, say_date),
+    Form("duration", "duration", recognise_duration, read_duration, say_duration),
+    Form("ordered", "ordered", recognise_ordered, read_ordered, say_ordered),
     Form("number", "number", recognise_number, read_number, say_number),
+    Form("identifier", "identifier", recognise_identifier, read_identifier, say_identifier),
+    Form("tags", "tags", recognise_tags, read_tags, say_tags),
+    Form("text", "text", recognise_text, read_text, say_text),
+    Form("mixed", "category", recognise_mixed, read_mixed, say_mixed),
 )

@@ -26,6 +26,7 @@ from automl_admm.data.ingest.forms.cells import (
 )
 from automl_admm.data.ingest.forms.dialects import (
     DRESSED,
+    Dialect,
     Writing,
     dialect_of,
     is_unsure,
@@ -44,6 +45,7 @@ SHORTEST_CODE = 5
 CODE = re.compile(r"^[-+]?0(?!0*[.,]\d)\d", re.MULTILINE)
 PHONE = re.compile(r"\+[\d ]{8,}")
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+PLAIN = Writing(Dialect("."), {}, {}, is_bare=True)
 TEXTS = frozenset({"string", "mixed", "mixed-integer"})
 HELD = "numbers"
 HINT = "Write it as in training, or nothing where it is missing."
@@ -51,7 +53,10 @@ HINT = "Write it as in training, or nothing where it is missing."
 
 def recognise_number(column: Any) -> Facts | None:
     """Return the dialect and the units of numbers in text; None for other columns."""
-    if kind_of_cells(column) not in TEXTS or not some_are(column, _is_dressed):
+    kind = kind_of_cells(column)
+    if kind == "floating" and np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
+        return PLAIN.describe() | {"has_infinite": True, "example": "1.5"}
+    if kind not in TEXTS or not some_are(column, _is_dressed):
         return None
     cells = cells_of(column)
     if not all(isinstance(value, str | int | float) for value in cells.distinct):
@@ -197,7 +202,7 @@ def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[n
 def _as_float(value: Any) -> float:
     try:
         return np.nan if isinstance(value, complex) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.nan
 
 
@@ -213,6 +218,8 @@ def _held(facts: Facts) -> str:
 
 def say_number(facts: Mapping[str, Any]) -> str:
     """Return a line on how the numbers are written."""
+    if facts.get("has_infinite"):
+        return "infinite numbers count as missing"
     said = f"numbers in text, such as {say_value(facts['example'])}"
     if facts.get("is_unsure"):
         sign = facts["thousands"] or facts["decimal"]

@@ -1,0 +1,153 @@
+"""Durations and times of day, in text and as types of pandas, Python and Arrow, in seconds."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.messages import say_value
+from automl_admm.data.conforming import Place, refuse_cells
+from automl_admm.data.ingest.forms.cells import (
+    cells_of,
+    kind_of_cells,
+    known_missing,
+    refuse_unread,
+    say_missing,
+    series_like,
+    some_are,
+    words_between,
+)
+from automl_admm.data.ingest.records import Facts
+
+TYPED = frozenset({"timedelta64", "timedelta", "time"})
+SECONDS = {
+    **dict.fromkeys(("ns",), 1e-9),
+    **dict.fromkeys(("us", "µs"), 1e-6),
+    **dict.fromkeys(("ms",), 1e-3),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 604800.0),
+}
+UNIT = "|".join(sorted(SECONDS, key=len, reverse=True))
+CLOCK = r"(?P<a>\d{1,4}):(?P<b>\d{2})(?::(?P<c>\d{2}(?:[.,]\d{1,9})?))?"
+CLOCKS = re.compile(
+    rf"(?:(?P<days>-?\d+) days?,? ?\+?)?(?P<minus>-)?{CLOCK}(?: ?(?P<half>[ap])\.?m\.?)?",
+    re.IGNORECASE | re.ASCII,
+)
+AMOUNT = re.compile(rf"(\d+(?:[.,]\d+)?) ?({UNIT})\b", re.IGNORECASE | re.ASCII)
+AMOUNTS = re.compile(
+    rf"(-)?(?:\d+(?:[.,]\d+)? ?(?:{UNIT})\b(?:,? (?:and )?|,)?)+", re.IGNORECASE | re.ASCII
+)
+ISO = re.compile(
+    r"(-)?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?(?<![PT])"
+)
+IN_ISO = (604800, 86400, 3600, 60, 1)
+# `5 m` is as well five metres.
+METRES = re.compile(r"-?\d+(?:[.,]\d+)? ?m", re.IGNORECASE)
+HINT = "Write it as in training, or nothing where it is missing."
+
+
+def recognise_duration(column: Any) -> Facts | None:
+    """Return how durations and times of day are written; None for other columns."""
+    kind = kind_of_cells(column)
+    if kind in TYPED:
+        first = column.dropna().head(1)
+        return {"is_short": False, "example": str(first.iloc[0])} if len(first) else None
+    if kind != "string" or not some_are(column, _is_like):
+        return None
+    cells = cells_of(column)
+    if all(METRES.fullmatch(text) for text in cells.distinct if _is_like(text)):
+        return None
+    is_short = any(_is_beyond_hours(text) for text in cells.distinct)
+    seconds = np.array([_seconds(text, is_short=is_short) for text in cells.distinct])
+    missing = words_between(cells, np.isnan(seconds))
+    if missing is None:
+        return None
+    example = cells.distinct[int(np.flatnonzero(~np.isnan(seconds))[0])]
+    facts: dict[str, Any] = {"is_short": is_short, "example": example}
+    return facts | ({"missing": missing} if missing else {})
+
+
+def _is_like(text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in (CLOCKS, AMOUNTS, ISO))
+
+
+def _is_beyond_hours(text: str) -> bool:
+    """Return True for `59:30`: no hour of a day, so these are minutes and seconds."""
+    found = CLOCKS.fullmatch(text)
+    return found is not None and found["c"] is None and int(found["a"]) > 24
+
+
+def _seconds(text: str, *, is_short: bool) -> float:
+    """Return the seconds of a text; NaN for one that is no duration."""
+    if found := CLOCKS.fullmatch(text):
+        return _of_clock(found, is_short=is_short)
+    if found := AMOUNTS.fullmatch(text):
+        total = sum(_float(a) * SECONDS[u.lower()] for a, u in AMOUNT.findall(text))
+        return -total if found[1] else total
+    if found := ISO.fullmatch(text):
+        parts = zip(found.groups()[1:], IN_ISO, strict=True)
+        total = sum(float(part or 0) * unit for part, unit in parts)
+        return -total if found[1] else total
+    return np.nan
+
+
+def _of_clock(found: re.Match[str], *, is_short: bool) -> float:
+    first, second = int(found["a"]), int(found["b"])
+    third = _float(found["c"] or "0")
+    if found["half"]:
+        if not 1 <= first <= 12:
+            return np.nan
+        first = first % 12 + 12 * (found["half"] in "pP")
+    if second > 59 or third >= 60:
+        return np.nan
+    total = first * 3600 + second * 60 + third
+    if is_short and found["c"] is None:
+        total = first * 60 + second
+    return int(found["days"] or 0) * 86400 + (-total if found["minus"] else total)
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def read_duration(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
+    """Return durations, and times of day since midnight, in seconds."""
+    kind = kind_of_cells(column)
+    if kind == "empty":
+        return {"": series_like(column, np.full(len(column), np.nan))}
+    held = f"times such as {say_value(facts['example'])}"
+    if kind not in ("string", *TYPED):
+        refuse_cells(column, column.notna().to_numpy(), held, HINT, place)
+    cells = cells_of(column)
+    if kind in TYPED:
+        found = np.array([_of_type(value) for value in cells.distinct], dtype=float)
+        return {"": series_like(column, cells.spread(found))}
+    texts = list(map(str, cells.distinct))
+    found = np.array([_seconds(text, is_short=facts["is_short"]) for text in texts], dtype=float)
+    is_gap = known_missing(facts)
+    lost = [bool(np.isnan(f)) and not is_gap(t) for f, t in zip(found, texts, strict=True)]
+    refuse_unread(column, cells, lost, held, HINT, place)
+    return {"": series_like(column, cells.spread(found))}
+
+
+def _of_type(value: Any) -> float:
+    if isinstance(value, dt.time):
+        whole = (value.hour * 60 + value.minute) * 60 + value.second
+        return whole + value.microsecond / 1e6
+    if isinstance(value, np.timedelta64 | int):
+        value = dt.timedelta(microseconds=int(np.timedelta64(value, "us").astype(np.int64)))
+    return float(value.total_seconds())
+
+
+def say_duration(facts: Facts) -> str:
+    """Return a line on durations."""
+    said = f"times such as {say_value(facts['example'])}, made into seconds"
+    if facts["is_short"]:
+        said += "; two parts are minutes and seconds"
+    return said + say_missing(facts)

@@ -1,0 +1,74 @@
+"""Durations and times of day are seconds, however they are written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.conforming import row_of
+from automl_admm.data.ingest.forms.duration import (
+    read_duration,
+    recognise_duration,
+    say_duration,
+)
+
+
+def column(*cells, **options):
+    return pd.Series(list(cells), name="x", **options)
+
+
+def read(cells, facts=None):
+    facts = recognise_duration(cells) if facts is None else facts
+    assert facts is not None
+    return read_duration(cells, json.loads(json.dumps(facts)), row_of)[""]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1:23:45", "0:10:00.5"], [5025, 600.5]),
+        (["12:30", "13:00"], [45000, 46800]),
+        (["12:30", "59:59"], [750, 3599]),
+        (["3:45 PM", "12:00 am"], [56700, 0]),
+        (["3 days", "1 day, 2:03:04"], [259200, 93784]),
+        (["-1 days +23:59:59"], [-1]),
+        (["2h 15m", "90 min", "1.5 h"], [8100, 5400, 5400]),
+        (["PT1H30M", "P3D"], [5400, 259200]),
+        ([dt.time(12, 30), dt.time(0, 0, 1)], [45000, 1]),
+        ([dt.timedelta(days=1, microseconds=500000)], [86400.5]),
+    ],
+)
+def test_durations_are_read(cells, expected):
+    assert read(column(*cells)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "cells", [["5 m", "6 m"], ["3:1"], ["P"], ["abc"], ["12:75"], [1, 2], [None], ["2024-01-01"]]
+)
+def test_other_things_are_none(cells):
+    assert recognise_duration(column(*cells)) is None
+
+
+def test_missing_words_are_said_and_others_refused():
+    facts = recognise_duration(column("1:00", "2:00", "n.a.", "unknown"))
+    assert read(column("1:00", "unknown", None), facts).isna().tolist() == [False, True, True]
+    assert "'n.a.', 'unknown' count as missing" in say_duration(facts)
+    for junk in ("later", "1:75", 5):
+        with pytest.raises(DataError, match=r"row 0 .*held times such as '1:00'"):
+            read(column(junk), facts)
+
+
+@given(st.lists(st.timedeltas(dt.timedelta(-9000), dt.timedelta(9000)), min_size=1, max_size=10))
+def test_every_type_of_the_same_durations_reads_alike(values):
+    typed = pd.Series(pd.to_timedelta(values), name="x")
+    expected = [value.total_seconds() for value in values]
+    texts = typed.astype(str)
+    for cells in (typed, typed.astype(object), typed.astype("duration[us][pyarrow]"), texts):
+        for facts in (None, recognise_duration(typed)):
+            assert read(cells, facts).tolist() == pytest.approx(expected, abs=1e-9)
