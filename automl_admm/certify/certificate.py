@@ -23,7 +23,8 @@ class Certificate:
     `risk` is the budget of all looks at these rows, `risk_spent` the part of this look. `order`
     names the contenders of the walk; this model is at `position`, from 1. `data_sha256` is the hash
     of all the data in any order (looks are counted by it), `token` distinguishes the question of
-    this walk from all others. Both are empty in certificates of older versions.
+    this walk from all others. Both are empty in certificates of older versions. With weights or
+    groups only `tested` rows of those set aside count, drawn to be independent; None are all.
     """
 
     model_sha256: str
@@ -40,6 +41,7 @@ class Certificate:
     time: str = ""
     data_sha256: str = ""
     token: str = ""
+    tested: int | None = None
 
     @property
     def is_certified(self) -> bool:
@@ -60,6 +62,8 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
 def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
     content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
+    if certificate.tested is None:
+        del content["tested"]
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
@@ -99,6 +103,7 @@ def _certificate_from(content: Mapping[str, Any]) -> Certificate:
         # The first schema did not have these two.
         data_sha256="" if is_first else content["data_sha256"],
         token="" if is_first else content["token"],
+        tested=content.get("tested"),
     )
 
 

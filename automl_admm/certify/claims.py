@@ -22,6 +22,7 @@ NAMES = {
     "order": "order of the test",
     "position": "position in that order",
     "versions": "versions",
+    "tested": "number of rows tested",
 }
 SHOWN_CHARACTERS = 40  # enough of a hash of 64 to tell two apart
 WHAT_BREAKS_IT = (
@@ -112,6 +113,8 @@ def explain(certificate: Certificate) -> str:
         f"Rows: {certificate.rows}, set aside before the search, taken to be independent and drawn "
         f"like the data to come. {WHAT_BREAKS_IT}"
     )
+    if certificate.tested is not None:
+        lines.append(explain_drawn(certificate.tested))
     lines.append(
         f"This is look {certificate.look} at these rows; all looks at them together are wrong with "
         f"probability at most {_percent(certificate.risk)}, as far as they were counted."
@@ -119,13 +122,27 @@ def explain(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def explain_fresh(findings: Sequence[Finding], rows: int, risk: float) -> str:
+def explain_drawn(tested: int) -> str:
+    """Say that rows were drawn to be independent and to count alike, and the assumption of it."""
+    return (
+        f"Of these {tested} were tested, one row of a group at most, drawn in proportion to their "
+        "weights: the claims are about data in which a row counts by its weight, and groups, not "
+        "rows, are taken to be independent. No group to come (without groups: no row) is taken to "
+        "weigh more than the heaviest of these data; a weight not given is 1."
+    )
+
+
+def explain_fresh(
+    findings: Sequence[Finding], rows: int, risk: float, tested: int | None = None
+) -> str:
     """Return the conclusions from rows unseen by the run, a sentence a line."""
     lines = [claim(finding, risk) for finding in findings]
     lines.append(
         f"Rows: {rows}, none of which decided anything, taken to be independent and drawn like the "
         f"data to come. {WHAT_BREAKS_IT}"
     )
+    if tested is not None:
+        lines.append(explain_drawn(tested))
     lines.append(
         f"This is one look at these rows, at {_percent(1.0 - risk)}. Looks at fresh rows are not "
         "counted: if you test other models on them, or other rows until some pass, the chance to "

@@ -131,6 +131,24 @@ def cluster_holdout(grouped: Clustered, fraction: float, seed: int) -> tuple[Row
     return np.flatnonzero(~aside), np.flatnonzero(aside)
 
 
+def random_holdout(clusters: Any, classes: Any, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Return about this share of the groups, chosen by chance alone, as the second part.
+
+    For a certificate: a choice by sizes or classes would make the rows set aside others than those
+    to come. So a class may be lost to the search; then there is none.
+    """
+    groups = int(clusters.max()) + 1
+    count = min(max(round(fraction * groups), 1), groups - 1)
+    aside = np.isin(clusters, np.random.default_rng(seed).permutation(groups)[:count])
+    if groups < 2 or len(np.unique(classes[~aside])) < len(np.unique(classes)):
+        raise DataError(
+            f"there can be no certificate: {groups} groups cannot be parted by chance so that the "
+            "search has all classes.",
+            hint=Remedy("Leave out {certify}, or {groups} if rows are independent."),
+        )
+    return np.flatnonzero(~aside), np.flatnonzero(aside)
+
+
 def _fill(part: Rows, grouped: Clustered, number: int) -> None:
     """Give a part without a group the smallest of a part that has several."""
     if (part == number).any():

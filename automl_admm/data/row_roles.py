@@ -8,7 +8,7 @@ pipeline learns from rows that are later than those it is measured on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -33,8 +33,9 @@ NAMES: Mapping[str, str] = MappingProxyType(
 class Roles:
     """The roles of rows, read and checked.
 
-    `weights` have a mean of 1; None if all rows count alike. `clusters` numbers the groups, `times`
-    the moments in their order. `hashes` has a number for each row, of all columns with a role.
+    `weights` have a mean of 1; None if all rows count alike. Those given are so many times `unit`.
+    `clusters` numbers the groups, `times` the moments in their order. `hashes` has a number for
+    each row, of all columns with a role.
 
     >>> Roles(weights=np.array([0.5, 1.5])).part(np.array([1])).weights
     array([1.5])
@@ -44,13 +45,15 @@ class Roles:
     clusters: Rows | None = None
     times: Rows | None = None
     hashes: Hashes | None = None
+    unit: float = 1.0
 
     def part(self, places: Any) -> Roles:
         """Return the roles of some of the rows."""
         if self.hashes is None and self.weights is None:
             return self
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        return Roles(**{n: None if v is None else v[places] for n, v in known.items()})
+        columns = (self.weights, self.clusters, self.times, self.hashes)
+        weights, clusters, times, hashes = (None if c is None else c[places] for c in columns)
+        return Roles(weights, clusters, times, hashes, self.unit)
 
 
 NO_ROLES = Roles()
@@ -105,11 +108,13 @@ class RoleColumns:
                 ),
             )
         columns = self.known().values()
+        weights = None if self.weight is None else _weights(self.weight)
         return Roles(
-            weights=None if self.weight is None else _relative(_weights(self.weight)),
+            weights=None if weights is None else _relative(weights),
             clusters=None if self.group is None else _clusters(self.group),
             times=None if self.time is None else _moments(self.time),
             hashes=hash_rows(columns, len(next(iter(columns)))),
+            unit=1.0 if weights is None else _unit(weights),
         )
 
 
@@ -171,8 +176,9 @@ def _series(value: Any, name: str, target: Any) -> Any:
             f"{name} has the shape {values.shape}, where one value a row is due.",
             hint=f"Give one column: {name}={name}.ravel().",
         )
-    if len(values) != len(target):
-        raise DataError(f"{name} has {len(values)} rows, and y has {len(target)}.")
+    rows = np.asarray(target).shape[:1]
+    if (len(values),) != rows:
+        raise DataError(f"{name} has {len(values)} rows, and y has {rows[0] if rows else 'none'}.")
     column = pd.Series(values).reset_index(drop=True)
     return column if column.name is not None else column.rename(name)
 
@@ -187,7 +193,7 @@ def _weights(column: Any) -> Array:
     _refuse(np.isinf(found), f"the weight in '{name}' is infinite")
     _refuse(found < 0, f"the weight in '{name}' is negative")
     if not (found > 0).any():
-        raise DataError(f"all weights in '{name}' are 0.", hint="Some row has to count.")
+        raise DataError(f"all weights in '{name}' are zero.", hint="Some row has to count.")
     return np.asarray(found)
 
 
@@ -198,9 +204,13 @@ def _relative(weights: Array) -> Array | None:
     """
     if (weights == weights[0]).all():
         return None
+    return np.asarray(weights / _unit(weights))
+
+
+def _unit(weights: Array) -> float:
+    """Return the mean weight."""
     # Divided by the largest first: a sum of very large ones may overflow.
-    scaled = weights / weights.max()
-    return np.asarray(scaled / scaled.mean())
+    return float(np.mean(weights / weights.max()) * weights.max())
 
 
 def _clusters(column: Any) -> Rows:

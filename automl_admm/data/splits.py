@@ -20,6 +20,7 @@ from automl_admm.data.cluster_splits import (
     cluster_folds,
     cluster_holdout,
     fold_limit,
+    random_holdout,
 )
 from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
@@ -79,14 +80,21 @@ def hold_out(
     seed: int = 0,
     groups: Sequence[Any] = (),
     roles: Roles = NO_ROLES,
+    *,
+    at_random: bool = False,
 ) -> Split:
     """Set a share of the rows aside, before anything sees them: (rows to search on, rows to test).
 
     Classes, also within `groups`, keep their shares; of every one at least one row stays to search
     on. By their `roles`, rows that belong together stay so, and of rows in the order of time the
-    latest are set aside.
+    latest are set aside. Those groups are chosen `at_random`, or so that both parts have their
+    share of rows and classes.
     """
-    kinds = _Kinds.of(_classes(y, task), groups, roles)
+    classes = _classes(y, task)
+    if at_random and roles.clusters is not None:
+        _check_fraction(fraction)
+        return random_holdout(roles.clusters, classes, fraction, seed)
+    kinds = _Kinds.of(classes, groups, roles)
     split = kinds.held_out(fraction, seed)
     _check_learnable([split], kinds.classes, roles)
     return split

@@ -73,7 +73,7 @@ class PipelineWork:
     limits time at least this many `calls`. Decision thresholds are chosen for the limits in `aims`,
     one for each constraint; by default these are the constraints' own. With a `rule` each of its
     groups may have a threshold of its own. `origins` names the user's column behind each column,
-    where one makes several.
+    where one makes several. A certificate counts the rows `tested` of those held out; None for all.
     """
 
     space: PipelineSpace
@@ -89,6 +89,7 @@ class PipelineWork:
     aims: tuple[Limit, ...] = ()
     rule: GroupRule | None = None
     origins: Mapping[str, str] | None = None
+    tested: Any = None
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -245,13 +246,22 @@ class PipelineWork:
                 size = (folder / SHIPPED).stat().st_size if self.persist else None
                 part = replace(measured.part, calls=self.calls, saved_bytes=size)
                 seen = [_evidence(constraint, part, "") for constraint in self.constraints]
-            (folder / EVIDENCE).write_bytes(encode_evidence(seen))
+                proof = self._proof(part, seen)
+            (folder / EVIDENCE).write_bytes(encode_evidence(proof))
             found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
             pairs = zip(self.constraints, seen, strict=True)
             values = tuple(_value(constraint, evidence, "") for constraint, evidence in pairs)
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
             return replace(found, held_out_problem=say_error(problem))
         return replace(found, held_out_constraints=values)
+
+    def _proof(self, part: EvaluatedPipeline, seen: Sequence[Evidence]) -> Sequence[Evidence]:
+        """Return the evidence for a certificate: limits on rows count the rows drawn for it."""
+        if self.tested is None:
+            return seen
+        drawn = replace(part.part(self.tested), weights=None)
+        pairs = zip(self.constraints, seen, strict=True)
+        return [_evidence(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
 
     def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
         classes = None if self.table.classes is None else self.table.y

@@ -69,6 +69,9 @@ SETTINGS = record(
         "certify": nullable(SHARE),
         "group_thresholds": flag,
         "positive": nullable(text),
+        "weight": nullable(text),
+        "group": nullable(text),
+        "time": nullable(text),
     },
 )
 DATA = record(
@@ -165,7 +168,8 @@ _CERTIFICATE = record(
         "position": whole(1),
         "versions": mapping_of(text),
         "time": text,
-    }
+    },
+    {"tested": whole()},
 )
 
 
@@ -180,6 +184,8 @@ _ROWS_SET_ASIDE = record(
     {"rows": whole(1), "places": list_of(whole())},
     {
         "fraction": nullable(SHARE),
+        "tested": nullable(list_of(whole())),
+        "largest": nullable(real),
         "groups": mapping_of(TEXTS),
         "measured": mapping_of(
             nullable(either("a number or a list of numbers", real, list_of(real)))

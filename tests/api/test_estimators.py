@@ -255,7 +255,10 @@ def test_one_class_is_refused() -> None:
         AutoMLClassifier(**QUICK).fit(np.zeros((20, 2)), np.ones(20))
 
 
-EXPECTED_FAILURES: dict[str, str] = {}
+EXPECTED_FAILURES: dict[str, str] = {
+    "check_sample_weight_equivalence_on_dense_data": "a row that stands twice may be on both sides "
+    "of a split, one with a weight of 2 may not"
+}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -45,8 +45,11 @@ def settings(folder: Path) -> Any:
 def test_columns_with_a_role_are_no_features_and_kept_for_resume(
     run: Any, table: Path, tmp_path: Path, roles: list[str]
 ) -> None:
+    pd.read_csv(table)[["x", "z", "buys", *roles[1::2]]].to_csv(table, index=False)
     ended = fit(run, table, *roles)
     assert ended.code == 0, ended.err
+    # A script without the weights would fit another model.
+    assert (tmp_path / "here" / "pipeline.py").exists() == ("--weight" not in roles)
     columns = json.loads((tmp_path / "here" / "model.json").read_text())["columns"]
     assert not set(columns) & set(roles[1::2])
     known = dict(zip(roles[::2], roles[1::2], strict=True))
@@ -62,8 +65,9 @@ def test_a_changed_column_with_a_role_is_found_by_resume(
     run: Any, table: Path, column: str
 ) -> None:
     role = {"w": "--weight", "site": "--group", "day": "--time"}[column]
+    frame = pd.read_csv(table, dtype={"site": str})[["x", "z", "buys", column]]
+    frame.to_csv(table, index=False)
     assert fit(run, table, role, column).code == 0
-    frame = pd.read_csv(table, dtype={"site": str})
     frame.loc[5, column] = {"w": 9, "site": "099", "day": "2030-01-01"}[column]
     frame.to_csv(table, index=False)
     ended = run("resume", "here", "--max-evaluations", "+1", "-q")

@@ -40,7 +40,7 @@ def test_equal_weights_are_no_weights_but_are_known_to_be_there():
         ([1, -1, 1, 1], "is negative in 1 of 4 rows, first in row 2"),
         ([1, 1, np.nan, 1], "is missing in 1 of 4 rows, first in row 3"),
         ([np.inf, 1, 1, np.inf], "is infinite in 2 of 4 rows, first in row 1"),
-        ([0, 0, 0, 0], "all weights in 'sample_weight' are 0"),
+        ([0, 0, 0, 0], "all weights in 'sample_weight' are zero"),
         (["a", "b", "c", "d"], "are no numbers"),
         ([True, True, False, True], "are no numbers"),
         ([1, 2, 3], "sample_weight has 3 rows, and y has 4"),

@@ -93,7 +93,7 @@ def _tell_timed(timed: tuple[str, ...]) -> None:
 
 def _tell_tested(run: Path, tested: OnFreshRows) -> None:
     _warn_of_known(tested)
-    say(explain_fresh(tested.findings, tested.rows, tested.risk))
+    say(explain_fresh(tested.findings, tested.rows, tested.risk, tested.tested))
     _tell_timed(tested.timed)
     if not tested.is_certified:
         failed = [str(one) for one in tested.findings if not one.is_certified]

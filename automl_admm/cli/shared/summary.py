@@ -104,6 +104,14 @@ def announce(prepared: Preparation) -> Iterator[str]:
         f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
         f"{again if look > 1 else ''}"
     )
+    if question.tested is not None:
+        drawn = "one of a group at most, drawn by their weights"
+        yield f"{question.tested} of them count for the proof: {drawn}"
+    if prepared.work.table.roles.times is not None:
+        yield (
+            "warning: the rows set aside are the latest; the proof takes them to be independent of "
+            "each other, and later ones to be drawn like them: a drift breaks it"
+        )
     for constraint, aim in zip(prepared.constraints, prepared.aims, strict=True):
         if aim.bound != constraint.limit.bound:
             yield f"to have room for the proof the search aims at {aim} for {constraint.limit}"

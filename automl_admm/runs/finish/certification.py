@@ -185,6 +185,7 @@ def certificate_of(
         rows_sha256=question.rows,
         data_sha256=question.data,
         rows=question.count,
+        tested=question.tested,
         pipeline=pipeline,
         findings=examined.shipped.findings,
         risk=aside.risk,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,23 +11,21 @@ from automl_admm.certify.walk.looks import check_ledger, risk_of_look
 from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.constraints.feature_groups import decide_by_groups
-from automl_admm.core.errors import ConfigurationError, DataError, Remedy
+from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
-from automl_admm.core.messages import reason_of
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, infer_task
+from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.records import Ingest
-from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
+from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.table_schema import Schema
-from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.labels import number_classes
-from automl_admm.pipelines.metric_trial import check_metric
-from automl_admm.pipelines.metrics import Metric, demand_weights, resolve_metric
-from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
@@ -55,14 +52,17 @@ from automl_admm.runs.prepare.ingesting import (
     origins_of,
     schema_of_table,
 )
+from automl_admm.runs.prepare.scoring_trial import check_scoring
 from automl_admm.runs.prepare.set_aside import (
     CALLS,
     Aside,
     Question,
     aim,
+    alike_rows,
     default_ledger,
     find_out_of_reach,
     plan_aside,
+    tested_rows,
 )
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
@@ -91,6 +91,7 @@ class Preparation:
     work: PipelineWork
     aims: tuple[Limit, ...]
     rows: int
+    largest: float
     set_aside: Any
     schema: Schema
     ingest: Ingest
@@ -177,10 +178,9 @@ def prepare(
     whole = _whole(taken.made, y, task, apart_or_named, config.positive)
     whole = replace(whole, roles=roles)
     constraints = meet_data(constraints, trial_rows(whole))
-    _refuse_certificate(config, roles)
     aside = _plan_aside(constraints, whole, config)
     fraction = config.test_size if aside is None else aside.fraction
-    searched, set_aside = _parted(whole, task, constraints, fraction, config.random_state)
+    searched, set_aside = _parted(whole, task, constraints, fraction, config)
     classes = 0 if whole.classes is None else len(whole.classes)
     metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
     held_out = whole.part(set_aside) if len(set_aside) else None
@@ -202,6 +202,7 @@ def prepare(
         origins=origins_of(taken.ingest),
         rule=rule,
         calls=0 if aside is None else CALLS,
+        tested=None if aside is None else tested_rows(whole, set_aside, config.random_state),
     )
     check_scoring(work)
     try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in work.splits])
@@ -220,6 +221,7 @@ def prepare(
         work=replace(work, aims=aims),
         aims=aims,
         rows=len(whole.y),
+        largest=largest_total(roles),
         set_aside=set_aside,
         schema=schema_of_table(taken, y, sensitive, columns.frame()),
         ingest=taken.ingest,
@@ -293,7 +295,7 @@ def _plan_aside(
 ) -> Aside | None:
     if config.certify is None:
         return None
-    rows = trial_rows(whole)
+    rows = trial_rows(alike_rows(whole, config.random_state))
     examples = imagine(constraints, rows)
     aside = plan_aside(constraints, examples, config.certify, config.certify_fraction)
     if config.on_infeasible != "raise":
@@ -307,14 +309,6 @@ def _plan_aside(
             hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
         )
     return aside
-
-
-def _refuse_certificate(config: RunConfig, roles: Roles) -> None:
-    if config.certify is not None and (roles.weights is not None or roles.clusters is not None):
-        raise ConfigurationError(
-            "there can be no certificate of rows with weights or groups: they do not count alike.",
-            hint=Remedy("Leave out {certify}, or {sample_weight} and {groups}."),
-        )
 
 
 def _question(
@@ -331,36 +325,8 @@ def _question(
     way = "" if is_timed else way_of(config, data, rows, run, *asked)
     ledger = config.looks or default_ledger()
     check_ledger(ledger)
-    return Question(rows, len(work.held_out.y), ledger, run, data, way)
-
-
-def check_scoring(work: PipelineWork) -> None:
-    """Score a dummy on every validation part: its failure is a failure of every pipeline."""
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    is_class = work.context.task == "classification"
-    if work.table.roles.weights is not None:
-        demand_weights(work.metric)
-    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
-        dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
-        dummy.fit(train.X, train.labels())
-        try:
-            with unheard_warnings():
-                score = score_of(work.metric, dummy, valid)
-        except Exception as problem:
-            reason = reason_of(problem)
-            message = f"metric '{work.metric.name}' cannot score this target: {reason}"
-            raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
-        if not math.isfinite(score):
-            raise DataError(
-                f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
-                hint=Remedy(
-                    "A class may have too few rows; choose another {scoring} or fewer folds "
-                    "in {cv}."
-                ),
-            )
-    with unheard_warnings():
-        check_metric(work.metric, work.table.part(work.splits[0][1]))
+    tested = None if work.tested is None else len(work.tested)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested)
 
 
 def _load_components(task: LearningTask, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
@@ -386,14 +352,22 @@ def _parted(
     task: LearningTask,
     constraints: tuple[Constraint, ...],
     fraction: float,
-    seed: int,
+    config: RunConfig,
 ) -> tuple[Any, Any]:
     """Return the places of searched and held-out rows: both have their share of each group."""
     import numpy as np
 
     if fraction == 0.0:
         return np.arange(len(whole.y)), np.arange(0)
-    return hold_out(whole.y, task, fraction, seed, _groups_of(constraints, whole), whole.roles)
+    return hold_out(
+        whole.y,
+        task,
+        fraction,
+        config.random_state,
+        _groups_of(constraints, whole),
+        whole.roles,
+        at_random=config.certify is not None,
+    )
 
 
 def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:

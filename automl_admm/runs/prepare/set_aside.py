@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.margins import tighten
@@ -20,6 +21,9 @@ from automl_admm.certify.plan.planning import (
 from automl_admm.certify.walk.looks import expect_look, risk_of_look
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
+from automl_admm.data.independent_rows import independent_rows, largest_total
+from automl_admm.data.row_roles import NO_ROLES
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 
 LEAST_FRACTION = 0.2
@@ -57,6 +61,7 @@ class Question:
     `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
     part of these count together. `run` is the hash of the search's ingredients. `way` is the hash
     of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
+    Of the rows `tested` many count, None for all.
     """
 
     rows: str
@@ -65,6 +70,7 @@ class Question:
     run: str
     data: str
     way: str = ""
+    tested: int | None = None
 
     @property
     def next_look(self) -> int:
@@ -109,6 +115,20 @@ def _is_one_number(constraint: Constraint) -> bool:
     """Return True if a cost is declared as a plain number: no test can rest on it."""
     returned = getattr(constraint.function, "__annotations__", {}).get("return")
     return constraint.kind == "measured" and returned in ("float", float)
+
+
+def alike_rows(whole: Table, seed: int) -> Table:
+    """Return independent rows that count alike; all rows, if they are."""
+    rows = independent_rows(whole.roles, largest_total(whole.roles), seed)
+    return whole if rows is None else replace(whole.part(rows), roles=NO_ROLES)
+
+
+def tested_rows(whole: Table, set_aside: Any, seed: int) -> Any:
+    """Return the places, among the rows set aside, of those that a certificate counts.
+
+    None if it counts all of them.
+    """
+    return independent_rows(whole.roles.part(set_aside), largest_total(whole.roles), seed)
 
 
 def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:

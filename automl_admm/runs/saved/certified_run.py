@@ -47,7 +47,8 @@ class RowsAside:
 
     They are a `fraction` of these. `groups` has the names of the compared groups, and `measured`
     the timings and measurements of the shipped fit: no rows tell them again. Both are by limit,
-    and empty in runs of older versions, as is the fraction.
+    and empty in runs of older versions, as is the fraction. Only the rows `tested` among them
+    count, None for all; `largest` is the largest weight of a group in the data.
     """
 
     rows: int
@@ -55,9 +56,13 @@ class RowsAside:
     fraction: float | None = None
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     measured: Mapping[str, Any] = field(default_factory=dict)
+    tested: tuple[int, ...] | None = None
+    largest: float = 0.0
 
     def __post_init__(self) -> None:
         places = self.places
+        if any(not 0 <= place < len(places) for place in self.tested or ()):
+            raise ValueError("the rows tested are not among them")
         is_in = bool(places) and min(places) >= 0 and max(places) < self.rows
         if not is_in or len(set(places)) < len(places):
             raise ValueError(f"its places are not among {self.rows} rows")
@@ -154,8 +159,13 @@ class CertifiedRun:
         """Return its limits with their compared groups; an older run's come from the rows."""
         return meet_data(self.limits(), trial_rows(table), self.aside.groups)
 
-    def evidence(self, table: Table, constraints: Sequence[Constraint]) -> list[Evidence]:
-        """Measure the limits on the model now; facts of the fit alone are unknown."""
+    def evidence(
+        self, table: Table, constraints: Sequence[Constraint], tested: Any = None
+    ) -> list[Evidence]:
+        """Measure the limits on the model now; facts of the fit alone are unknown.
+
+        Limits on rows count the rows `tested`, None for all.
+        """
         numbered = self.pipeline
         if table.classes is not None:
             numbered = Numbered(self.pipeline, table.classes)
@@ -175,7 +185,9 @@ class CertifiedRun:
                 if (ingest := read_ingest(self.manifest)) is None
                 else ingest.origins(),
             )
-            return [as_evidence(constraint.function(evaluated)) for constraint in constraints]
+            drawn = evaluated if tested is None else evaluated.part(tested)
+            on = {"statistical": drawn}
+            return [as_evidence(c.function(on.get(c.kind, evaluated))) for c in constraints]
 
     def hashes(self) -> Hashes | None:
         """Return a number for each row of its data, in their order; older runs wrote none."""
@@ -215,7 +227,10 @@ def _rows_aside(folder: RunFolder) -> RowsAside:
         fraction = said.get("fraction")
         groups = {limit: list(map(str, names)) for limit, names in said.get("groups", {}).items()}
         share = None if fraction is None else float(fraction)
-        return RowsAside(rows, places, share, groups, dict(said.get("measured", {})))
+        tested, largest = said.get("tested"), float(said.get("largest") or 0.0)
+        drawn = None if tested is None else tuple(map(int, tested))
+        measured = dict(said.get("measured", {}))
+        return RowsAside(rows, places, share, groups, measured, drawn, largest)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem)
         raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
@@ -241,7 +256,7 @@ def write_rows_aside(
     Each row has a number to tell it from others.
     """
     aside, places = prepared.aside, [int(place) for place in prepared.set_aside]
-    content = {
+    content: dict[str, Any] = {
         "rows": prepared.rows,
         "places": places,
         "fraction": None if aside is None else aside.fraction,
@@ -256,6 +271,9 @@ def write_rows_aside(
             if one.kind == "measured"
         },
     }
+    if prepared.work.tested is not None:
+        content["tested"] = [int(place) for place in prepared.work.tested]
+        content["largest"] = prepared.largest
     write_json(folder.rows_set_aside, content)
     file = io.BytesIO()
     np.save(file, _hashes(prepared))

@@ -12,6 +12,7 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
+from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import hash_table
@@ -29,7 +30,7 @@ class OnFreshRows:
 
     Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
     decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
-    run kept no hashes of its rows.
+    run kept no hashes of its rows. `tested` of them were drawn to be independent; None: all are.
     """
 
     findings: tuple[Finding, ...]
@@ -37,6 +38,7 @@ class OnFreshRows:
     risk: float
     rows: int
     known: int | None
+    tested: int | None = None
 
     @property
     def is_certified(self) -> bool:
@@ -51,9 +53,11 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
     if not len(table.y):
         raise DataError("DATA has no rows.")
     known = _count_known(run, table)
+    largest = max(run.aside.largest, largest_total(table.roles))
+    tested = independent_rows(table.roles, largest, int(run.settings["seed"]))
     constraints = run.constraints(table)
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
-        seen = run.evidence(table, constraints)
+        seen = run.evidence(table, constraints, tested)
     findings = tuple(
         judge(evidence, constraint.limit, run.risk)
         for constraint, evidence in zip(constraints, seen, strict=True)
@@ -65,7 +69,8 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
         if one.kind == "measured" and not isinstance(evidence, Timing)
     )
     timed = (*judge_calls(constraints, seen, run.risk), *apart)
-    return OnFreshRows(findings, timed, run.risk, len(table.y), known)
+    drawn = None if tested is None else len(tested)
+    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn)
 
 
 def _count_known(run: CertifiedRun, table: Table) -> int | None:

@@ -26,7 +26,12 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, contend, whole_text
 from automl_admm.runs.prepare.preparation import trial_rows
-from automl_admm.runs.prepare.set_aside import default_ledger, plan_aside
+from automl_admm.runs.prepare.set_aside import (
+    alike_rows,
+    default_ledger,
+    plan_aside,
+    tested_rows,
+)
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, hash_table, run_of
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.store.run_folder import RunFolder
@@ -65,6 +70,15 @@ class _Again:
         return not self.certificate.data_sha256
 
     @property
+    def tested(self) -> Any:
+        """The places, among the rows set aside, of those that the certificate counts; None: all."""
+        if self.whole is not None:
+            seed = int(self.run.settings["seed"])
+            return tested_rows(self.whole, list(self.run.aside.places), seed)
+        known = self.run.aside.tested
+        return None if known is None else np.array(known, dtype=np.intp)
+
+    @property
     def shipped(self) -> Evaluation | None:
         """The evaluation of the model in the run's log."""
         number = self.run.manifest.get("evaluation")
@@ -86,7 +100,7 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
     run, constraints = again.run, again.constraints
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
-        seen = run.evidence(again.rows, constraints)
+        seen = run.evidence(again.rows, constraints, again.tested)
     risk = risk_of_look(certificate.look, run.risk)
     order, look = _order(again), _look(again)
     findings = tuple(
@@ -157,6 +171,7 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
         "risk_spent": risk_of_look(certificate.look, run.risk),
         "versions": run.manifest["versions"],
     }
+    claims["tested"] = None if again.tested is None else len(again.tested)
     if again.whole is not None and not again.is_old:
         claims["data_sha256"] = fingerprint_data(again.whole)
     shipped = again.shipped
@@ -175,7 +190,8 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     """Return the order of the walk, computed from the log; None if it is unknown."""
     if again.whole is None or again.is_old or again.run.content.get("state") != RunState.DONE:
         return None
-    examples = imagine(again.constraints, trial_rows(again.whole))
+    alike = alike_rows(again.whole, int(again.run.settings["seed"]))
+    examples = imagine(again.constraints, trial_rows(alike))
     confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction
     aside = plan_aside(again.constraints, examples, confidence, fraction)
     return tuple(one.key for one in contend(again.evaluations, again.constraints, aside))
@@ -209,6 +225,9 @@ def _edited(again: _Again) -> Iterator[str]:
         searched = [place for place in range(run.aside.rows) if place not in places]
         if fingerprint(again.whole.part(searched)) != data["sha256"]:
             yield "The rows that were not set aside are not those that the run searched on."
+        drawn = None if again.tested is None else tuple(map(int, again.tested))
+        if drawn != run.aside.tested:
+            yield "Other rows were tested than their weights and groups say."
 
 
 def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float) -> Finding:
@@ -256,6 +275,8 @@ def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -
         )
     if again.whole is None:
         yield "that the search had none of these rows: give all the data to have that compared"
+        if again.run.aside.tested is not None:
+            yield "which rows were tested: they were drawn by the weights and groups of all data"
     if any(constraint.kind == "measured" for constraint in again.constraints):
         yield "what was timed or measured in the run: its record was judged again, not the calls"
 

@@ -50,6 +50,8 @@ def script_of(outcome: PipelineResult) -> str:
     code = outcome.refit.measured.code
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
+    if "weight" in outcome.preparation.columns:
+        raise NotBundledError("it would fit without the weights of the rows")
     return _Script(outcome, code).text()
 
 
