@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +20,23 @@ from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.locate import find_grammar, read_grammar
 from automl_admm.grammar.read.reader import ReadingError, read
 from automl_admm.grammar.tree import Node
-from automl_admm.plugins.records import KINDS, ComponentPlugin, GrammarPlugin, NeededKind
+from automl_admm.plugins.records import (
+    FEW_LEVELS,
+    KINDS,
+    ComponentPlugin,
+    GrammarPlugin,
+    NeededKind,
+)
 from automl_admm.plugins.registry import Registry
 
 Kinds = frozenset[NeededKind]
 ALL_KINDS: Kinds = frozenset(KINDS)
+COLUMNS_OF: Mapping[NeededKind, str] = {
+    "categorical": "category columns",
+    "many_levels": f"category columns of more than {FEW_LEVELS} levels",
+    "text": "text columns",
+    "tags": "columns of tags",
+}
 TIDINESS = frozenset(
     {Code.UNUSED_RULE, Code.UNUSED_IMPORT, Code.IMPORTED_TWICE, Code.SHADOWED, Code.DUPLICATE}
 )
@@ -111,7 +124,8 @@ def analyse(
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
     # Each check relies on the one before: only a bounded tree can be walked.
-    meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators)
+    encoders = frozenset(plugin.name for plugin in components if plugin.needs)
+    meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators, encoders)
     return rules, [*problems, *meaning]
 
 
@@ -119,7 +133,8 @@ def _without_columns(components: Registry[ComponentPlugin], kinds: Kinds) -> dic
     """Return the components that need other columns than those of the `kinds`, with the reason."""
     lacking = {plugin.name: plugin.needs - kinds for plugin in components}
     return {
-        name: f"needs {' and '.join(sorted(missing))} columns, and the table has none"
+        name: f"needs {' and '.join(COLUMNS_OF[kind] for kind in KINDS if kind in missing)}, "
+        "and the table has none"
         for name, missing in lacking.items()
         if missing
     }

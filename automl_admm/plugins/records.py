@@ -20,19 +20,23 @@ from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
-from automl_admm.core.space import Choice, Condition, Parameter, Value
+from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.core.structure.pipeline_space import Item
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.parameter_checks import wrong_parameters
 
 if TYPE_CHECKING:
     import click
 
 LearningTask = Literal["classification", "regression"]
+TASKS: tuple[LearningTask, ...] = get_args(LearningTask)
+NeededKind = Literal["categorical", "many_levels", "text", "tags"]
+KINDS: tuple[NeededKind, ...] = get_args(NeededKind)
+# A category column with more levels is one of many levels: as columns of 0 and 1 they would be more
+# than they are worth.
+FEW_LEVELS = 32
 View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
-TASKS: tuple[LearningTask, ...] = ("classification", "regression")
-NeededKind = Literal["categorical", "text", "tags"]
-KINDS: tuple[NeededKind, ...] = ("categorical", "text", "tags")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 
@@ -282,7 +286,13 @@ class BuildContext:
     @property
     def kinds(self) -> frozenset[NeededKind]:
         """The kinds of its columns that a component may need."""
-        return frozenset(kind for kind in KINDS if getattr(self, kind))
+        found = {
+            "categorical": self.categorical,
+            "many_levels": self.having_more(FEW_LEVELS),
+            "text": self.text,
+            "tags": self.tags,
+        }
+        return frozenset(kind for kind in KINDS if found[kind])
 
 
 class ComponentFactory(Protocol):
@@ -316,7 +326,7 @@ class ComponentPlugin(_Named):
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
-        problem = self._wrong_kind() or _wrong_parameters(self.parameters) or self._wrong_names()
+        problem = self._wrong_kind() or wrong_parameters(self.parameters) or self._wrong_names()
         if problem:
             raise PluginError(f"component '{self.name}': {problem}.")
 
@@ -345,33 +355,6 @@ class ComponentPlugin(_Named):
             named = say_value(types)
             return f"its trusted_types must be full names such as 'package.Class', not {named}"
         return None
-
-
-def _wrong_parameters(parameters: tuple[Any, ...]) -> str | None:
-    """Return the mistake in the parameters of a component, if there is one."""
-    known: dict[str, Parameter | Choice] = {}
-    for one in parameters:
-        if not isinstance(one, Parameter | Choice):
-            return f"its parameters must be Parameter or Choice, not {say_value(one)}"
-        if one.name in known:
-            return f"it has two parameters named '{one.name}'"
-        known[one.name] = one
-    for one in parameters:
-        if one.when is not None and (problem := _wrong_condition(one.when, known)):
-            return f"parameter '{one.name}' {problem}"
-    return None
-
-
-def _wrong_condition(when: Condition, known: Mapping[str, Parameter | Choice]) -> str | None:
-    """Return the reason for a condition that can never hold: no such choice, or no such label."""
-    decision = known.get(when.decision)
-    if not isinstance(decision, Choice):
-        names = [name for name, one in known.items() if isinstance(one, Choice)]
-        return f"hangs on '{when.decision}', which is none of its choices ({names})"
-    strange = [label for label in when.alternatives if label not in decision.alternatives]
-    if strange:
-        return f"hangs on '{when.decision}' being {say_value(strange[0])}, which it never is"
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,8 @@ TABLE_A2 = {  # name: (continuous, discrete), the paper's appendix 7
     "logistic_regression": (2, 3),
     "mlp": (2, 5),
 }
-OTHERS = {"hist_gradient_boosting", "linear_svm", "svm", "sgd"}
+ENCODERS = {"one_hot", "ordinal", "target", "counts", "char_text"}
+OTHERS = {"hist_gradient_boosting", "categorical_boosting", "linear_svm", "svm", "sgd", *ENCODERS}
 CLASSIFIERS_ONLY = {"gaussian_nb", "qda", "logistic_regression"}
 REGRESSORS_ONLY = {"ridge", "elastic_net"}
 
@@ -114,7 +115,8 @@ def drawn(record, rng):
 def around(record, task, values=()):
     """The component with its values in the shortest pipeline that can be fitted."""
     step = Step(record.name, values)
-    steps = [step] if record.name == "impute" else [Step("impute"), Step("standard_scaler"), step]
+    takes_raw = record.name == "impute" or record.needs
+    steps = [step] if takes_raw else [Step("impute"), Step("standard_scaler"), step]
     return steps if record.role == "estimator" else [*steps, Step("decision_tree")]
 
 

@@ -1,17 +1,18 @@
-"""The default encoder on categories of many levels, text and tags."""
+"""Every encoder, and every model of a raw table, on categories of many levels, text and tags."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 from skops.io import dumps, get_untrusted_types, loads
 
 from automl_admm import AutoMLClassifier
@@ -19,16 +20,19 @@ from automl_admm.builtin.components import routes
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.levels import MOST_ROWS, count_levels
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.pipelines.level_shares import LevelShares
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.runs.finish.model_file import trusted_types
 
 PLUGINS = load_plugins()
 COLUMNS = {"numeric": ("a",), "categorical": ("few", "many"), "text": ("t",), "tags": ("g",)}
-TREE, BOOSTING = Step("decision_tree"), Step("hist_gradient_boosting", (("max_iter", 5),))
-# Both see the raw table.
-FIRST = [[Step("impute"), TREE], [BOOSTING]]
-IDS = ["impute", "raw"]
+TREE, SHORT = Step("decision_tree"), (("max_iter", 5),)
+ENCODERS = ["impute", "one_hot", "ordinal", "target", "counts", "char_text"]
+BOOSTERS = ["hist_gradient_boosting", "categorical_boosting"]
+# All see the raw table.
+FIRST = [*([Step(name), TREE] for name in ENCODERS), *([Step(name, SHORT)] for name in BOOSTERS)]
+IDS = [*ENCODERS, *BOOSTERS]
 
 
 def table(rows=200, seed=0):
@@ -111,13 +115,14 @@ def test_few_rows_and_columns_of_nothing_are_enough(task, rows, steps):
         assert np.isfinite(encoded(model, table())).all()
 
 
-@pytest.mark.parametrize("classes", [3, 4, 30, 60])
-def test_classes_of_a_few_rows_neither_fail_nor_warn(classes):
+@pytest.mark.parametrize("steps", FIRST, ids=IDS)
+@pytest.mark.parametrize("classes", [3, 4, 60])
+def test_classes_of_one_row_neither_fail_nor_warn(classes, steps):
     X, y = table(), target("classification", 200, 2)
     y[: classes - 2] = [f"rare {i}" for i in range(classes - 2)]  # one row each
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = fitted([Step("impute"), TREE], "classification", X, y)
+        model = fitted(steps, "classification", X, y)
     assert list(model.classes_) == sorted(set(y))
 
 
@@ -137,7 +142,15 @@ def test_a_saved_encoder_is_loaded_by_its_trusted_types_and_predicts_the_same(ta
     assert set(get_untrusted_types(data=saved)) <= trusted
     restored = loads(saved, trusted=sorted(trusted))
     assert np.array_equal(predict_scores(restored, X), predict_scores(model, X))
-    assert len(saved) < 4_000_000
+    assert len(saved) < 5_000_000
+
+
+def test_a_model_that_would_call_another_function_is_refused():
+    """Native categories need trust in `functools.partial`; what it calls needs trust of its own."""
+    harmful = FunctionTransformer(partial(subprocess.run, ["true"]))
+    names = set(get_untrusted_types(data=dumps(harmful)))
+    assert "functools.partial" in names
+    assert names - trusted_types(PLUGINS) == {"subprocess.run"}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -167,6 +180,27 @@ def test_few_levels_stay_one_hot_and_many_are_encoded_by_the_target():
     found = {name: (type(one), columns) for name, one, columns in encoder.transformers_}
     assert found["categorical"] == (OneHotEncoder, ["few"])
     assert found["levels"] == (TargetEncoder, ["many"])
+
+
+def test_the_share_of_a_level_is_that_of_the_training_rows():
+    train = pd.DataFrame({"a": ["x", "x", "x", None], "b": ["u", "v", "v", "v"]})
+    encoder = LevelShares().fit(train)
+    shares = np.column_stack([[0.75, 0.75, 0.75, 0.25], [0.25, 0.75, 0.75, 0.75]])
+    assert np.array_equal(encoder.transform(train), shares)
+    new = pd.DataFrame({"a": ["new", np.nan], "b": [None, "u"]})
+    assert encoder.transform(new).tolist() == [[0.0, 0.0], [0.25, 0.25]]
+    assert list(encoder.get_feature_names_out()) == ["a", "b"]
+
+
+def test_native_categories_are_split_into_sets_of_levels():
+    """Every second level is of a class: numbers in order would need a split for each of them."""
+    levels = np.tile([f"level {i:02}" for i in range(30)], 20)
+    X, y = pd.DataFrame({"a": 0.0, "c": levels}), np.tile([0, 1], 300)
+    context = BuildContext("classification", ("a",), ("c",), levels=(30,), classes=2)
+    stump = (("max_iter", 20), ("max_leaf_nodes", 3), ("learning_rate", 1.0))
+    native = fitted([Step("categorical_boosting", stump)], "classification", X, y, context)
+    assert native.score(X, y) == 1.0
+    assert native[0][-1].is_categorical_.tolist() == [True, False]
 
 
 def test_training_rows_do_not_see_their_own_target():

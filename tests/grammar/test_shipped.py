@@ -58,7 +58,8 @@ def test_a_shipped_grammar_serves_every_task(plugins, name, task):
     for _ in range(50):
         theta = rng.uniform(size=len(space.parameters))
         steps = compiled.pipelines.steps(space.candidate(space.sample(rng), theta))
-        assert next(step.component for step in all_steps(steps)) == "impute"
+        first = registry.get(next(step.component for step in all_steps(steps)))
+        assert first.name == "impute" or first.needs
         assert estimators_end(steps, registry)
 
 
@@ -119,6 +120,35 @@ def test_the_default_search_starts_at_plain_boosting(plugins, task):
     compiled = load(plugins, "default", task)
     steps = compiled.pipelines.steps(default_start(compiled.pipelines.space))
     assert [step.component for step in steps] == ["impute", "hist_gradient_boosting"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "encoders"),
+    [
+        (["categorical"], ("impute", "target", "ordinal")),
+        (["categorical", "many_levels"], ("impute", "target", "ordinal", "one_hot", "counts")),
+        (["text"], ("impute", "char_text")),
+    ],
+)
+@pytest.mark.parametrize("name", ["default", "regression"])
+def test_encoders_are_searched_for_the_columns_that_a_table_has(plugins, name, kinds, encoders):
+    components = plugins.components["classification"]
+    everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
+    compiled = load_grammar(name, components, plugins.grammars, everywhere, kinds=frozenset(kinds))
+    names = [decision.name for decision in compiled.pipelines.space.decisions]
+    (chosen,) = (name for name in names if name.endswith("encoder"))
+    assert alternatives(compiled, chosen) == encoders
+
+
+@pytest.mark.parametrize("name", ["default", "regression"])
+def test_a_table_of_numbers_has_no_encoder_to_choose(plugins, name):
+    components = plugins.components["classification"]
+    everywhere = frozenset(p.name for registry in plugins.components.values() for p in registry)
+    compiled = load_grammar(name, components, plugins.grammars, everywhere, kinds=frozenset())
+    names = {decision.name for decision in compiled.pipelines.space.decisions}
+    assert not {"start", "encoder"} & names
+    used = {module.component for module in all_modules(compiled.pipelines.shape)}
+    assert not [used for used in used if components.get(used).needs]
 
 
 def test_estimators_of_another_task_are_left_out(plugins):

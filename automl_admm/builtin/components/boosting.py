@@ -7,7 +7,7 @@ plain text is refused. Behind another step there is nothing to guard against.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,6 @@ from automl_admm.plugins.records import BuildContext
 
 # Below the model's limit of 255.
 MOST_CATEGORIES = 250
-# Real categories are numbered from 0.
-MISSING = -1
-UNKNOWN = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +43,60 @@ build_hist_classifier = Histograms("HistGradientBoostingClassifier")
 build_hist_regressor = Histograms("HistGradientBoostingRegressor")
 
 
-def _guarded(model: Any, context: BuildContext) -> Any:
-    """Put an encoder before the model if it is to see the raw table.
+@dataclass(frozen=True, slots=True)
+class NativeHistograms(Histograms):
+    """A factory of boosting on histograms that splits the levels of categories into two sets.
 
-    The model's own support of categories is not used: loading such a pipeline requires trust in
-    `functools.partial`, which is as good as trusting anything.
+    Columns of more levels than it takes are encoded by the target.
     """
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Build the encoder and the model."""
+        from sklearn import ensemble
+        from sklearn.pipeline import make_pipeline
+
+        many = context.having_more(MOST_CATEGORIES)
+        native = [column for column in context.categorical if column not in many]
+        found = [
+            *routes.numbered(native, MOST_CATEGORIES),
+            *_numbers(context),
+            *routes.by_target(many, context),
+        ]
+        # The native ones come first, so their places are known.
+        model = getattr(ensemble, self.name)(
+            categorical_features=list(range(len(native))) or None, **values
+        )
+        if not found:  # behind another component, where the kinds of columns are not known
+            return model
+        return make_pipeline(_joined(found, context), model)
+
+
+build_native_classifier = NativeHistograms("HistGradientBoostingClassifier")
+build_native_regressor = NativeHistograms("HistGradientBoostingRegressor")
+
+
+def _guarded(model: Any, context: BuildContext) -> Any:
+    """Put an encoder before the model if it is to see the raw table."""
     if not context.numeric and not context.kinds:
         return model
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(_encoder(context), model)
+    categories = routes.numbered(context.categorical, MOST_CATEGORIES)
+    return make_pipeline(_joined([*_numbers(context), *categories], context), model)
 
 
-def _encoder(context: BuildContext) -> Any:
-    """Number the categories; a number column with gaps gets a second column to mark them."""
-    from sklearn.compose import ColumnTransformer
+def _numbers(context: BuildContext) -> Iterator[routes.Route]:
+    """A number column with gaps gets a second column to mark them."""
     from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import OrdinalEncoder
 
-    imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    encoder = OrdinalEncoder(
-        handle_unknown="use_encoded_value",
-        unknown_value=UNKNOWN,
-        encoded_missing_value=MISSING,
-        max_categories=MOST_CATEGORIES,
-    )
-    found = [
-        ("numeric", imputer, list(context.numeric)),
-        ("categorical", encoder, list(context.categorical)),
-    ]
+    if context.numeric:
+        imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+        yield "numeric", imputer, list(context.numeric)
+
+
+def _joined(found: list[routes.Route], context: BuildContext) -> Any:
+    from sklearn.compose import ColumnTransformer
+
     others = [*routes.text(context), *routes.tags(context)]
     # Dense: boosting takes no sparse table.
-    return ColumnTransformer([*(one for one in found if one[2]), *others], sparse_threshold=0)
+    return ColumnTransformer([*found, *others], sparse_threshold=0)

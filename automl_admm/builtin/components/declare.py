@@ -5,7 +5,7 @@ Nothing is imported until a component is built, so that listing components stays
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -17,6 +17,7 @@ from automl_admm.plugins.records import (
     ComponentFactory,
     ComponentPlugin,
     LearningTask,
+    NeededKind,
 )
 
 Arguments = dict[str, Any]
@@ -91,9 +92,10 @@ def transformer(
     summary: str,
     factory: ComponentFactory,
     *parameters: Parameter | Choice,
+    needs: Iterable[NeededKind] = (),
     **capped: Any,
 ) -> ComponentPlugin:
-    """Declare a transformer for both tasks; `capped` as in `ComponentPlugin.capped`."""
+    """Declare a transformer for both tasks; `capped` and `needs` as in `ComponentPlugin`."""
     return ComponentPlugin(
         name=name,
         summary=summary,
@@ -102,6 +104,7 @@ def transformer(
         parameters=parameters,
         capped=capped or None,
         trusted_types=trusted_types(name),
+        needs=frozenset(needs),
     )
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from automl_admm.plugins.records import BuildContext
+from automl_admm.plugins.records import FEW_LEVELS, BuildContext
 
 Route = tuple[str, Any, Any]
 """A name, a transformer, and its columns."""
 
-# More levels than these are more columns than they are worth; see benchmarks/encoders.py.
-FEW_LEVELS = 32
 MOST_TAGS = 64
+# Real levels are numbered from 0.
+MISSING, UNKNOWN = -1, -2
 FOLDS = 5
 # Columns of target encoding at most; with many classes the best of them are kept.
 MOST_TARGETS = 256
@@ -30,12 +30,17 @@ WORDS = r"(?u)\b\w+\b|^\W*$"
 TAGS = r"[^\x1f]+|^\x1f*$"
 
 
-def fill(columns: Sequence[Any], strategy: Any) -> Iterator[Route]:
-    """Number columns without gaps; a column without any value becomes 0."""
+def fill(columns: Sequence[Any], strategy: Any = "mean") -> Iterator[Route]:
+    """Number columns without gaps."""
+    if columns:
+        yield "numeric", imputer(strategy), list(columns)
+
+
+def imputer(strategy: Any) -> Any:
+    """Fill gaps; a column without any value becomes 0."""
     from sklearn.impute import SimpleImputer
 
-    if columns:
-        yield "numeric", SimpleImputer(strategy=strategy, keep_empty_features=True), list(columns)
+    return SimpleImputer(strategy=strategy, keep_empty_features=True)
 
 
 def one_hot(columns: Sequence[Any], most: int = FEW_LEVELS) -> Iterator[Route]:
@@ -50,6 +55,31 @@ def one_hot(columns: Sequence[Any], most: int = FEW_LEVELS) -> Iterator[Route]:
             handle_unknown="infrequent_if_exist", max_categories=most, sparse_output=False
         )
         yield "categorical", encoder, list(columns)
+
+
+def numbered(columns: Sequence[Any], most: int | None = None) -> Iterator[Route]:
+    """A number for each level, in the order of the levels; rare ones above a number share one.
+
+    A missing value and a new level have numbers of their own.
+    """
+    from sklearn.preprocessing import OrdinalEncoder
+
+    if columns:
+        encoder = OrdinalEncoder(
+            handle_unknown="use_encoded_value",
+            unknown_value=UNKNOWN,
+            encoded_missing_value=MISSING,
+            max_categories=most,
+        )
+        yield "categorical", encoder, list(columns)
+
+
+def frequencies(columns: Sequence[Any]) -> Iterator[Route]:
+    """The share of the training rows with the level."""
+    from automl_admm.pipelines.level_shares import LevelShares
+
+    if columns:
+        yield "shares", LevelShares(), list(columns)
 
 
 def by_target(columns: Sequence[Any], context: BuildContext) -> Iterator[Route]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
-from automl_admm.builtin.components.boosting import build_hist_classifier, build_hist_regressor
+from automl_admm.builtin.components.boosting import (
+    build_hist_classifier,
+    build_hist_regressor,
+    build_native_classifier,
+    build_native_regressor,
+)
 from automl_admm.builtin.components.declare import (
     Arguments,
     choice,
@@ -162,7 +168,7 @@ def gradient_boostings() -> Iterator[ComponentPlugin]:
 
 
 def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
-    """Yield gradient boosting on histograms; it may also see a raw table."""
+    """Yield gradient boosting on histograms: for numbers, and for the raw table."""
     parameters: Declared = (
         real("learning_rate", 0.01, 1.0, 0.1, log=True),
         real("l2_regularization", 1e-6, 100.0, 1e-6, log=True),
@@ -176,6 +182,7 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
         ("regression", (switch("loss", "squared_error", "absolute_error"),)),
     )
     factories = {"classification": build_hist_classifier, "regression": build_hist_regressor}
+    native = {"classification": build_native_classifier, "regression": build_native_regressor}
     for task, more in kinds:
         yield estimator(
             "hist_gradient_boosting",
@@ -185,3 +192,12 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
             *parameters,
             *more,
         )
+        boosting = estimator(
+            "categorical_boosting",
+            "boosted trees on the raw table, which split sets of levels",
+            task,
+            native[task],
+            *parameters,
+            *more,
+        )
+        yield replace(boosting, needs=frozenset({"categorical"}))

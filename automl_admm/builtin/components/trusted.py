@@ -29,6 +29,10 @@ ENCODERS = (
     "sklearn.feature_selection._univariate_selection.chi2",
     *F_TESTS,
 )
+HISTOGRAMS = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor", *ENCODERS)
+# Boosting that splits categories itself prepares its columns by a function with fixed arguments.
+# `functools.partial` only holds them: a function in it has to be trusted by itself.
+NATIVE = ("functools.partial", "sklearn.utils.validation.check_array")
 # Nearly every fitted object has arrays, and so has types of their cells.
 ARRAYS = ("numpy.dtype",)
 BY_COMPONENT = {
@@ -40,11 +44,10 @@ BY_COMPONENT = {
         "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
         *KERNELS,
     ),
-    "impute": ENCODERS,
-    "hist_gradient_boosting": (
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        *ENCODERS,
-    ),
+    **dict.fromkeys(("impute", "one_hot", "ordinal", "target", "char_text"), ENCODERS),
+    "counts": ("automl_admm.pipelines.level_shares.LevelShares", *ENCODERS),
+    "hist_gradient_boosting": HISTOGRAMS,
+    "categorical_boosting": (*HISTOGRAMS, *NATIVE),
     "k_neighbors": (
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",

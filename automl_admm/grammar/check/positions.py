@@ -33,14 +33,20 @@ from automl_admm.grammar.tree import (
 class _Roles:
     rules: Mapping[str, Node]
     estimators: frozenset[str]
+    encoders: frozenset[str]
 
 
-def check_places(rules: Mapping[str, Node], estimators: frozenset[str]) -> list[Diagnostic]:
-    """Every path through `start` must end in its one estimator; columns are routed first."""
-    roles, start = _Roles(rules, estimators), rules[START]
+def check_places(
+    rules: Mapping[str, Node], estimators: frozenset[str], encoders: frozenset[str]
+) -> list[Diagnostic]:
+    """Every path through `start` must end in its one estimator; columns are routed first.
+
+    `encoders` are components that need kinds of columns: like `by_type` they take the raw table.
+    """
+    roles, start = _Roles(rules, estimators, encoders), rules[START]
     # A rule used twice is walked twice; its mistakes are told once.
     problems = dict.fromkeys(_check_followers(start, roles, after=False))
-    problems.update(dict.fromkeys(_check_columns(start, rules, after=False)))
+    problems.update(dict.fromkeys(_check_columns(start, roles, after=False)))
     path = _path_without_estimator(start, roles)
     if path is not None:
         problems[_no_estimator(path, _last_span(start), f"path through '{START}'")] = None
@@ -154,36 +160,49 @@ def _last_span(node: Node) -> Span:
 # --- columns -------------------------------------------------------------------------------------
 
 
-def _check_columns(node: Node, rules: Mapping[str, Node], *, after: bool) -> Iterator[Diagnostic]:
-    """Find `by_type` behind a component: the kinds of columns are known only for the raw table."""
+def _check_columns(
+    node: Node, roles: _Roles, *, after: bool, parted: bool = False
+) -> Iterator[Diagnostic]:
+    """Find `by_type` and encoders behind a component: only the raw table has kinds of columns.
+
+    `parted` is True inside of `by_type`: encoders have their place there, another `by_type` not.
+    """
+    rules = roles.rules
     match node:
         case Reference(name) if name in rules:
-            yield from _check_columns(rules[name], rules, after=after)
+            yield from _check_columns(rules[name], roles, after=after, parted=parted)
+        case Reference() | Call() if after and label(node) in roles.encoders:
+            yield _not_first(label(node), node.span)
         case Choice() | Aliased():
             for item in children(node):
-                yield from _check_columns(item, rules, after=after)
+                yield from _check_columns(item, roles, after=after, parted=parted)
         case Sequence(items):
             for item in items:
-                yield from _check_columns(item, rules, after=after)
+                yield from _check_columns(item, roles, after=after, parted=parted)
                 after = after or _may_act(item, rules)
         case Repetition(item, _, high):
             # The second copy has the first one before it.
             again = after or (high > 1 and _may_act(item, rules))
-            yield from _check_columns(item, rules, after=again)
-        case Template(name, arguments):
-            if after and name == BY_TYPE:
-                yield _not_first(node)
-            for item in arguments:
-                # In an order another piece may come first; inside of `by_type` the columns are
-                # parted already.
-                inside = after or name in {ANY_ORDER, BY_TYPE}
-                yield from _check_columns(item, rules, after=inside)
+            yield from _check_columns(item, roles, after=again, parted=parted)
+        case Template():
+            yield from _check_parts(node, roles, after=after, parted=parted)
 
 
-def _not_first(node: Template) -> Diagnostic:
-    message = f"'{label(node)}' can stand where the kinds of the columns are not known"
-    help_ = f"Let '{BY_TYPE}' be the first thing that a pipeline does."
-    return Diagnostic(Code.COLUMNS, node.span, message, help_)
+def _check_parts(
+    node: Template, roles: _Roles, *, after: bool, parted: bool
+) -> Iterator[Diagnostic]:
+    if (after or parted) and node.name == BY_TYPE:
+        yield _not_first(label(node), node.span)
+    for item in node.arguments:
+        # In an order another piece may come first.
+        behind, inside = after or node.name == ANY_ORDER, parted or node.name == BY_TYPE
+        yield from _check_columns(item, roles, after=behind, parted=inside)
+
+
+def _not_first(name: str, span: Span) -> Diagnostic:
+    message = f"'{name}' can stand where the kinds of the columns are not known"
+    help_ = f"Let '{name.partition('{')[0]}' be the first thing that a pipeline does."
+    return Diagnostic(Code.COLUMNS, span, message, help_)
 
 
 def _may_act(node: Node, rules: Mapping[str, Node]) -> bool:

@@ -24,7 +24,7 @@ from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
 from automl_admm.plugins.loading import OURS, load_plugins
-from automl_admm.plugins.records import BuildContext, ComponentPlugin, LearningTask
+from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 from automl_admm.search.protocol import default_start
 
@@ -122,5 +122,12 @@ def _built(record: ComponentPlugin, task: LearningTask) -> object:
     numbers = tuple(one for one in record.parameters if isinstance(one, Parameter))
     space = SearchSpace(decisions=choices, parameters=numbers)
     values: dict[str, Any] = space.values(default_start(space))
-    needed: dict[str, Any] = dict.fromkeys(record.needs, COLUMNS)
-    return record.factory(values, BuildContext(task, COLUMNS, **needed))
+    known = BuildContext(
+        task,
+        COLUMNS,
+        COLUMNS if record.needs & {"categorical", "many_levels"} else (),
+        text=COLUMNS if "text" in record.needs else (),
+        tags=COLUMNS if "tags" in record.needs else (),
+        levels=(FEW_LEVELS + 1, FEW_LEVELS + 1) if "many_levels" in record.needs else (),
+    )
+    return record.factory(values, known)

@@ -56,7 +56,7 @@ def test_a_table_without_these_columns_has_the_space_of_a_grammar_without_the_co
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("start: words forest", "'words' needs categorical and text columns, and the table has"),
+        ("start: words forest", "'words' needs category columns and text columns, and the table"),
         ("start: (counts | words) forest", "no alternative of 'counts | words' is left: component"),
     ],
 )
@@ -65,3 +65,36 @@ def test_a_grammar_without_a_pipeline_for_the_columns_says_what_is_missing(encod
     text = f"%import components ({', '.join(names)}, forest)\n{rule}\n"
     with pytest.raises(GrammarError, match=message):
         compile_text(text, "text", encoders, kinds=frozenset())
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "start: impute counts forest",
+        "start: any_order{impute, counts} forest",
+        "start: impute? either forest\neither: counts | words",
+        "start: impute union{impute, counts} forest",
+        "start: counts~1..2 impute forest",
+        "start: by_type{impute, both} forest\nboth: impute counts",
+    ],
+)
+def test_an_encoder_behind_another_component_is_refused(encoders, rules):
+    """It would meet numbers, and pass them on: a pipeline that looks encoded and is not."""
+    names = [name for name in ("impute", "counts", "words") if name in rules]
+    text = f"%import components ({', '.join(names)}, forest)\n{rules}\n"
+    with pytest.raises(GrammarError, match="can stand where the kinds of the columns are not"):
+        compile_text(text, "text", encoders)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "start: (impute | counts) forest",
+        "start: by_type{impute, counts} forest",
+        "start: union{impute, counts} forest",
+        "start: by_type{impute, either} forest\neither: union{impute, counts}",
+    ],
+)
+def test_an_encoder_may_stand_wherever_the_raw_table_arrives(encoders, rules):
+    text = f"%import components (impute, counts, forest)\n{rules}\n"
+    assert compile_text(text, "text", encoders).pipelines.shape
