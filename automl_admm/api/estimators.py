@@ -19,6 +19,8 @@ from automl_admm.api.history import history_of
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import check_labels
+from automl_admm.data.ingest.leaks import tell_leaks
+from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.python_rows import (
     checkable,
     follow,
@@ -121,6 +123,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             demand_feasible(outcome)
         self._remember(outcome)
         self._ingest = outcome.preparation.ingest
+        self.columns_ = table_of(self._ingest)
         self._schema = schema.leaving(self._ingest.formed)
         vacuous = explain_one_class(outcome)
         if vacuous is not None:
@@ -239,6 +242,8 @@ def _prepared(config: RunConfig, given: Given) -> Preparation:
     prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
     for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
         warnings.warn(shortfall, LimitWarning, stacklevel=5)
+    for leak in tell_leaks(prepared.leaks):
+        warnings.warn(leak, UserWarning, stacklevel=5)
     return prepared
 
 

@@ -21,6 +21,7 @@ SUMMARIES = {
     "constraints": "list the quantities that you can limit",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
+    "inspect": "show the kind of every column of a table, as `fit` would read it",
     "leaderboard": "show the evaluations of a run, best first",
     "plugins": "list, show and check the installed plugins",
     "predict": "predict with the pipeline of a run",

@@ -16,6 +16,8 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.ingest.leaks import tell_leaks
+from automl_admm.data.ingest.reporting import tell_readings
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table, split_target
@@ -25,6 +27,7 @@ from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, take_columns
 from automl_admm.data.sample_table import SHIPPED, shipped_table
 from automl_admm.data.sensitive import set_aside
 from automl_admm.progress.observer import Progress
+from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.demands import (
     LONGER,
@@ -160,6 +163,8 @@ def conduct(
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
+    lines += map(in_a_line, tell_readings(prepared.ingest))
+    lines += [f"warning: {in_a_line(line)}" for line in tell_leaks(prepared.leaks)]
     if loaded.share is not None:
         lines.append(f"warning: {_tell_share(loaded.share)}")
     if loaded.portion is not None:

@@ -171,6 +171,11 @@ RESUME_OPTIONS = tuple(option for option in FIT_OPTIONS if option.resume_help is
 FILE_OPTIONS = tuple(option for option in FIT_OPTIONS if option.name in FILE_OPTION_NAMES)
 
 
+def option_named(name: str) -> Option:
+    """Return an option by its name in Python, for another command that offers it."""
+    return next(option for option in FIT_OPTIONS if option.name == name)
+
+
 def file_options_given(options: Mapping[str, Any]) -> FileOptions:
     """Return what a user says of a data file; what is found in it is said on stderr."""
     given = {option.name: _setting(option, options[option.name]) for option in FILE_OPTIONS}

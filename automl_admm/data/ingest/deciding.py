@@ -33,12 +33,16 @@ def decide(X: Any, asked: Asked | None = None, place: Place = row_of) -> Ingest:
     check_asked(asked or {}, frame.columns)
     kinds = {str(name): kind for name, kind in (asked or {}).items()}
     readings = [
-        _recognised(name, column)
-        if str(name) not in kinds
-        else ask(name, column, kinds[str(name)], place)
-        for name, column in frame.items()
+        reading_of(name, column, kinds.get(str(name)), place) for name, column in frame.items()
     ]
-    return _with_made(readings, frame)
+    named = with_made(readings, frame)
+    _refuse_nothing(named)
+    return Ingest(named)
+
+
+def reading_of(name: Any, column: Any, word: str | None, place: Place) -> Reading:
+    """Return the reading of a column: the kind that the user asked for, or what it looks like."""
+    return _recognised(name, column) if word is None else ask(name, column, word, place)
 
 
 def plain_ingest(X: Any) -> Ingest:
@@ -64,20 +68,20 @@ def _recognised(name: Any, column: Any) -> Reading:
     return plain_reading(name, column)
 
 
-def _with_made(readings: Sequence[Reading], frame: Any) -> Ingest:
-    """Return the readings with the names of the columns that they make, each name once."""
+def with_made(readings: Sequence[Reading], frame: Any) -> tuple[Reading, ...]:
+    """Return the readings of columns with the names that they make, each name once."""
     taken = {str(name) for name in frame.columns}
     named = []
-    for reading, (_, column) in zip(readings, frame.items(), strict=True):
+    for reading in readings:
         if reading.made or reading.kind in LEFT_OUT:
             named.append(reading)
             continue
+        column = frame[reading.name]
         # The names hang on the facts alone, so one row tells them.
         ends = read_by_facts(column.rename(str(reading.name)).head(1), reading.facts, row_of)
         made = tuple(_free_name(f"{reading.name}{end}", taken, is_own=not end) for end in ends)
         named.append(replace(reading, made=made))
-    _refuse_nothing(named)
-    return Ingest(tuple(named))
+    return tuple(named)
 
 
 def _free_name(name: str, taken: set[str], *, is_own: bool) -> str:

@@ -90,6 +90,11 @@ class Ingest:
         return tuple(one.name for one in read)
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """The names of raw columns of which pipelines see nothing."""
+        return frozenset(str(one.name) for one in self.readings if one.is_left_out)
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """The names of made columns of numbers."""
         return self._made("number", "date", "duration")

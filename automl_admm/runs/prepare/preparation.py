@@ -17,6 +17,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, infer_task
 from automl_admm.data.independent_rows import largest_total
+from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
 from automl_admm.data.sensitive import known_columns
@@ -79,7 +80,7 @@ class Preparation:
     The search is given `aims`: the limits, or tighter ones if they are to be certified on the
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
-    user, and `ingest` says what pipelines see of them.
+    user, `ingest` says what pipelines see of them, and `leaks` names those that tell the target.
     """
 
     config: RunConfig
@@ -95,6 +96,7 @@ class Preparation:
     set_aside: Any
     schema: Schema
     ingest: Ingest
+    leaks: tuple[str, ...]
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -225,6 +227,7 @@ def prepare(
         set_aside=set_aside,
         schema=schema_of_table(taken, y, sensitive, columns.frame()),
         ingest=taken.ingest,
+        leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
         target=name_of(y),
         sensitive=apart,
         columns=columns.names(),

@@ -1,0 +1,73 @@
+"""`automl-admm inspect`: show the columns of a table as `fit` would read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from automl_admm.cli.shared.run_options import (
+    FILE_OPTIONS,
+    add_options,
+    file_options_given,
+    option_named,
+    run_option,
+)
+from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
+from automl_admm.data.columns import infer_task
+from automl_admm.data.ingest.asking import check_asked
+from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
+from automl_admm.data.ingest.records import LEFT_OUT
+from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
+from automl_admm.data.reading.tables import read_table, split_target
+from automl_admm.progress.visible_text import in_a_line
+
+if TYPE_CHECKING:
+    from automl_admm.data.ingest.reporting import ColumnFacts
+
+
+@add_options(
+    click.Option(["--target"], metavar="COL", help="The column to predict."),
+    *(run_option(option) for option in (option_named("columns"), *FILE_OPTIONS)),
+)
+@click.command("inspect")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the columns as JSON.")
+def command(data: Path, target: str | None, *, as_json: bool, **options: Any) -> None:
+    """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
+    frame, y = read_table(data, keep_codes=True, options=file_options_given(options)), None
+    if target is not None:
+        frame, y = split_target(frame, target)
+    asked = dict(options["columns"])
+    check_asked(asked, frame.columns)
+    columns = inspect_columns(frame, asked)
+    left_out = {one.name for one in columns if one.kind in (*LEFT_OUT, REFUSED)}
+    leaks = () if y is None else find_leaks(frame, y, left_out)
+    task = None if y is None else infer_task(y)
+    if as_json:
+        content: dict[str, Any] = {
+            "rows": len(frame),
+            "target": target,
+            "task": task,
+            "leaks": list(leaks),
+        }
+        content["columns"] = [asdict(one) for one in columns]
+        hand_on(json.dumps(content, indent=2) + "\n")
+        return
+    of_target = "" if y is None else f", {task} of '{target}'"
+    say(f"{data}: {len(frame)} rows, {len(columns)} columns{of_target}")
+    _show(columns)
+    for leak in tell_leaks(leaks):
+        say(f"warning: {in_a_line(leak)}", err=True)
+
+
+def _show(columns: Sequence[ColumnFacts]) -> None:
+    table = grid("column", "kind", "missing", "distinct", "note")
+    for one in columns:
+        missing = f"{100 * one.missing:.3g} %" if one.missing else ""
+        table.add_row(*cells((one.name, one.kind, missing, one.distinct, one.note)))
+    plain_console().print(table)
