@@ -52,6 +52,8 @@ def script_of(outcome: PipelineResult) -> str:
         raise NotBundledError(code.problem or "the final fit told no code")
     if "weight" in outcome.preparation.columns:
         raise NotBundledError("it would fit without the weights of the rows")
+    if not outcome.preparation.ingest.is_plain:
+        raise NotBundledError("it cannot read dates, numbers in text and the like yet")
     return _Script(outcome, code).text()
 
 
