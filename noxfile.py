@@ -66,7 +66,7 @@ def bench(session: nox.Session) -> None:
     known = sorted(path.stem for path in ROOT.glob("benchmarks/*.py"))
     if not session.posargs or session.posargs[0] not in known:
         session.error(f"Name a benchmark: nox -s bench -- NAME. There are {', '.join(known)}.")
-    session.install("-e", ".[dev]", "matplotlib", *_editable(PLUGINS))
+    session.install("-e", ".[dev]", *_editable(PLUGINS))
     name, *arguments = session.posargs
     session.run("python", f"benchmarks/{name}.py", *arguments)
 

@@ -1,4 +1,4 @@
-"""Reports of a fitted estimator on its search: tables, importances, its look in a notebook."""
+"""Reports of a fitted estimator: tables, pictures, importances, its look in a notebook."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from automl_admm.api.history import History, leaderboard
 from automl_admm.api.importances import importance_frame, permute
+from automl_admm.api.plots import (
+    draw_components,
+    draw_convergence,
+    draw_importances,
+    draw_limits,
+)
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.runs.finish.outcome import PipelineResult
 
@@ -23,7 +29,7 @@ class Reports:
     _history: History
     _metric: Metric
     _classes: Any
-    _importances: Any
+    _importances: tuple[Any, Any] | None
 
     def leaderboard(self) -> Any:
         """Return all evaluations as a frame, best first.
@@ -72,20 +78,89 @@ class Reports:
         means, deviations = permute(
             self, self._metric, self._classes, X, y, n_repeats=n_repeats, random_state=random_state
         )
-        self._importances = means
+        self._importances = means, deviations
+        return self._importance_frame()
+
+    def _importance_frame(self) -> Any:
+        means, deviations = self._measured_importances()
         names = getattr(self, "feature_names_in_", range(len(means)))
         return importance_frame(names, means, deviations)
 
     @property
     def feature_importances_(self) -> Any:
         """Importances of the columns, in their order, as last measured."""
+        return self._measured_importances()[0]
+
+    def _measured_importances(self) -> tuple[Any, Any]:
+        """Return means and standard deviations; `hasattr` takes the AttributeError for a no."""
         check_is_fitted(self)
         if self._importances is None:
             raise AttributeError(
-                "feature_importances_ are not measured yet: call permutation_importances(X, y) "
-                "with rows that fit has not seen."
+                "importances are not measured yet: call permutation_importances(X, y) with rows "
+                "that fit has not seen."
             )
         return self._importances
+
+    def plot_convergence(self, ax: Any = None) -> Any:
+        """Draw the score of each evaluation, and the best so far within the limits.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            The axes to draw on; None makes a new figure. So it is for every plot here.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return draw_convergence(self._history, ax)
+
+    def plot_limits(self, limit: str | None = None, ax: Any = None) -> Any:
+        """Draw the score of each evaluation over the value of a limit, with its bound.
+
+        Parameters
+        ----------
+        limit : str, default=None
+            The name of a limit, such as `"latency_us"`; None takes the first.
+        ax : matplotlib axes, default=None
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return draw_limits(self._history, limit, ax)
+
+    def plot_components(self, ax: Any = None) -> Any:
+        """Draw the scores of the evaluations that used each component, the best on top.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return draw_components(self._history, ax)
+
+    def plot_importances(self, ax: Any = None) -> Any:
+        """Draw what `permutation_importances` last measured: the thirty most important columns.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        return draw_importances(self._importance_frame(), self._history.metric, ax)
 
     @available_if(lambda self: self.__sklearn_is_fitted__())  # type: ignore[untyped-decorator]
     def _sk_visual_block_(self) -> Any:
