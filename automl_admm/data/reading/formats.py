@@ -7,10 +7,17 @@ from pathlib import Path
 
 from automl_admm.core.errors import DataError, suggest
 
-CSV, PARQUET = ".csv", ".parquet"
+CSV, PARQUET, FEATHER = ".csv", ".parquet", ".feather"
+ARFF, JSON_LINES, JSON_ARRAY = ".arff", ".jsonl", ".json"
 PARQUET_SUFFIXES = (PARQUET, ".pq")
-SUFFIXES = (CSV, *PARQUET_SUFFIXES)
-# What the name of a file says that is neither.
+# Names that tables have, to be suggested for a misspelt one.
+SUFFIXES = frozenset(
+    {
+        *(CSV, *PARQUET_SUFFIXES, FEATHER, ARFF, JSON_LINES, JSON_ARRAY, ".arrow", ".ndjson"),
+        *(".tsv", ".txt", ".gz", ".bz2", ".xz", ".zip", ".zst"),
+    }
+)
+# Names of files that predictions are not written to.
 OTHER_SUFFIXES = frozenset(
     {
         *(".arff", ".arrow", ".avro", ".bz2", ".db", ".feather", ".gz", ".h5", ".hdf5", ".html"),
@@ -18,12 +25,10 @@ OTHER_SUFFIXES = frozenset(
         *(".xlsx", ".xml", ".xz", ".zip", ".zst"),
     }
 )
-READABLE = "CSV with a header line and Parquet can be read, also compressed"
+READABLE = "CSV, Parquet, Feather, ARFF and JSON lines can be read, also compressed"
 # How files begin that are no table of ours.
 SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "is an old Excel sheet", "Save it as CSV."),
-    (b"ARROW1", "is a Feather (Arrow) file", "Save it as Parquet: DataFrame.to_parquet."),
-    (b"FEA1", "is a Feather file", "Save it as Parquet: DataFrame.to_parquet."),
     (b"ORC", "is an ORC file", "Save it as Parquet: DataFrame.to_parquet."),
     (b"Obj\x01", "is an Avro file", "Save it as Parquet: DataFrame.to_parquet."),
     (b"\x89HDF", "is an HDF5 file", "Save it as Parquet: DataFrame.to_parquet."),
@@ -34,36 +39,46 @@ SIGNATURES = (
 # Text, which a CSV file is as well: these are no headers.
 STRANGE_TEXT = (
     (re.compile(rb"%PDF-\d"), "is a PDF document"),
-    (re.compile(rb"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE), "is an ARFF file"),
-    (re.compile(rb"\s*[\[{]\s*[\[{\"\]}]"), "is a JSON file"),
     (re.compile(rb"\s*<(!doctype|\?xml|html|table)\b", re.IGNORECASE), "is a page of HTML or XML"),
 )
+# Text with a row a line, by its beginning; no CSV file has a header like that.
+LINE_FORMS = (
+    (re.compile(rb"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE), ARFF),
+    (re.compile(rb"\s*\{\s*[\"}]"), JSON_LINES),
+    (re.compile(rb"\s*\[\s*[\[{\"\]]"), JSON_ARRAY),
+)
+MARK = b"\xef\xbb\xbf"
 URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 LOOKED_AT = 4096  # bytes: enough for the comments before an ARFF header
 
 
 def format_of(source: Path) -> str:
-    """Return `.csv` or `.parquet`, by the content of a plain file; raise for other formats."""
-    if is_binary(source):
-        return PARQUET
-    start = _start_of(source)
+    """Return the format of a plain file by its content, as a suffix; raise for other formats."""
+    if (form := binary_form(source)) is not None:
+        return form
+    start = _start_of(source).removeprefix(MARK)
+    for pattern, form in LINE_FORMS:
+        if pattern.match(start):
+            return form
     for pattern, is_what in STRANGE_TEXT:
         if pattern.match(start):
             raise DataError(f"{source} {is_what}. {READABLE}.", hint="Save the table as CSV.")
     return CSV
 
 
-def is_binary(source: Path) -> bool:
-    """Return True for a Parquet file, False for text; raise for binary files of other formats."""
+def binary_form(source: Path) -> str | None:
+    """Return the format of a file that is no text; raise for binary files of other formats."""
     start = _start_of(source)
     # By its content first: files are renamed, and a wrong parser's message helps nobody.
     is_parquet = start.startswith(b"PAR1") and _holds_zeros(start)
     if is_parquet or source.suffix.lower() in PARQUET_SUFFIXES:
-        return True
+        return PARQUET
+    if start.startswith((b"ARROW1", b"FEA1")) and _holds_zeros(start):
+        return FEATHER
     for signature, is_what, hint in SIGNATURES:
         if start.startswith(signature) and (not signature.isalnum() or _holds_zeros(start)):
             raise DataError(f"{source} {is_what}. {READABLE}.", hint=hint)
-    return False
+    return None
 
 
 def _start_of(source: Path) -> bytes:

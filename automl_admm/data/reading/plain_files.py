@@ -21,7 +21,7 @@ import psutil
 from automl_admm.core.errors import NO_ROOM, DataError
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
-from automl_admm.data.reading.formats import check_file, is_binary
+from automl_admm.data.reading.formats import binary_form, check_file
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 
 BLOCK = 1 << 20
@@ -116,7 +116,7 @@ def plain_file(
         with copies.named():
             with _refused(source):
                 plain = _unpack(source, copies)
-                if not is_binary(plain.path):
+                if binary_form(plain.path) is None:
                     plain = _in_utf8(plain, copies, options, is_late)
             yield plain
     finally:

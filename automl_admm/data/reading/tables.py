@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
-from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
-from automl_admm.data.reading.formats import PARQUET, format_of
-from automl_admm.data.reading.parquet_rows import rows_again
+from automl_admm.data.reading.formats import CSV, format_of
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
-from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
+from automl_admm.data.reading.typed_tables import place_of, read_typed
+from automl_admm.data.table_schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,11 +63,12 @@ def read_table(
 
 def read_plain(plain: PlainFile, manner: Manner) -> Any:
     """Read a table from a plain file, as `read_table` does from its source."""
-    if format_of(plain.path) == PARQUET:
-        frame = _read_parquet(plain.path, manner.schema, manner.rows)
-        tell_found(manner.options, plain)
-        return _finished(frame, plain.path, manner, partial(_row_of_parquet, plain.path))
-    return read_csv_table(plain, find_dialect(plain.path, manner.options), manner)
+    form = format_of(plain.path)
+    if form == CSV:
+        return read_csv_table(plain, find_dialect(plain.path, manner.options), manner)
+    frame = read_typed(plain.path, form, manner.schema, manner.rows)
+    tell_found(manner.options, plain)
+    return finished(frame, plain.path, manner, place_of(plain.path, form))
 
 
 def read_csv_table(plain: PlainFile, dialect: Dialect, manner: Manner) -> Any:
@@ -82,10 +82,11 @@ def read_csv_table(plain: PlainFile, dialect: Dialect, manner: Manner) -> Any:
         keep_codes=manner.keep_codes,
     )
     tell_found(manner.options, plain, dialect)
-    return _finished(frame, source, manner, partial(line_of, source, dialect))
+    return finished(frame, source, manner, partial(line_of, source, dialect))
 
 
-def _finished(frame: Any, source: Path, manner: Manner, place: Place) -> Any:
+def finished(frame: Any, source: Path, manner: Manner, place: Place) -> Any:
+    """Return a frame as in training."""
     if frame.empty:
         raise DataError(f"{source} holds a header and no rows.")
     if manner.schema is not None:
@@ -109,10 +110,11 @@ def _found_again(source: Path, options: FileOptions, number: int) -> str:
     """Name the place of a row; the file is read again, but only to report a mistake."""
     try:
         with plain_file(source, options) as plain:
-            if format_of(plain.path) == PARQUET:
-                return _row_of_parquet(source, number)
-            dialect = find_dialect(plain.path, options)
-            return line_of(plain.path, dialect, number).replace(str(plain.path), str(source))
+            if (form := format_of(plain.path)) != CSV:
+                place = place_of(plain.path, form)
+            else:
+                place = partial(line_of, plain.path, find_dialect(plain.path, options))
+            return place(number).replace(str(plain.path), str(source))
     except (OSError, DataError, StopIteration):  # a pipe, for example, is read once
         return f"{source}, {row_of(number)}"
 
@@ -134,46 +136,6 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
             hint="Remove those rows first.",
         )
     return frame.drop(columns=[target]), y
-
-
-def _read_parquet(
-    source: Path, schema: Schema | None, pieces: Sequence[Piece] | None = None
-) -> Any:
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(source) if pieces is None else rows_again(source, pieces)
-    except ImportError as problem:
-        raise DataError(
-            f"{source}: reading Parquet needs pyarrow.", hint="pip install 'automl-admm[parquet]'"
-        ) from problem
-    except (OSError, ValueError) as problem:
-        raise DataError(f"{source} is no readable Parquet file: {problem}.") from problem
-    named = with_text_names(frame)
-    return named if schema is None else with_gaps_by_texts(named, schema)
-
-
-def with_text_names(frame: Any) -> Any:
-    """Return the frame of a Parquet file with plain columns and text names."""
-    return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
-
-
-def with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
-    """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
-    known = schema.by_name()
-    columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]
-    return with_columns(frame, columns)
-
-
-def _with_gaps(column: Any, expected: Column | None) -> Any:
-    if expected is None or content_of(column) != "text":
-        return column
-    markers = MISSING_TEXTS.difference(expected.texts).intersection(column.unique())
-    return column.mask(column.isin(markers), np.nan) if markers else column
-
-
-def _row_of_parquet(source: Path, number: int) -> str:
-    return f"{source}, row {number + 1}"
 
 
 def without_infinities(frame: Any) -> Any:

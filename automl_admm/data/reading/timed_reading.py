@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.data.reading import lines_in_time
 from automl_admm.data.reading.csv_rows import check_header, parse, settle_decimal
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.feeding import Feed, IrregularError
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
-from automl_admm.data.reading.formats import PARQUET, format_of
+from automl_admm.data.reading.formats import ARFF, CSV, JSON_LINES, PARQUET, format_of
 from automl_admm.data.reading.parquet_rows import rows_in_time
 from automl_admm.data.reading.pieces import Piece, cut, evenly
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
@@ -27,9 +28,9 @@ from automl_admm.data.reading.tables import (
     read_plain,
     read_table,
     tell_found,
-    with_text_names,
     without_infinities,
 )
+from automl_admm.data.reading.typed_tables import line_table, with_text_names
 from automl_admm.data.table_schema import Schema
 
 # Parts of the time: unpacking; that, and seeing where rows end; both, and checking and taking apart
@@ -56,11 +57,9 @@ def read_in_time(
         if plain.is_whole and size <= SHORT_BYTES:
             return read_plain(plain, manner), None
         try:
-            if form == PARQUET:
-                frame, share = _read_parquet(source, plain, _clock(begun + FEEDING * seconds))
-                tell_found(options, plain)
-                return frame, share
-            return _read_share(source, plain, begun, seconds, manner)
+            if form == CSV:
+                return _read_share(source, plain, begun, seconds, manner)
+            return _read_typed(source, plain, form, _clock(begun + FEEDING * seconds), options)
         # Read whole after all: `read_table` gives the precise message, or copes with it.
         except (IrregularError, ImportError, OSError, ValueError, OverflowError):
             if plain.is_whole:
@@ -96,8 +95,11 @@ def read_again(
     manner = Manner(schema=schema, options=options)
     enough = math.inf if share.rows is not None else share.pieces[-1][1]
     with plain_file(source, options, enough=enough) as plain:
-        if share.rows is not None:
-            return read_plain(plain, replace(manner, rows=share.pieces))
+        form = format_of(plain.path)
+        if form != CSV:
+            # The first piece of lines is their header.
+            pieces = share.pieces if share.rows is not None else share.pieces[1:]
+            return read_plain(plain, replace(manner, rows=pieces))
         # The dialect is that of the file; its rows in this part may tell less.
         dialect = find_dialect(plain.path, options)
         with written_out(plain.path, share) as part:
@@ -108,13 +110,29 @@ def _clock(until: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > until
 
 
-def _read_parquet(
-    source: Path, plain: PlainFile, is_late: Callable[[], bool]
+def _read_typed(
+    source: Path,
+    plain: PlainFile,
+    form: str,
+    is_late: Callable[[], bool],
+    options: FileOptions,
 ) -> tuple[Any, Share | None]:
-    frame, rows, pieces = rows_in_time(plain.path, is_late)
-    if frame.empty or not plain.is_whole:
+    """Read rows of a format that knows its types; raise IrregularError to read all of them."""
+    size = source.stat().st_size
+    if form == PARQUET and plain.is_whole:
+        frame, rows, pieces = rows_in_time(plain.path, is_late)
+        share = share_of_pieces(size, pieces, rows)
+    elif form in (ARFF, JSON_LINES):
+        table = line_table(plain.path, form)
+        rows_read, pieces = lines_in_time.rows_in_time(table, is_late, is_whole=plain.is_whole)
+        frame = table.frame(rows_read)
+        content = None if plain.path == source else plain.size
+        share = share_of_pieces(size, ((0, table.end), *pieces), None, content)
+    else:
         raise IrregularError
-    share = share_of_pieces(source.stat().st_size, pieces, rows)
+    if frame.empty:
+        raise IrregularError
+    tell_found(options, plain)
     return without_infinities(with_text_names(frame)), share
 
 

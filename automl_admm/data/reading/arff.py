@@ -1,0 +1,217 @@
+"""ARFF files: a header with the type of each column, and rows of values below `@data`.
+
+A reader of our own: scipy's takes no texts, and others do not name the line of a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from automl_admm.core.errors import DataError
+
+AttributeKind = Literal["number", "text", "truth"]
+Row = Sequence[str | None]
+NUMBERS = ("numeric", "real", "integer")
+TEXTS = ("string", "date")
+TRUTHS = {"true": True, "false": False}
+DECLARATION = re.compile(
+    r"""@attribute\s+(?P<name>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(?P<kind>.+)""",
+    re.IGNORECASE,
+)
+# A value with its separator or the end of the line.
+VALUE = re.compile(
+    r"""[ ]*(?:'(?P<one>(?:[^'\\]|\\.)*)'|"(?P<two>(?:[^"\\]|\\.)*)"|(?P<bare>[^,\t'"]*?))[ ]*"""
+    r"(?P<end>[,\t]|\Z)"
+)
+WHOLE = re.compile(r"[+-]?\d{1,18}")
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+WITH_CARE = frozenset("'\"\\\t")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column: its name and the kind of its values."""
+
+    name: str
+    kind: AttributeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Arff:
+    """The header of an ARFF file.
+
+    `end` is the place of the first row in bytes, and `lines` the number of lines before it.
+    """
+
+    path: Path
+    attributes: tuple[Attribute, ...]
+    end: int
+    lines: int
+
+    def rows(self, lines: Iterable[bytes], first: int) -> Iterator[tuple[int, Row]]:
+        """Return the rows in lines, each with the number of its line."""
+        for number, line in enumerate(lines, first):
+            written = self._decoded(number, line)
+            if written and not written.startswith("%"):
+                yield number, self._row(number, written)
+
+    def frame(self, rows: Sequence[Row], keep_text: Iterable[str] = ()) -> Any:
+        """Return a frame of rows; the columns in `keep_text` are no truth values."""
+        import pandas as pd
+
+        kept = set(keep_text)
+        cells = zip(*rows, strict=True) if rows else ([] for _ in self.attributes)
+        columns = {
+            one.name: _column(values, "text" if one.name in kept else one.kind)
+            for one, values in zip(self.attributes, cells, strict=True)
+        }
+        return pd.DataFrame(columns)
+
+    def _decoded(self, number: int, line: bytes) -> str:
+        try:
+            return line.decode().strip()
+        except UnicodeDecodeError as problem:
+            raise DataError(f"{self.path}, line {number}: this is no UTF-8 text.") from problem
+
+    def _row(self, number: int, written: str) -> Row:
+        if written.startswith("{"):
+            raise DataError(
+                f"{self.path}, line {number}: sparse rows of ARFF are not read.",
+                hint="Save the table with all its values, or as CSV.",
+            )
+        values = _values(written)
+        if values is None:
+            raise DataError(
+                f"{self.path}, line {number}: there is a quote without its other half.",
+                hint="Quote a value as a whole, and write \\' within it.",
+            )
+        if len(values) != len(self.attributes):
+            is_weight = len(values) == len(self.attributes) + 1 and str(values[-1]).startswith("{")
+            raise DataError(
+                f"{self.path}, line {number}: {len(values)} values, but the header has "
+                f"{len(self.attributes)} attributes.",
+                hint="Give weights as a column of their own."
+                if is_weight
+                else "Look for a missing or a needless comma or quote.",
+            )
+        self._check_numbers(number, values)
+        return values
+
+    def _check_numbers(self, number: int, values: Row) -> None:
+        for one, value in zip(self.attributes, values, strict=True):
+            if one.kind == "number" and value is not None and not _is_number(value):
+                raise DataError(
+                    f"{self.path}, line {number}: '{value[:40]}' in the numeric attribute "
+                    f"'{one.name}' is no number.",
+                    hint="Write a number, or ? where it is missing.",
+                )
+
+
+def read_header(path: Path) -> Arff:
+    """Read the header of an ARFF file."""
+    attributes: list[Attribute] = []
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(file.readline, b""), 1):
+            written = line.decode("utf-8-sig", "replace").strip()
+            if written.lower().startswith("@data"):
+                if not attributes:
+                    raise DataError(f"{path} declares no attribute.")
+                _refuse_twins(path, attributes)
+                return Arff(path, tuple(attributes), file.tell(), number)
+            if written.lower().startswith("@attribute"):
+                attributes.append(_attribute(path, number, written))
+    raise DataError(f"{path} has no @data: it holds no rows.")
+
+
+def _refuse_twins(path: Path, attributes: Sequence[Attribute]) -> None:
+    seen: set[str] = set()
+    for one in attributes:
+        if one.name in seen:
+            raise DataError(f"{path}: two columns are named '{one.name}'.", hint="Rename one.")
+        seen.add(one.name)
+
+
+def _attribute(path: Path, number: int, written: str) -> Attribute:
+    found = DECLARATION.fullmatch(written)
+    if found is None:
+        raise DataError(f"{path}, line {number}: this declares no attribute.")
+    name, said = _unquoted(found["name"]), found["kind"].strip()
+    if said.startswith("{"):
+        levels = _values(said.strip("{} ")) or []
+        are_truths = {str(level).lower() for level in levels} <= set(TRUTHS)
+        return Attribute(name, "truth" if are_truths else "text")
+    word = said.split()[0].lower()
+    if word in NUMBERS:
+        return Attribute(name, "number")
+    if word in TEXTS:
+        return Attribute(name, "text")
+    raise DataError(
+        f"{path}, line {number}: attributes of the type '{said[:40]}' are not read.",
+        hint="Numeric, nominal, string and date ones are.",
+    )
+
+
+def _values(written: str) -> list[str | None] | None:
+    """Return the values of a line, None for missing ones; None for a line that makes no sense."""
+    if WITH_CARE.isdisjoint(written):
+        bare = [value.strip() for value in written.split(",")]
+        return [None if value in ("?", "") else value for value in bare]
+    found: list[str | None] = []
+    at = 0
+    while match := VALUE.match(written, at):
+        bare_value = match["bare"]
+        if bare_value is not None:
+            found.append(None if bare_value in ("?", "") else bare_value)
+        else:
+            quoted = match["one"] if match["one"] is not None else match["two"]
+            found.append(ESCAPE.sub(_of_escape, quoted))
+        if not match["end"]:
+            return found
+        at = match.end()
+    return None
+
+
+def _of_escape(found: re.Match[str]) -> str:
+    return ESCAPED.get(found[1], found[1])
+
+
+def _unquoted(name: str) -> str:
+    return ESCAPE.sub(_of_escape, name[1:-1]) if name[0] in "'\"" else name
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return "_" not in value  # to Python that is a number, and to no file
+
+
+def _column(values: Iterable[str | None], kind: AttributeKind) -> Any:
+    """Return a column as a CSV file gives it."""
+    import pandas as pd
+
+    cells = list(values)
+    if kind == "number":
+        if all(value is not None and WHOLE.fullmatch(value) for value in cells):
+            return pd.Series([int(str(value)) for value in cells], dtype="int64")
+        return pd.Series(
+            [np.nan if value is None else float(value) for value in cells], dtype=float
+        )
+    if kind == "truth":
+        truths = [None if value is None else TRUTHS.get(value.lower()) for value in cells]
+        if any(
+            truth is None and cell is not None for truth, cell in zip(truths, cells, strict=True)
+        ):
+            return _column(cells, "text")
+        return pd.Series(truths, dtype=object if None in truths else bool)
+    if all(value is None for value in cells):
+        return pd.Series([np.nan] * len(cells), dtype=float)
+    return pd.Series(cells)

@@ -1,0 +1,94 @@
+"""Tables of the formats that know the types of their values: Parquet, Feather, ARFF and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.columns import plain_missing, with_columns
+from automl_admm.data.conforming import Place
+from automl_admm.data.reading import lines_in_time, parquet_rows
+from automl_admm.data.reading.arff import read_header
+from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET
+from automl_admm.data.reading.json_records import JsonLines, read_array
+from automl_admm.data.reading.lines_in_time import LineTable, all_rows, line_of_row
+from automl_admm.data.reading.pieces import Piece
+from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
+
+NAMES = {PARQUET: "Parquet", FEATHER: "Feather"}
+
+
+def read_typed(
+    source: Path, form: str, schema: Schema | None = None, pieces: Sequence[Piece] | None = None
+) -> Any:
+    """Read a table, or these pieces of it."""
+    if form in NAMES:
+        frame = _read_arrow(source, form, pieces)
+    elif form == JSON_ARRAY:
+        table, records = read_array(source)
+        frame = table.frame(records)
+    else:
+        lines = line_table(source, form)
+        rows = all_rows(lines) if pieces is None else lines_in_time.rows_again(lines, pieces)
+        frame = lines.frame(rows, texts_of(schema))
+    named = with_text_names(frame)
+    return named if schema is None else with_gaps_by_texts(named, schema)
+
+
+def place_of(source: Path, form: str) -> Place:
+    """Return a function that names the place of a row from its number."""
+    if form in (ARFF, JSON_LINES):
+        return partial(line_of_row, line_table(source, form))
+    word = "record" if form == JSON_ARRAY else "row"
+    return lambda number: f"{source}, {word} {number + 1}"
+
+
+def line_table(source: Path, form: str) -> LineTable:
+    """Return the table of a file with a row a line."""
+    return read_header(source) if form == ARFF else JsonLines(source)
+
+
+def texts_of(schema: Schema | None) -> list[str]:
+    """Name the columns that held text, or what is read from text, in training."""
+    columns = () if schema is None else schema.columns
+    return [str(column.name) for column in columns if column.holds in ("text", "other")]
+
+
+def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
+    import pandas as pd
+
+    try:
+        if pieces is not None:
+            return parquet_rows.rows_again(source, pieces)
+        return pd.read_parquet(source) if form == PARQUET else pd.read_feather(source)
+    except ImportError as problem:
+        raise DataError(
+            f"{source}: reading {NAMES[form]} needs pyarrow.",
+            hint="pip install 'automl-admm[parquet]'",
+        ) from problem
+    except (OSError, ValueError) as problem:
+        raise DataError(f"{source} is no readable {NAMES[form]} file: {problem}.") from problem
+
+
+def with_text_names(frame: Any) -> Any:
+    """Return a frame with plain columns and text names."""
+    return plain_missing(frame).set_axis(list(map(str, frame.columns)), axis=1)
+
+
+def with_gaps_by_texts(frame: Any, schema: Schema) -> Any:
+    """Read texts such as NA as missing, unless they were values in training: as in a CSV file."""
+    known = schema.by_name()
+    columns = [_with_gaps(column, known.get(str(name))) for name, column in frame.items()]
+    return with_columns(frame, columns)
+
+
+def _with_gaps(column: Any, expected: Column | None) -> Any:
+    if expected is None or content_of(column) != "text":
+        return column
+    markers = MISSING_TEXTS.difference(expected.texts).intersection(column.unique())
+    return column.mask(column.isin(markers), np.nan) if markers else column
