@@ -19,9 +19,9 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.tables import (
     place_in,
     read_table,
-    with_gaps_by_texts,
     without_infinities,
 )
+from automl_admm.data.reading.typed_tables import with_gaps_by_texts
 from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.store.json_content import RESTORE
 

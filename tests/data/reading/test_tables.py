@@ -84,18 +84,9 @@ def test_what_is_wrong_with_a_file_is_said(write, content, message):
 @pytest.mark.parametrize(
     ("name", "save", "is_what"),
     [
-        ("t.feather", lambda frame, path: frame.to_feather(path), "is a Feather"),
-        ("t.csv", lambda frame, path: frame.to_feather(path), "is a Feather"),
         ("t.orc", lambda frame, path: frame.to_orc(path), "is an ORC file"),
-        ("t.json", lambda frame, path: frame.to_json(path), "is a JSON file"),
-        ("t.json", lambda frame, path: frame.to_json(path, orient="records"), "is a JSON file"),
         ("t.pickle", lambda frame, path: frame.to_pickle(path), "is a pickle"),
         ("t.html", lambda frame, path: frame.to_html(path), "is a page of HTML"),
-        (
-            "t.arff",
-            lambda frame, path: path.write_text("% one\n%two\n\n@RELATION r\n@DATA\n1\n"),
-            "is an ARFF file",
-        ),
     ],
 )
 def test_a_file_of_another_kind_is_told_for_what_it_is(tmp_path, name, save, is_what):
