@@ -58,7 +58,7 @@ def ask(name: Any, column: Any, word: str, place: Place) -> Reading:
     if _is_plain(column, kind):
         return Reading(name, kind, made=(str(name),), note=f"{word}, as you asked", is_asked=True)
     for form in _forms_for(kind):
-        facts = form.recognise(column)
+        facts = form.facts_if_asked(column)
         if facts is not None:
             note = f"{form.say(facts)}, as you asked"
             return Reading(name, kind, {FORM: form.name, **facts}, (), note, is_asked=True)
@@ -94,7 +94,7 @@ def _first_unlike(column: Any, forms: Iterable[Form]) -> int | None:
     import pandas as pd
 
     codes, distinct = pd.factorize(column.astype(object))
-    recognise: list[Callable[[Any], Facts | None]] = [form.recognise for form in forms]
+    recognise: list[Callable[[Any], Facts | None]] = [form.facts_if_asked for form in forms]
     for code, value in enumerate(distinct[:MOST_TRIED]):
         # Twice: one cell alone is too little for some forms.
         alone = pd.Series([value, value], name=column.name)

@@ -72,22 +72,30 @@ def recognise_boolean(column: Any) -> Facts | None:
     """
     if kind_of_cells(column) not in KINDS or not some_are(column, _is_word, 0.8):
         return None
-    cells = cells_of(column)
+    facts = adopt_boolean(column)
+    if facts is None:
+        return None
+    words = {text.casefold() for text in facts["spellings"]}
+    true, false = LANGUAGES[facts["language"]]
+    is_certain = words & true and words & false and not words <= FIGURES
+    return facts if is_certain and len(facts["spellings"]) > 2 else None
+
+
+def adopt_boolean(column: Any) -> Facts | None:
+    """Return the language of truth values in any spelling; None for other columns."""
+    cells = cells_of(column.astype(object))
     if len(cells.distinct) > MOST_SPELLINGS:
         return None
     written = {_written(value) for value in cells.distinct}
     truths = {text for text in written if not is_missing(text)}
     for language, (true, false) in LANGUAGES.items():
-        if truths <= true | false and truths & true and truths & false:
+        if truths and truths <= true | false:
             return _facts(language, list(map(str, cells.distinct)))
     return None
 
 
-def _facts(language: str, spellings: list[str]) -> Facts | None:
+def _facts(language: str, spellings: list[str]) -> Facts:
     present = sorted(text for text in spellings if not is_missing(text))
-    are_words = not {text.casefold() for text in present} <= FIGURES
-    if not are_words or len(set(present)) < 3:
-        return None
     facts: dict[str, Any] = {"language": language, "spellings": present}
     if missing := missing_words(text for text in spellings if is_missing(text)):
         facts["missing"] = missing

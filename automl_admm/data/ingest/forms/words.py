@@ -53,6 +53,17 @@ def recognise_tags(column: Any) -> Facts | None:
     return None
 
 
+def adopt_tags(column: Any) -> Facts | None:
+    """Return the most frequent separator of a column of texts; None for other columns."""
+    if kind_of_cells(column) != "string":
+        return None
+    sample = [text for text in sample_of(column) if not is_missing(text)]
+    if not sample:
+        return None
+    separator = max(SEPARATORS, key=lambda sign: sum(sign in text for text in sample))
+    return {"separator": separator, "example": max(sample, key=len)[:LONGEST_TAG]}
+
+
 def _is_plain(tag: Any) -> bool:
     return tag is None or isinstance(tag, str | int | np.integer | np.str_)
 
@@ -120,6 +131,14 @@ def recognise_text(column: Any) -> Facts | None:
         return None
     present = int(column.notna().sum())
     if column.nunique() < LEAST_DISTINCT * present:
+        return None
+    return {"example": max(sample, key=lambda text: (len(text), text))[:LONGEST_TAG]}
+
+
+def adopt_text(column: Any) -> Facts | None:
+    """Return an example of a column of texts, however few and short; None for other columns."""
+    sample = [text for text in sample_of(column) if isinstance(text, str)]
+    if kind_of_cells(column) != "string" or not sample:
         return None
     return {"example": max(sample, key=lambda text: (len(text), text))[:LONGEST_TAG]}
 

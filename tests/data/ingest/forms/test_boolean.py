@@ -10,7 +10,12 @@ import pytest
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.conforming import row_of
-from automl_admm.data.ingest.forms.boolean import read_boolean, recognise_boolean, say_boolean
+from automl_admm.data.ingest.forms.boolean import (
+    adopt_boolean,
+    read_boolean,
+    recognise_boolean,
+    say_boolean,
+)
 
 
 def column(*cells, **options):
@@ -87,3 +92,15 @@ def test_another_word_is_refused_with_its_place():
         DataError, match=r"row 1 \(from 0\): column 'x' holds 'maybe'.*Write one of"
     ):
         read(column("no", "maybe"), facts)
+
+
+def test_a_chosen_kind_takes_one_spelling_and_figures():
+    for cells, expected in (
+        (column("yes", "no"), [True, False]),
+        (column("y", "y"), [True, True]),
+        (column(1, 0), [True, False]),
+        (column("0", "1"), [False, True]),
+    ):
+        assert read(cells, adopt_boolean(cells)).tolist() == expected
+    assert adopt_boolean(column("m", "f")) is None
+    assert adopt_boolean(column(None, None)) is None

@@ -12,6 +12,8 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.conforming import row_of
 from automl_admm.data.ingest.forms.words import (
     JOINT,
+    adopt_tags,
+    adopt_text,
     read_tags,
     read_text,
     recognise_tags,
@@ -85,3 +87,13 @@ def test_free_text_keeps_its_words_and_is_empty_where_missing():
 @pytest.mark.parametrize("cells", [GENRES * 50, PROSE[:4] * 50, list(map(str, range(100))), [1, 2]])
 def test_levels_and_single_words_are_no_free_text(cells):
     assert recognise_text(column(*cells)) is None
+
+
+def test_a_chosen_kind_needs_no_certainty():
+    few = column("war;crime", "war", None)
+    assert adopt_tags(few)["separator"] == ";"
+    assert read_tags(few, adopt_tags(few), row_of)[""].tolist() == [f"crime{JOINT}war", "war", ""]
+    assert read_text(few, adopt_text(few), row_of)[""].tolist() == ["war;crime", "war", ""]
+    for others in (column(1, 2), column(None, None)):
+        assert adopt_tags(others) is None
+        assert adopt_text(others) is None
