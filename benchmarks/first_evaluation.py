@@ -59,7 +59,7 @@ def measure(data: Path, workers: int) -> Spent:
     """Run the program until its first evaluation has ended, and kill it."""
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
-        options = ["--target", "target", "--budget", f"{LONGEST}s", "-j", str(workers), "-v"]
+        options = ["--target", "target", "--budget", f"{LONGEST}s", "--workers", str(workers), "-v"]
         with subprocess.Popen(
             [*PROGRAM, str(data), *options, "--out", f"{folder}/run"],
             stdout=subprocess.DEVNULL,

@@ -29,7 +29,6 @@ from automl_admm.data.python_rows import (
     put_in_order,
     schema_of_rows,
 )
-from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
@@ -103,11 +102,11 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         config, target = self._config(monotonic()), plain_target(y)
-        X = as_table(X)
         columns = columns_given(target, sample_weight, groups, time)
         sensitive = None
         if sensitive_features is not None:
             sensitive = as_frame(sensitive_features, len(target))
+        config = replace(config, searched_rows=_asked_before(config).get("searched_rows"))
         portion = _portion(config, X, target)
         if portion is not None:
             warnings.warn(portion.tell(), UserWarning, stacklevel=3)
@@ -259,9 +258,16 @@ def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:
         return None
     if not config.resumed or config.place is None:
         return portion_within(X, config.seconds, config.begun)
-    folder = RunFolder(config.place)
-    portion = read_portion(folder.read(folder.settings).get("request", {}).get("portion"))
+    portion = read_portion(_asked_before(config).get("portion"))
     return portion if portion is not None and portion.rows == len(target) else None
+
+
+def _asked_before(config: RunConfig) -> dict[str, Any]:
+    """Return the request of the run that this one goes on with; empty for a new one."""
+    if not config.resumed or config.place is None:
+        return {}
+    folder = RunFolder(config.place)
+    return dict(folder.read(folder.settings).get("request", {}))
 
 
 def _kept(given: Any, checked: Any) -> Any:

@@ -17,7 +17,13 @@ def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
     They are sorted, and the last of two is the positive one. A label given as `positive` takes the
     last place; it may be given as text for labels of any type.
     """
-    labels, numbers = np.unique(np.asarray(y), return_inverse=True)
+    import pandas as pd
+
+    values = np.asarray(y)
+    # Hashing a million texts takes a tenth of the time of sorting them.
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    labels, places = np.unique(np.asarray(distinct, dtype=values.dtype), return_inverse=True)
+    numbers = places[codes]
     if positive is None:
         return labels, numbers
     place = _place_of(positive, labels)

@@ -87,14 +87,14 @@ def run_black_box(
     check_ranges(found)
     names = tuple(limit.name for limit in found)
     check_cheap(cheap, names)
-    work = BlackBoxWork(function, space, names, tells_fidelity=config.min_fidelity < 1.0)
+    work = BlackBoxWork(function, space, names, tells_fidelity=config.least_fidelity < 1.0)
     problem = SearchProblem(
         space,
         lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
         starts=(default_start(space),),
         limits=found,
         cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
-        lowest_fidelity=config.min_fidelity,
+        lowest_fidelity=config.least_fidelity,
         seed=config.random_state,
         evaluations=config.max_evaluations,
         text=partial(_text, space),

@@ -43,7 +43,8 @@ class RunConfig(RunOptions):
     Certification counts its looks at the rows set aside in the file `looks`. `title` names the
     run and `source` tells the origin of its data. `share` tells the pieces of the file that were
     read if there was no time to read it all, and `portion` the rows of them that were taken if
-    there was no time to prepare them all.
+    there was no time to prepare them all. Of large data an evaluation learns from `searched_rows`;
+    the preparation decides how many.
 
     A `resumed` run goes on with the content of `work_dir`; its earlier sessions used
     `seconds_used`. It may differ from the earlier sessions only if `changes_allowed`.
@@ -72,6 +73,7 @@ class RunConfig(RunOptions):
     source: str | None = None
     share: str | None = None
     portion: str | None = None
+    searched_rows: int | None = None
     origin: Path = field(default_factory=_working_folder)
     resumed: bool = False
     seconds_used: float = 0.0
@@ -84,10 +86,12 @@ class RunConfig(RunOptions):
     def __post_init__(self) -> None:
         self._make_plain()
         self._check_kinds()
-        if not 0.0 < self.min_fidelity <= 1.0:
+        if not 0.0 < self.least_fidelity <= 1.0:
             raise ConfigurationError(
                 f"the least fidelity must be above 0 and at most 1, not {self.min_fidelity}."
             )
+        if self.searched_rows is not None:
+            check_whole("the number of searched rows", self.searched_rows, least=1)
         if not 0.0 <= self.test_size < 1.0:
             raise ConfigurationError(f"the test size must be in [0, 1), not {self.test_size}.")
         self._check_certification()
@@ -139,6 +143,11 @@ class RunConfig(RunOptions):
         if self.time_budget is None and self.max_evaluations is None:
             return DEFAULT_SECONDS
         return self.time_budget
+
+    @property
+    def least_fidelity(self) -> float:
+        """The least share of the rows that a solver may train on; by default all of them."""
+        return 1.0 if self.min_fidelity is None else self.min_fidelity
 
     @property
     def place(self) -> Path | None:

@@ -169,12 +169,13 @@ class SearchOptions:
             formerly="memory_bytes",
         ).metadata,
     )
-    min_fidelity: float = field(
-        default=1.0,
+    min_fidelity: float | None = field(
+        default=None,
         metadata=Option(
             Kind.SHARE,
             "--min-fidelity",
-            "Least share of the rows that solvers such as halving may train on.",
+            "Least share of the rows that solvers such as halving may train on; 1 also searches "
+            "large data on all rows. [default: as many rows as suit the budget]",
             words="the least fidelity",
         ).metadata,
     )

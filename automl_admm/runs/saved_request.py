@@ -177,7 +177,8 @@ def way_of(config: RunConfig, *more: str) -> str:
     asked = {
         name: said[name]
         for name in said
-        if name not in ("title", "source", "looks", "on_infeasible", "portion")
+        if name not in ("title", "source", "looks", "on_infeasible", "portion", "searched_rows")
     }
+    asked["min_fidelity"] = config.least_fidelity  # as it was when the default was a number
     content = json.dumps([asked, *more], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()

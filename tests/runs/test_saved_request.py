@@ -36,6 +36,7 @@ from automl_admm.store.run_folder import RunFolder
 FACTS: Mapping[str, Any] = {
     "share": "900:0-10,400-500",
     "portion": "40/900",
+    "searched_rows": 300,
     "default_workers": True,
     "looks": Path("looks.json"),
     "title": "mine",

@@ -23,6 +23,7 @@ from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.run_files import untrusted_types
 from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.prepare.searched_rows import tell_searched
 
 Summary = dict[str, Any]
 # The accounts of the ledger while it searches, and what they are called here; then the others.
@@ -52,6 +53,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "held_out_problem": refit.measured.held_out_problem,
         "share_read": _share_read(prepared.config.share),
         "rows_taken": prepared.config.portion,
+        "rows_searched": prepared.config.searched_rows,
         "trained_rows": refit.rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
@@ -94,7 +96,10 @@ def _time(outcome: PipelineResult) -> dict[str, float]:
 
 
 def announce(prepared: Preparation) -> Iterator[str]:
-    """Say the facts before a certified search: rows, aims, and shortfalls."""
+    """Say the facts before a search: its rows; if it is certified, aims and shortfalls, too."""
+    searched = tell_searched(prepared.config, len(prepared.work.table.y))
+    if searched is not None:
+        yield searched
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return

@@ -54,6 +54,7 @@ from automl_admm.runs.prepare.ingesting import (
     schema_of_table,
 )
 from automl_admm.runs.prepare.scoring_trial import check_scoring
+from automl_admm.runs.prepare.searched_rows import decide_searched, thin
 from automl_admm.runs.prepare.set_aside import (
     CALLS,
     Aside,
@@ -130,7 +131,7 @@ class Preparation:
             quick=self._quick,
             limits=self.aims,
             cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
-            lowest_fidelity=config.min_fidelity,
+            lowest_fidelity=config.least_fidelity,
             seed=config.random_state,
             evaluations=config.max_evaluations,
             text=pipelines.text,
@@ -191,15 +192,10 @@ def prepare(
     if config.group_thresholds:
         rule = decide_by_groups(constraints, apart, classes)
         check_deciding(taken.ingest, rule.columns)
+    rows = whole.part(searched)
+    config = decide_searched(config, rows)
     work = replace(
-        _work(
-            config,
-            replace(context, classes=classes),
-            grammar,
-            metric,
-            constraints,
-            whole.part(searched),
-        ),
+        _work(config, replace(context, classes=classes), grammar, metric, constraints, rows),
         held_out=held_out,
         origins=origins_of(taken.ingest),
         rule=rule,
@@ -260,17 +256,12 @@ def _work(
     table: Table,
 ) -> PipelineWork:
     """Return the work shared by all evaluations: the rows of the search, and their splits."""
+    groups, seed = _groups_of(constraints, table), config.random_state
+    splits = make_splits(table.y, context.task, config.cv, seed, groups, table.roles)
     return PipelineWork(
         space=grammar.pipelines,
         table=table,
-        splits=make_splits(
-            table.y,
-            context.task,
-            config.cv,
-            config.random_state,
-            _groups_of(constraints, table),
-            table.roles,
-        ),
+        splits=thin(splits, table, config),
         metric=metric,
         context=context,
         load_components=partial(_load_components, context.task, config.extra_plugins),

@@ -15,7 +15,7 @@ LEAST_TICKS = 2  # rows with a value, and as many without
 
 def recognise_constant(column: Any) -> Facts | None:
     """Return the only value of a column; None for a column with several, or with gaps."""
-    if not len(column):
+    if not len(column) or _has_several(column):
         return None
     present = _present(column)
     if not present.any():
@@ -38,8 +38,9 @@ def recognise_tick(column: Any) -> Facts | None:
 def _present(column: Any) -> Any:
     present = column.notna().to_numpy(dtype=bool)
     if kind_of_cells(column) == "string":
-        blank = column.astype(object).map(_is_blank, na_action="ignore").eq(other=True)
-        present = present & ~blank.to_numpy(dtype=bool)
+        blank = [value for value in column.dropna().unique() if _is_blank(value)]
+        if blank:
+            present = present & ~column.isin(blank).to_numpy(dtype=bool)
     return present
 
 
@@ -47,11 +48,19 @@ def _is_blank(value: Any) -> bool:
     return isinstance(value, str) and (not value.strip() or value.strip() in MISSING_TEXTS)
 
 
-def _is_one_value(column: Any) -> bool:
-    """Return True for one distinct value, gaps aside; a sample dismisses most columns."""
+def _has_several(column: Any) -> bool:
+    """Return True if a sample has several values: it dismisses most columns without a long look."""
     try:
-        if len({value for value in sample_of(column) if not _is_blank(value)}) > 1:
-            return False
+        return len({value for value in sample_of(column) if not _is_blank(value)}) > 1
+    except TypeError:  # lists and the like are not to be compared
+        return False
+
+
+def _is_one_value(column: Any) -> bool:
+    """Return True for one distinct value, gaps aside."""
+    if _has_several(column):
+        return False
+    try:
         distinct = [value for value in column.dropna().unique() if not _is_blank(value)]
     except TypeError:  # lists and the like are not to be compared
         return False
