@@ -29,6 +29,7 @@ from automl_admm.data.python_rows import (
     put_in_order,
     schema_of_rows,
 )
+from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
 from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
@@ -102,6 +103,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         config, target = self._config(monotonic()), plain_target(y)
+        X = as_table(X)
         columns = columns_given(target, sample_weight, groups, time)
         sensitive = None
         if sensitive_features is not None:

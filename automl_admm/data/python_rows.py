@@ -14,6 +14,7 @@ from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import conform
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
+from automl_admm.data.python_tables import as_table
 from automl_admm.data.table_schema import Schema, content_of, schema_of
 
 
@@ -22,6 +23,7 @@ def plain_rows(X: Any) -> Any:
 
     numpy makes text of all cells of a list if some are text: `[[1.5, "a"]]` becomes `"1.5"`.
     """
+    X = as_table(X)
     if hasattr(X, "iloc"):
         return plain_missing(X)
     if not isinstance(X, Sequence) or isinstance(X, str):

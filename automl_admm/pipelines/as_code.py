@@ -15,6 +15,7 @@ import numpy as np
 WIDTH = 92
 INDENT = "    "
 SHORT = 30  # characters of an item that may stand beside others
+SPLITTERS = "sklearn.model_selection."  # they keep their arguments, and have no `get_params`
 THRESHOLDS = ("FixedThresholdClassifier", "GroupThresholdClassifier")
 
 
@@ -101,7 +102,8 @@ class _Writer:
             return str(value.__name__)
         if inspect.isclass(value) or inspect.isroutine(value):
             return self.name(value)
-        return self.object(value, depth) if hasattr(value, "get_params") else _plain(value)
+        is_object = hasattr(value, "get_params") or type(value).__module__.startswith(SPLITTERS)
+        return self.object(value, depth) if is_object else _plain(value)
 
     def object(self, item: Any, depth: int) -> str:
         """Write an object with parameters as a call of its class."""
@@ -163,7 +165,10 @@ def _public_home(module: str, name: str) -> str:
 def _given(item: Any) -> dict[str, Any]:
     """Return the parameters of an object that differ from the defaults of its class."""
     known = inspect.signature(type(item).__init__).parameters
-    params = item.get_params(deep=False)
+    if hasattr(item, "get_params"):
+        params = item.get_params(deep=False)
+    else:
+        params = {name: getattr(item, name) for name in known if hasattr(item, name)}
     return {
         name: value for name, value in params.items() if not _is_default(known.get(name), value)
     }

@@ -11,6 +11,7 @@ import numpy as np
 from automl_admm.core.space import Array
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_steps, occupied
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
+from automl_admm.pipelines.rare_classes import has_covariances, stop_validating
 from automl_admm.pipelines.weighting import fit_estimator
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
@@ -78,6 +79,7 @@ class _Lowering:
         for name, size in self._sizes(component, step).items():
             if size > (bound := max(bounds[capped[name]], 1)):
                 component.set_params(**{name: bound})
+        stop_validating(component, self.y)
         return component
 
     def _sizes(self, component: Any, item: Item) -> dict[str, int]:
@@ -93,9 +95,9 @@ class _Lowering:
         try:
             return fit_estimator(component, arriving, self.y, self.weights)
         except np.linalg.LinAlgError:
-            known = component.get_params(deep=False)
-            if not {"shrinkage", "reg_param"} <= known.keys():
+            if not has_covariances(component):
                 raise
+            known = component.get_params(deep=False)
         # Variances that are all 0 in a class are shrunk to 0: what is added to them is not.
         added = {"reg_param": known["shrinkage"], "shrinkage": None, "solver": "svd"}
         replaced = component.set_params(**added)

@@ -11,6 +11,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.messages import say_value
+from automl_admm.pipelines.scorer_check import check_scorer
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.records import LearningTask, MetricPlugin
 from automl_admm.plugins.registry import Registry
@@ -101,12 +102,24 @@ def resolve_metric(
 ) -> Metric:
     """Turn the user's `scoring` into a metric."""
     if callable(scoring):
+        check_scorer(scoring)
         name = getattr(scoring, "__name__", type(scoring).__name__).strip("_").lower()
         return Metric(name, scoring, best=0.0, sees_labels=True)
     name = scoring or default_metric(task, classes)
+    if not isinstance(name, str):
+        raise ConfigurationError(_no_scorer(name))
     if name in registry:
         return Metric(name, _scorer_of(name, registry), best=0.0, sees_labels=True)
     return _of_scikit_learn(name, registry)
+
+
+def _no_scorer(scoring: object) -> str:
+    if isinstance(scoring, list | tuple | set | dict):
+        return (
+            f"scoring takes one metric, not a {type(scoring).__name__} of them. Name one; others "
+            "may be limits: constraints=['recall >= 0.8']."
+        )
+    return f"scoring must be a name or a scorer, not {say_value(scoring)}."
 
 
 def _scorer_of(name: str, registry: Registry[MetricPlugin]) -> Scorer:
@@ -120,8 +133,6 @@ def _of_scikit_learn(name: str, registry: Registry[MetricPlugin]) -> Metric:
     from sklearn.metrics import get_scorer, get_scorer_names
 
     known = [*get_scorer_names(), *(record.name for record in registry)]
-    if not isinstance(name, str):
-        raise ConfigurationError(f"scoring must be a name or a scorer, not {say_value(name)}.")
     if name not in known:
         raise UnknownNameError("metric", name, known)
     negated = name.startswith("neg_")

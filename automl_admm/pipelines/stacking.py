@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
 METHODS = ("predict_proba", "decision_function", "predict")
@@ -34,11 +34,14 @@ class StackedPredictions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any) -> Any:
-        """Fit on all rows, and predict each of them by a model of other rows."""
+        """Fit on all rows, and predict each of them by a model of other rows.
+
+        A row that is alone in its class is in every model: without it there would be no such class.
+        """
         self.fit(X, y)
-        folds = fold_count(y, self.cv, stratified=is_classifier(self.estimator))
-        kind = StratifiedKFold if is_classifier(self.estimator) else KFold
-        split = kind(folds, shuffle=True, random_state=self.random_state)
+        stratified = is_classifier(self.estimator)
+        folds = fold_count(y, self.cv, stratified=stratified)
+        split = deal(y, folds, self.random_state, stratified=stratified)
         found = cross_val_predict(self.estimator, X, y, cv=split, method=self._method())
         return self._columns(found)
 
@@ -71,3 +74,20 @@ def fold_count(y: Any, cv: int, *, stratified: bool) -> int:
     most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
     # Cross-validation needs two folds, even if scikit-learn then warns of a small class.
     return int(max(min(cv, most), 2))
+
+
+def deal(y: Any, folds: int, seed: int | None, *, stratified: bool) -> list[tuple[Any, Any]]:
+    """Return the rows to learn from and to predict, fold by fold.
+
+    The rows, sorted by class, are dealt to the folds in turn, so that every model sees every class.
+    scikit-learn's own splitter warns of classes with fewer rows than folds, and leaves some out.
+    """
+    codes = np.unique(y, return_inverse=True)[1] if stratified else np.zeros(len(y), dtype=int)
+    mixed = np.random.default_rng(seed).permutation(len(codes))
+    order = mixed[np.argsort(codes[mixed], kind="stable")]
+    alone = (np.bincount(codes)[codes] == 1) & stratified
+    dealt = order[~alone[order]]
+    fold = np.zeros(len(codes), dtype=int)
+    fold[dealt] = np.arange(len(dealt)) % folds
+    parts = [(np.flatnonzero((fold != i) | alone), np.flatnonzero(fold == i)) for i in range(folds)]
+    return [(learnt, predicted) for learnt, predicted in parts if len(predicted)]

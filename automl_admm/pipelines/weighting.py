@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.space import Array
+from automl_admm.pipelines.rare_classes import fit_rare, taken
 
 Rows = NDArray[np.intp]
 SEED = 0
@@ -22,11 +23,11 @@ def fit_estimator(component: Any, X: Any, y: Any, weights: Array | None) -> Any:
     from sklearn.utils.validation import has_fit_parameter
 
     if weights is None:
-        return component.fit(X, y)
+        return fit_rare(component, X, y)
     if has_fit_parameter(component, "sample_weight"):
         return component.fit(X, y, sample_weight=weights)
     places = drawn_rows(weights, y, is_class=is_classifier(component))
-    return component.fit(_taken(X, places), _taken(y, places))
+    return fit_rare(component, taken(X, places), taken(y, places))
 
 
 def drawn_rows(weights: Array, y: Any, *, is_class: bool = False) -> Rows:
@@ -46,7 +47,3 @@ def drawn_rows(weights: Array, y: Any, *, is_class: bool = False) -> Rows:
     rows_of = (np.flatnonzero(numbers == number) for number in lost)
     heaviest = [int(rows[np.argmax(weights[rows])]) for rows in rows_of]
     return np.sort(np.append(places, np.array(heaviest, dtype=np.intp)))
-
-
-def _taken(values: Any, places: Rows) -> Any:
-    return values.iloc[places] if hasattr(values, "iloc") else values[places]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -36,7 +36,7 @@ class Source:
     definitions: Mapping[str, ast.stmt]
     imports: Mapping[str, tuple[str, str]]
 
-    def text(self, node: ast.stmt) -> str:
+    def text(self, node: ast.stmt, renamed: Mapping[str, str]) -> str:
         """Return the text of a definition, with decorators and the comment above it."""
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
         while first > 1 and self.lines[first - 2].startswith("#"):
@@ -47,8 +47,27 @@ class Source:
             if isinstance(part, ast.ImportFrom) and _is_ours(part.module)
             for number in range(part.lineno, (part.end_lineno or part.lineno) + 1)
         }
+        lines = self._renamed(node, renamed)
         kept = range(first, (node.end_lineno or node.lineno) + 1)
-        return "\n".join(self.lines[number - 1] for number in kept if number not in dropped)
+        return "\n".join(lines[number - 1] for number in kept if number not in dropped)
+
+    def _renamed(self, node: ast.stmt, renamed: Mapping[str, str]) -> list[str]:
+        """Return all lines, with other names in this definition; arguments keep their own."""
+        own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+        places = [
+            (part.lineno, part.col_offset, part.id)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and part.id in renamed and part.id not in own
+        ]
+        lines = list(self.lines)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in renamed:
+            at = lines[node.lineno - 1].index(f" {node.name}") + 1
+            places.append((node.lineno, at, node.name))
+        for number, column, name in sorted(places, reverse=True):
+            line = lines[number - 1].encode()  # columns count bytes
+            end = column + len(name.encode())
+            lines[number - 1] = (line[:column] + renamed[name].encode() + line[end:]).decode()
+        return lines
 
 
 def _is_ours(module: str | None) -> bool:
@@ -88,44 +107,62 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, tuple[str, str]]]:
 
 @dataclass(slots=True)
 class Bundle:
-    """Collects definitions in an order in which they run."""
+    """Collects definitions in an order in which they run.
+
+    Of several with one name all but the first are renamed.
+    """
 
     imports: set[str] = field(default_factory=set)
     parts: list[str] = field(default_factory=list)
-    _homes: dict[str, str] = field(default_factory=dict)
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def add(self, module: str, name: str) -> None:
-        """Add a definition and, before it, all that it uses."""
+    def add(self, module: str, name: str) -> str | None:
+        """Add a definition after all that it uses; return its name, None if there is none."""
         source = _source(module)
         if name in source.imports:
-            self._add_import(name, *source.imports[name])
+            return self._import(name, *source.imports[name])
+        if name not in source.definitions:
+            return None
+        if (module, name) not in self._known:
+            self._define(source, source.definitions[name])
+        return self._known[module, name]
+
+    def _define(self, source: Source, node: ast.stmt) -> None:
+        names = _names_of(node)
+        self._known |= {(source.name, name): self._free(name, source.name) for name in names}
+        short = next((SHORT_FORMS[name] for name in names if name in SHORT_FORMS), None)
+        if short is not None:
+            self.parts.append(short)
             return
-        if name not in source.definitions or self._homes.get(name) == module:
-            return
-        if name in self._homes:
-            raise NotBundledError(f"'{name}' is defined in {module} and in {self._homes[name]}")
-        node = source.definitions[name]
-        self._homes |= dict.fromkeys(_names_of(node), module)
-        if name in SHORT_FORMS:
-            self.parts.append(SHORT_FORMS[name])
-            return
-        for used in _used_names(node):
-            self.add(module, used)
+        renamed: dict[str, str] = {}
+        for used in (*names, *_used_names(node)):
+            found = self.add(source.name, used)
+            if found not in (None, used):
+                renamed[used] = str(found)
         for inner in ast.walk(node):
             for bound, (home, there) in _imported(inner):
                 if _is_ours(home):
-                    self._add_import(bound, home, there)
-        self.parts.append(source.text(node))
+                    renamed[bound] = self._import(bound, home, there) or bound
+        self.parts.append(source.text(node, renamed))
 
-    def _add_import(self, bound: str, module: str, name: str) -> None:
-        if not _is_ours(module):
-            renamed = "" if bound == (name or module) else f" as {bound}"
-            start = f"from {module} import {name}" if name else f"import {module}"
-            self.imports.add(start + renamed)
-        elif bound != name:
-            raise NotBundledError(f"'{module}' is imported under another name")
-        else:
-            self.add(module, name)
+    def _free(self, name: str, module: str) -> str:
+        """Return the name, or one that no other definition has."""
+        taken = set(self._known.values())
+        if name not in taken:
+            return name
+        last = module.rpartition(".")[2]
+        other = f"{last.upper() if name.isupper() else last}_{name.lstrip('_')}"
+        if other in taken:
+            raise NotBundledError(f"there are several definitions of '{name}'")
+        return other
+
+    def _import(self, bound: str, module: str, name: str) -> str | None:
+        if _is_ours(module):
+            return self.add(module, name)
+        renamed = "" if bound == (name or module) else f" as {bound}"
+        start = f"from {module} import {name}" if name else f"import {module}"
+        self.imports.add(start + renamed)
+        return None
 
     @property
     def text(self) -> str:
@@ -133,7 +170,7 @@ class Bundle:
         return "\n\n\n".join(self.parts)
 
 
-def _names_of(node: ast.stmt) -> Iterable[str]:
+def _names_of(node: ast.stmt) -> tuple[str, ...]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return (node.name,)
     return tuple(_assigned(node)) if isinstance(node, ast.Assign | ast.AnnAssign) else ()

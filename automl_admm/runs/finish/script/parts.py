@@ -6,27 +6,33 @@ They are written for readers of the script: the same as in `data`, for the colum
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+READERS = {
+    **dict.fromkeys((".parquet", ".pq"), pd.read_parquet),
+    ".feather": pd.read_feather,
+    **dict.fromkeys((".jsonl", ".ndjson"), partial(pd.read_json, lines=True)),
+}
 TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
 
 
 def read_table(path: Path, columns: dict[str, Any], missing: list[str], csv: dict[str, Any]) -> Any:
-    """Read these columns of a CSV or Parquet file, with the values and types of training.
+    """Read these columns of a file, with the values and types of training.
 
     `csv` is how the training file was written. What counts as missing in text is in `missing`,
     unless it was a value in training.
     """
-    if path.suffix.lower() in (".parquet", ".pq"):
-        table = pd.read_parquet(path)
+    if path.suffix.lower() in READERS:
+        table = READERS[path.suffix.lower()](path)
         table.columns = table.columns.astype(str)
     else:
-        markers = {name: gaps_of(columns.get(name, {}), missing) for name in columns}
-        written = [name for name, known in columns.items() if known["holds"] != "number"]
+        markers = {name: gaps_of(columns[name], missing) for name in columns}
+        written = [n for n, known in columns.items() if known["holds"] in ("text", "boolean")]
         table = pd.read_csv(
             path,
             dtype=dict.fromkeys(written, str),
@@ -100,6 +106,22 @@ def with_type(column: Any, dtype: str) -> Any:
     return turned if bool((turned == column).all()) else column
 
 
+def make_columns(table: Any, readings: list[Any], readers: dict[str, Any]) -> Any:
+    """Return the columns that the pipeline takes, made of those of the table.
+
+    A reading has the name of a column, the names of those made of it and, unless they are the
+    same, the facts found on it in training.
+    """
+    rows = table.reset_index(drop=True)
+    made: dict[str, Any] = {}
+    for name, names, facts in readings:
+        found = {"": rows[name]}
+        if facts is not None:
+            found = readers[facts["form"]](rows[name], facts, lambda row: f"row {row} (from 0)")
+        made |= dict(zip(names, found.values(), strict=True))
+    return pd.DataFrame(made).set_axis(table.index)
+
+
 def is_for_training(y: Any, *, by_class: bool, share: float, seed: int) -> Any:
     """Tell for each row if the run trained on it: it held a share of each class out."""
     classes = pd.factorize(y)[0] if by_class else np.zeros(len(y), dtype=int)
@@ -119,6 +141,15 @@ def unpack_rows(packed: str, rows: int) -> Any:
 
     bits = np.frombuffer(zlib.decompress(base64.b85decode(packed)), dtype=np.uint8)
     return np.unpackbits(bits, count=rows).astype(bool)
+
+
+def fit_weighted(model: Any, X: Any, y: Any, weights: Any, fit_last: Any) -> Any:
+    """Fit a pipeline, its last step with the weights of the rows."""
+    before, arrived = model.steps[:-1], X
+    for _, step in before:
+        arrived = step.fit_transform(arrived, y)
+    fit_last(model.steps[-1][1], arrived, y, weights)
+    return model
 
 
 def predictions_of(model: Any, rows: Any) -> Any:

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.messages import say_error
+from automl_admm.data.ingest.forms.chosen import BY_NAME
+from automl_admm.data.ingest.records import FORM, Ingest, Reading
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
@@ -22,10 +25,13 @@ from automl_admm.pipelines.as_code import PipelineCode, expression
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
+from automl_admm.runs.finish.script.csv_manner import csv_arguments
 from automl_admm.runs.provenance import versions
 from automl_admm.store.run_folder import RunFolder, write_atomically
 
 PARTS = parts.__name__
+ROLES = "automl_admm.data.row_roles"
+WEIGHTS = "automl_admm.pipelines.weighting"
 PORTIONS = "automl_admm.data.row_portions"
 # What scikit-learn itself needs, and so whoever runs the script has.
 AT_HAND = frozenset({"sklearn", "numpy", "pandas", "scipy", *sys.stdlib_module_names})
@@ -38,9 +44,11 @@ def write_script(folder: RunFolder, outcome: PipelineResult) -> None:
     """Write the script of a model; if it cannot be written, warn and leave none of an older one."""
     try:
         content = script_of(outcome)
-    except NotBundledError as problem:
+        compile(content, folder.script.name, "exec")
+    except Exception as problem:  # noqa: BLE001 - the model is saved: this must not lose it
         folder.script.unlink(missing_ok=True)
-        logger.warning("no pipeline.py was written: %s", problem)
+        reason = str(problem) if isinstance(problem, NotBundledError) else say_error(problem)
+        logger.warning("no pipeline.py was written: %s", reason)
         return
     write_atomically(folder.script, content.encode())
 
@@ -50,10 +58,6 @@ def script_of(outcome: PipelineResult) -> str:
     code = outcome.refit.measured.code
     if code.problem or not code.pipeline:
         raise NotBundledError(code.problem or "the final fit told no code")
-    if "weight" in outcome.preparation.columns:
-        raise NotBundledError("it would fit without the weights of the rows")
-    if not outcome.preparation.ingest.is_plain:
-        raise NotBundledError("it cannot read dates, numbers in text and the like yet")
     return _Script(outcome, code).text()
 
 
@@ -66,23 +70,14 @@ class _Script:
 
     def text(self) -> str:
         """Return the whole script."""
-        bundle, body = (
-            Bundle(),
-            [self._constants(), self._build(), self._fit(), self._rows_of(), MAIN],
-        )
+        bundle = Bundle()
+        foreign = self._import_components(bundle)
+        body = [self._constants(), self._build(), self._fit(bundle), self._rows_of(bundle)]
         for name in ("read_table", "predictions_of", "hand_out"):
             bundle.add(PARTS, name)
-        if self._portion is not None:
-            bundle.add(PORTIONS, "Portion")
-        if self._rows.startswith(("is_for", "unpack")):
-            bundle.add(PARTS, self._rows.partition("(")[0])
-        foreign = self._import_components(bundle)
         head = [f'"""{self._about(foreign)}"""', "from __future__ import annotations"]
-        return (
-            "\n\n".join([*head, self._threads(), _imports(bundle)])
-            + "\n\n"
-            + "\n\n\n".join([*body[:-1], bundle.text, body[-1]])
-        )
+        start = "\n\n".join([*head, self._threads(), _imports(bundle)])
+        return start + "\n\n" + "\n\n\n".join([*body, bundle.text, MAIN])
 
     def _import_components(self, bundle: Bundle) -> list[str]:
         """Import what the pipeline consists of; return the packages that have to be installed."""
@@ -139,22 +134,27 @@ class _Script:
     def _constants(self) -> str:
         prepared = self.outcome.preparation
         known = prepared.schema.by_name()
-        names = [str(name) for name in _names(prepared.work.table.X)]
-        target = prepared.target
+        weight, readings = prepared.columns.get("weight"), prepared.ingest.readings
+        names = [str(one.name) for one in readings if not one.is_left_out]
         described = {name: _description(known[name]) for name in names}
-        told = {"holds": "number" if prepared.task == "regression" else "other", "dtype": "object"}
-        answer = _description(known[target]) if target in known else told
+        target, told = prepared.target or TARGET, {"holds": "other", "dtype": "object"}
+        roles = [target] if weight is None else [target, weight]
+        answers = {name: _description(known[name]) if name in known else told for name in roles}
         lines = [
             f"TRAIN = {expression(self._train)}",
-            f"TARGET = {expression(target or TARGET)}",
+            f"TARGET = {expression(target)}",
+            *([] if weight is None else [f"WEIGHT = {expression(weight)}"]),
             "# What the columns held in training.",
             f"COLUMNS = {expression(described)}",
-            f"ANSWER = {expression({target or TARGET: answer})}",
+            f"ANSWER = {expression(answers)}",
             "# Texts that are missing values, unless they were values in training.",
             f"MISSING = {expression(sorted(MISSING_TEXTS))}",
             "# How the training file is written, in the words of pandas.read_csv.",
-            f"CSV = {expression({'encoding': 'utf-8-sig'})}",
+            f"CSV = {expression(csv_arguments(prepared.config))}",
         ]
+        if not prepared.ingest.is_plain:
+            lines.append("# Columns, the columns made of them, and the facts to read them by.")
+            lines.append(f"READINGS = {expression([_reading(r) for r in _kept(prepared.ingest)])}")
         return "\n".join(lines)
 
     @property
@@ -174,34 +174,63 @@ class _Script:
             f"    return {_indented(self.code.pipeline)}"
         )
 
-    def _fit(self) -> str:
+    def _fit(self, bundle: Bundle) -> str:
         lines = [
             "def fit(train):",
             '    """Fit on the rows of a file that the run trained on; return the others, too."""',
             "    table = read_table(train, COLUMNS | ANSWER, MISSING, CSV)",
         ]
         if self._portion is not None:
+            bundle.add(PORTIONS, "Portion")
             told = f"Portion({self._portion.taken}, {self._portion.rows})"
-            lines.append(f"    # {self._portion.tell()}.".replace("; ", ":\n    # "))
+            lines.append("    # The run had time to prepare a portion of the rows.")
             lines.append(f"    table = table.iloc[{told}.places(table[TARGET])]")
+        weight = self.outcome.preparation.columns.get("weight")
+        if weight is not None:
+            lines.append("    table = table[table[WEIGHT] > 0]")
+        if self._rows.startswith(("is_for", "unpack")):
+            bundle.add(PARTS, self._rows.partition("(")[0])
         lines += [
             "    X, y = rows_of(table), table[TARGET].to_numpy()",
             f"    is_kept = {_indented(self._rows)}",
-            "    model = build().fit(X[is_kept], y[is_kept])",
+            *self._fitting(bundle, is_weighted=self._is_weighted),
         ]
         if self.code.thresholds:
             wrapped = _indented(self.code.thresholds)
             lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
         return "\n".join([*lines, "    return model, X[~is_kept], y[~is_kept]"])
 
-    def _rows_of(self) -> str:
+    def _fitting(self, bundle: Bundle, *, is_weighted: bool) -> list[str]:
+        if not is_weighted:
+            return ["    model = build().fit(X[is_kept], y[is_kept])"]
+        bundle.add(PARTS, "fit_weighted")
+        bundle.add(WEIGHTS, "fit_estimator")
+        bundle.add(ROLES, "_relative")
+        return [
+            "    weights = _relative(table[WEIGHT].to_numpy(dtype=float))[is_kept]",
+            "    model = fit_weighted(build(), X[is_kept], y[is_kept], weights, fit_estimator)",
+        ]
+
+    def _rows_of(self, bundle: Bundle) -> str:
         """Return the function that makes of a table what the pipeline takes."""
-        X, found = self.outcome.preparation.work.table.X, "table[list(COLUMNS)]"
-        if not hasattr(X, "columns"):
+        ingest, X = self.outcome.preparation.ingest, self.outcome.preparation.work.table.X
+        found = "table[list(COLUMNS)]"
+        if not ingest.is_plain:
+            bundle.add(PARTS, "make_columns")
+            forms = sorted({str(one.facts[FORM]) for one in _kept(ingest) if not one.is_plain})
+            reads = {form: BY_NAME[form].read for form in forms}
+            named = {f: bundle.add(read.__module__, read.__name__) for f, read in reads.items()}
+            readers = ", ".join(f'"{form}": {name}' for form, name in named.items())
+            found = f"make_columns(table, READINGS, {{{readers}}})"
+        elif not hasattr(X, "columns"):
             dtype = "object" if X.dtype.kind not in "fiub" else "None"
             found = f"np.ascontiguousarray({found}.to_numpy(dtype={dtype}))"
         about = '"""Return the rows of a table as the pipeline takes them."""'
         return f"def rows_of(table):\n    {about}\n    return {found}"
+
+    @property
+    def _is_weighted(self) -> bool:
+        return self.outcome.preparation.work.table.roles.weights is not None
 
     @property
     def _portion(self) -> Any:
@@ -245,8 +274,12 @@ def _whole_target(outcome: PipelineResult) -> Any:
     return whole
 
 
-def _names(X: Any) -> Iterable[Any]:
-    return getattr(X, "columns", range(X.shape[1]))
+def _kept(ingest: Ingest) -> tuple[Reading, ...]:
+    return tuple(one for one in ingest.readings if not one.is_left_out)
+
+
+def _reading(one: Reading) -> tuple[str, list[str], dict[str, Any] | None]:
+    return str(one.name), list(one.made), None if one.is_plain else dict(one.facts)
 
 
 def _description(column: Column) -> dict[str, Any]:

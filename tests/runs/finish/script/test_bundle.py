@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from automl_admm.runs.finish.script.bundle import Bundle, NotBundledError
+from automl_admm.runs.finish.script.bundle import Bundle
+
+PARTS = "automl_admm.runs.finish.script.parts"
 
 
 def run(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -54,8 +56,11 @@ def test_each_definition_stands_once_and_after_what_it_needs(
     )
 
 
-def test_two_definitions_of_one_name_are_refused() -> None:
+def test_two_definitions_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = Bundle()
-    bundle.add("automl_admm.runs.finish.script.parts", "read_table")
-    with pytest.raises(NotBundledError, match="'read_table' is defined in"):
-        bundle.add("automl_admm.data.reading.tables", "read_table")
+    assert bundle.add("automl_admm.data.conforming", "TRUE") == "TRUE"
+    assert bundle.add(PARTS, "truth_of") == "truth_of"
+    known = run(bundle, monkeypatch)
+    assert isinstance(known["TRUE"], frozenset)
+    assert isinstance(known["PARTS_TRUE"], tuple)
+    assert known["truth_of"]("True") is True

@@ -1,0 +1,102 @@
+"""Tables of other libraries and other kinds, made frames of pandas or refused in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import DataError
+
+TABLES = "Give a frame of pandas or polars, a numpy array, or a list of rows."
+# Denser tables are refused: they would take this much memory, and each worker some of it.
+MOST_DENSE_BYTES = 4 * 2**30
+
+
+def as_table(X: Any) -> Any:
+    """Return a frame of another library as one of pandas; what is a table already stays as it is.
+
+    Sparse columns become dense. Things that are no tables, though numpy would make one value of
+    them, raise a DataError.
+    """
+    _refuse_other_things(X)
+    if hasattr(X, "iloc"):
+        return _dense(X)
+    if type(X).__module__.partition(".")[0] == "polars":
+        return _of_polars(X)
+    if hasattr(X, "to_pandas"):  # a table of Arrow
+        return X.to_pandas()
+    if isinstance(X, Sequence):
+        _refuse_rows(X)
+    return X
+
+
+def _refuse_other_things(X: Any) -> None:
+    if X is None or isinstance(X, str | bytes | os.PathLike | AbstractSet | Iterator):
+        raise DataError(f"X is a {type(X).__name__}, no table.", hint=TABLES)
+    if isinstance(X, Mapping):
+        hint = "If its values are columns: pandas.DataFrame(X)."
+        raise DataError(f"X is a {type(X).__name__}, no table.", hint=hint)
+    if getattr(getattr(X, "dtype", None), "names", None):
+        hint = "Make it a frame: pandas.DataFrame(X)."
+        raise DataError("X is an array of records, no table.", hint=hint)
+    if hasattr(X, "iloc") and getattr(X, "ndim", 2) == 1:
+        raise DataError("X is one column, no table.", hint="Make it a frame: X.to_frame().")
+
+
+def _refuse_rows(rows: Sequence[Any]) -> None:
+    """Raise for rows with names, and for rows of different lengths."""
+    if rows and isinstance(rows[0], Mapping):
+        hint = "Make it a frame: pandas.DataFrame(X)."
+        raise DataError("X is a list of dicts, no table.", hint=hint)
+    lengths = [len(row) for row in rows if isinstance(row, list | tuple | np.ndarray)]
+    other = next((place for place, length in enumerate(lengths) if length != lengths[0]), None)
+    if other is not None and len(lengths) == len(rows):
+        raise DataError(
+            f"the rows of X have different lengths: row 0 has {lengths[0]} values, row {other} "
+            f"(from 0) has {lengths[other]}.",
+            hint="Write None where a value is missing.",
+        )
+
+
+def _dense(frame: Any) -> Any:
+    """Return a frame without sparse columns."""
+    import pandas as pd
+
+    sparse = [isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes]
+    if not any(sparse):
+        return frame
+    size = frame.shape[0] * sum(sparse) * np.dtype(float).itemsize
+    if size > MOST_DENSE_BYTES:
+        raise DataError(
+            f"the sparse columns of X would take {size / 1e9:.0f} GB as numbers.",
+            hint="Make them fewer first, as with TruncatedSVD.",
+        )
+    columns = [
+        column.sparse.to_dense() if is_sparse else column
+        for (_, column), is_sparse in zip(frame.items(), sparse, strict=True)
+    ]
+    joined = pd.concat(columns, axis=1)
+    joined.columns = frame.columns
+    return joined
+
+
+def _of_polars(X: Any) -> Any:
+    """Return a frame of polars as one of pandas; its own way there needs pyarrow."""
+    import pandas as pd
+
+    if hasattr(X, "collect"):
+        raise DataError("X is a LazyFrame of polars.", hint="Give X.collect().")
+    if not hasattr(X, "get_columns"):
+        hint = "Make it a frame: X.to_frame()."
+        raise DataError("X is one column of polars, no table.", hint=hint)
+    frame = pd.DataFrame({column.name: column.to_numpy() for column in X.get_columns()})
+    for column in X.get_columns():
+        zone = getattr(column.dtype, "time_zone", None)
+        if zone is not None:  # numpy has the same moments in UTC
+            moments = frame[column.name].dt.tz_localize("UTC")
+            frame[column.name] = moments.dt.tz_convert(zone)
+    return frame

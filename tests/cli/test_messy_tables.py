@@ -1,0 +1,124 @@
+"""Tables of dates, numbers in text, tags and texts the whole way, from file to file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from messy_table import messy_table, typed
+
+import automl_admm
+from automl_admm import AutoMLClassifier
+
+SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--quiet")
+TARGET = ("--target", "bought")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> pd.DataFrame:
+    frame = messy_table()
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    typed(frame).to_parquet(tmp_path / "train.parquet")
+    later = messy_table(60, seed=6).drop(columns="bought")
+    later.to_csv(tmp_path / "new.csv", index=False)
+    typed(later).to_parquet(tmp_path / "new.parquet")
+    return later
+
+
+def answers(done: Any) -> Any:
+    assert done.code == 0, done.err
+    return np.array([float(line.split(",")[-1]) for line in done.out.splitlines()[1:]])
+
+
+def test_every_file_of_the_same_values_gets_the_same_predictions(
+    table: pd.DataFrame, run: Any, spawn: Any
+) -> None:
+    done = run("fit", "train.csv", *TARGET, *SEARCH, "--out", "out")
+    assert done.code == 0, done.err
+    assert len(json.loads(Path("out/model.json").read_text())["columns"]) == 10
+    first = answers(spawn("predict", "out", "new.csv"))
+    assert np.unique(first).size > 30
+    np.testing.assert_array_equal(answers(run("predict", "out", "new.parquet")), first)
+    loaded = automl_admm.load("out")
+    for rows in (table, typed(table), table.astype("string"), table.astype("category")):
+        found = loaded.predict_proba(rows.sample(frac=1.0, random_state=1))[:, 1]
+        by_row = pd.Series(found, index=rows.sample(frac=1.0, random_state=1).index).sort_index()
+        np.testing.assert_allclose(by_row, first, rtol=1e-12)
+    one = loaded.predict_proba(table.iloc[[7]])[:, 1]
+    np.testing.assert_allclose(one, first[7], rtol=1e-9)
+    again = run("resume", "out", "--max-evaluations", "+1", "--quiet")
+    assert again.code == 0, again.err
+
+
+def test_types_of_a_file_are_read_again_from_text(table: pd.DataFrame, run: Any) -> None:
+    done = run("fit", "train.parquet", *TARGET, *SEARCH, "--out", "out")
+    assert done.code == 0, done.err
+    typed(table).to_csv("typed.csv", index=False)
+    typed(table).to_csv("semicolons.csv", index=False, sep=";", decimal=",")
+    first = answers(run("predict", "out", "new.parquet"))
+    for name in ("typed.csv", "semicolons.csv"):
+        np.testing.assert_allclose(answers(run("predict", "out", name)), first, rtol=1e-9)
+
+
+def test_python_and_the_command_line_agree(table: pd.DataFrame, run: Any) -> None:
+    assert run("fit", "train.csv", *TARGET, *SEARCH, "--test-size", "0", "--out", "out").code == 0
+    first = answers(run("predict", "out", "new.csv"))
+    frame = messy_table()
+    search = AutoMLClassifier(grammar="tiny", max_evaluations=2, random_state=0, n_jobs=1)
+    search.fit(frame.drop(columns="bought"), frame["bought"])
+    assert search.columns_.loc["when", "kind"] == "date"
+    np.testing.assert_allclose(search.predict_proba(table)[:, 1], first, rtol=1e-9)
+    np.testing.assert_allclose(search.predict_proba(typed(table))[:, 1], first, rtol=1e-9)
+    absent = table.drop(columns=["number", "same"])
+    assert not set(absent) & set(search.columns_.index[search.columns_["made"] == ""])
+
+
+@pytest.mark.parametrize(
+    ("column", "junk"),
+    [
+        ("price", "12 parrots"),
+        ("share", "many"),
+        ("when", "31.02.2021 08:00"),
+        ("took", "soon"),
+        ("agreed", "maybe"),
+        ("height", "tall"),
+    ],
+)
+def test_new_junk_is_refused_by_name_and_line(
+    table: pd.DataFrame, run: Any, column: str, junk: str, fitted: Path
+) -> None:
+    table[column] = table[column].astype(object)
+    table.loc[3, column] = junk
+    table.to_csv("junk.csv", index=False)
+    done = run("predict", fitted, "junk.csv")
+    assert done.code == 3
+    assert f"junk.csv, line 5: column '{column}' holds '{junk}'" in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert done.out == ""
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder of the messy table, fitted once for all refusals."""
+    frame, folder = messy_table(), tmp_path_factory.mktemp("messy") / "out"
+    search = AutoMLClassifier(grammar="tiny", max_evaluations=1, random_state=0, work_dir=folder)
+    search.fit(frame.drop(columns="bought"), frame["bought"])
+    return folder
+
+
+def test_limits_go_by_the_columns_of_the_user(table: pd.DataFrame, run: Any) -> None:
+    limits = ("--constraint", "fpr_gap[agreed] <= 1", "--constraint", "columns <= 10")
+    cut = ("--constraint", "fpr_gap[share:50] <= 1", "--certify", "0.5")
+    done = run("fit", "train.csv", *TARGET, *SEARCH, *limits, *cut, "--out", "out", "--json",
+               "--on-infeasible", "closest")  # fmt: skip
+    assert done.code == 0, done.err
+    said = {one["limit"]: one for one in json.loads(done.out)["constraints"]}
+    assert said["columns <= 10"]["validation"] <= 10
+    verified = run("verify", "out", "train.csv")
+    assert "DIFFERS" not in verified.out
+    assert "Traceback" not in verified.err
+    assert "not the rows" not in verified.err
