@@ -22,6 +22,8 @@ def as_table(X: Any) -> Any:
     Sparse columns become dense. Things that are no tables, though numpy would make one value of
     them, raise a DataError.
     """
+    if hasattr(X, "tocsr"):  # scikit-learn tells what to do about a sparse matrix
+        return X
     _refuse_other_things(X)
     if hasattr(X, "iloc"):
         return _dense(X)

@@ -113,7 +113,7 @@ def test_what_is_no_table_is_named_in_one_line(given: Any, says: str) -> None:
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.dok_array])
 def test_sparse_matrices_are_refused_in_one_line(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"dense data is required\. Use '.toarray\(\)'") as told:
         AutoMLClassifier(**QUICK).fit(kind(np.eye(20)), [0, 1] * 10)
