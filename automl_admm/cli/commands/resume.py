@@ -20,6 +20,7 @@ from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.shares import Share, share_of
+from automl_admm.data.reading.streams import STDIN
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.row_portions import Portion, read_portion
@@ -172,6 +173,11 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
         raise ConfigurationError(
             f"the run in '{folder.path}' does not say where its data came from.",
             hint="Name the file: automl-admm resume RUN DATA.",
+        )
+    if data is None and config.source == str(STDIN):
+        raise ConfigurationError(
+            f"the run in '{folder.path}' read its data from stdin, and they are not kept.",
+            hint="Name a file with them, or give them again: automl-admm resume RUN - < DATA.",
         )
     if data is None and config.source != SHIPPED:
         data = Path(str(config.source))

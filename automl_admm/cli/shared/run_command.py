@@ -20,6 +20,7 @@ from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.shares import Share
+from automl_admm.data.reading.streams import source_of, table_name
 from automl_admm.data.reading.tables import read_table, split_target
 from automl_admm.data.reading.timed_reading import read_in_time
 from automl_admm.data.row_portions import Portion, take_rows
@@ -48,7 +49,6 @@ from automl_admm.store.network_fs import network_notice
 READING = 0.15
 # On a busy machine little may be left when reading begins: the imports come first.
 READING_OF_THE_REST = 0.25
-NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def load(
         name, source, target = SHIPPED, SHIPPED, target or shipped_target
     else:
         frame, share = read(data)
-        name, source = data.stem, str(data.resolve())
+        name, source = table_name(data), source_of(data)
     if target is None:
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
         hint = f"Name a column; the last are: {columns}."
@@ -166,7 +166,7 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     lines += map(in_a_line, tell_readings(prepared.ingest))
     lines += [f"warning: {in_a_line(line)}" for line in tell_leaks(prepared.leaks)]
     if loaded.share is not None:
-        lines.append(f"warning: {_tell_share(loaded.share)}")
+        lines.append(f"warning: {loaded.share.tell()}")
     if loaded.portion is not None:
         lines.append(f"warning: {loaded.portion.tell()}")
     lines += announce(prepared)
@@ -180,14 +180,6 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
         words = ", ".join(f"'{name}' ({role})" for role, name in named.items())
         lines.append(f"not given to pipelines: {words}")
     return lines
-
-
-def _tell_share(share: Share) -> str:
-    place = "from all over it"
-    if share.reach < NEARLY_ALL:  # there was not even the time to see where rows end
-        place = f"from the first {100 * share.reach:.3g} % of it"
-    part = f"{100 * share.part:.3g} % of the file were read, {place}"
-    return f"{part}: the budget is too short to read and search all of it"
 
 
 def _run(prepared: Preparation) -> PipelineResult:

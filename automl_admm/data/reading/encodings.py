@@ -60,8 +60,13 @@ class Encoding:
         return f"{self.name} ('{self.example}')" if self.example else self.name
 
 
-def find_encoding(source: Path, title: str, is_late: Callable[[], bool]) -> Encoding:
-    """Return the encoding of a text file, by all of it that there is time for."""
+def find_encoding(
+    source: Path, title: str, is_late: Callable[[], bool], *, is_whole: bool = True
+) -> Encoding:
+    """Return the encoding of a text file, by all of it that there is time for.
+
+    A file that is not whole may end within a sign.
+    """
     with source.open("rb") as file:
         start = file.read(BLOCK)
     marked = next((name for mark, name in MARKS if start.startswith(mark)), None)
@@ -71,12 +76,12 @@ def find_encoding(source: Path, title: str, is_late: Callable[[], bool]) -> Enco
         return Encoding(name)
     if ZERO in start[:LOOKED_AT]:
         raise _no_text(title)
-    if _is_utf8(source, is_late):
+    if _is_utf8(source, is_late, is_whole=is_whole):
         return Encoding(UTF_8)
     return _of_one_byte(source, title)
 
 
-def _is_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
+def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bool:
     decoder = codecs.getincrementaldecoder(UTF_8)()
     with source.open("rb") as file:
         while block := file.read(BLOCK):
@@ -86,7 +91,7 @@ def _is_utf8(source: Path, is_late: Callable[[], bool]) -> bool:
                 return False
             if is_late():
                 return True
-    return not decoder.getstate()[0]
+    return not is_whole or not decoder.getstate()[0]
 
 
 def _of_one_byte(source: Path, title: str) -> Encoding:

@@ -48,7 +48,6 @@ LINE_FORMS = (
     (re.compile(rb"\s*\[\s*[\[{\"\]]"), JSON_ARRAY),
 )
 MARK = b"\xef\xbb\xbf"
-URL = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 LOOKED_AT = 4096  # bytes: enough for the comments before an ARFF header
 
 
@@ -96,9 +95,6 @@ def _holds_zeros(start: bytes) -> bool:
 
 def check_file(source: Path) -> None:
     """Raise unless it is a file with content."""
-    if URL.match(str(source)) and not source.exists():
-        written = re.sub(":/+", "://", str(source), count=1)  # a Path has lost one of the slashes
-        raise DataError(f"'{written}' is an address, no file. {READABLE}.", hint="Download it.")
     if source.is_dir():
         raise DataError(f"{source} is a folder.", hint="Name a file in it.")
     if not source.exists():

@@ -12,9 +12,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psutil
 
@@ -22,6 +22,7 @@ from automl_admm.core.errors import NO_ROOM, DataError
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import binary_form, check_file
+from automl_admm.data.reading.streams import arriving, is_stream, title_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 
 BLOCK = 1 << 20
@@ -41,31 +42,45 @@ def never_late() -> bool:
 class PlainFile:
     """A file for a parser.
 
-    `name` is that of its source. `size` is the number of its bytes, or of those there would be had
-    the time not ended before its end; then `is_whole` is False. `found` are words on the source.
+    `title` and `name` are those of its source, which had `source_size` bytes; 0 if nobody knows.
+    `size` is the number of its own bytes, or of those there would be had the time not ended before
+    its end; then `is_whole` is False. `found` are words on the source.
     """
 
     path: Path
-    name: str
+    title: str
+    source_size: int
     size: int
     is_whole: bool = True
     found: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the source, without its folder."""
+        return Path(self.title).name
+
+    @property
+    def content(self) -> int | None:
+        """The number of its bytes if it is a copy; None for the source itself."""
+        return None if str(self.path) == self.title else self.size
 
 
 class _Copies:
     """A temporary folder for copies, made with the first of them."""
 
-    def __init__(self, source: Path, is_late: Clock, enough: float) -> None:
-        self._source, self._is_late, self._enough = source, is_late, enough
+    def __init__(self, title: str, enough: float = math.inf) -> None:
+        self._title, self._enough = title, enough
         self._stack = ExitStack()
         self._folder: Path | None = None
         self._paths: list[Path] = []
 
-    def close(self) -> None:
-        """Remove the folder."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
         self._stack.close()
 
-    def write(self, name: str, blocks: Iterable[bytes]) -> tuple[Path, bool]:
+    def write(self, name: str, blocks: Iterable[bytes], is_late: Clock) -> tuple[Path, bool]:
         """Write blocks to a file; return it, and False if the time ended before the blocks."""
         if self._folder is None:
             made = tempfile.TemporaryDirectory(prefix="automl-admm-tmp-")
@@ -75,10 +90,10 @@ class _Copies:
         with path.open("wb") as copy:
             for block in blocks:
                 # A block at least is there, and a short file is whole however late it is.
-                if written and (self._is_late() or written >= self._enough):
+                if written and (is_late() or written >= self._enough):
                     return path, False
                 if written + len(block) > room:
-                    raise _too_large(self._source, room)
+                    raise _too_large(self._title, room)
                 copy.write(block)
                 written += len(block)
         return path, True
@@ -92,75 +107,123 @@ class _Copies:
             said = problem.message
             # The name of a later copy begins with that of an earlier one.
             for path in reversed(self._paths):
-                said = said.replace(str(path), str(self._source))
+                said = said.replace(str(path), self._title)
             if said == problem.message:
                 raise
             raise DataError(said, hint=problem.hint) from problem
 
 
 @contextmanager
-def plain_file(
-    source: Path,
+def local_file(source: Path, is_late: Clock = never_late) -> Iterator[PlainFile]:
+    """Return a file with the bytes of a source: itself, or a copy of a stream until it is late."""
+    title = title_of(source)
+    if not is_stream(source):
+        check_file(source)
+        size = source.stat().st_size
+        yield PlainFile(source, title, size, size)
+        return
+    with _Copies(title) as copies, copies.named():
+        with _refused(title):
+            path, is_whole = copies.write(Path(title).name, arriving(source, is_late), is_late)
+        size = path.stat().st_size
+        if not size:
+            raise DataError(f"{title} is empty.")
+        yield PlainFile(path, title, size if is_whole else 0, size, is_whole)
+
+
+@contextmanager
+def plain_copy(
+    local: PlainFile,
     options: FileOptions = NO_OPTIONS,
     is_late: Clock = never_late,
     enough: float = math.inf,
 ) -> Iterator[PlainFile]:
-    """Make a source plain until it is late, or there are enough bytes of it.
+    """Make a file plain until it is late, or there are enough bytes of it.
 
     Mistakes found in a copy are told of the source.
     """
-    check_file(source)
     # A sign takes four bytes in one encoding, and one in UTF-8.
-    copies = _Copies(source, is_late, 4 * enough)
-    try:
-        with copies.named():
-            with _refused(source):
-                plain = _unpack(source, copies)
-                if binary_form(plain.path) is None:
-                    plain = _in_utf8(plain, copies, options, is_late)
-            yield plain
-    finally:
-        copies.close()
+    with _Copies(local.title, 4 * enough) as copies, copies.named():
+        with _refused(local.title):
+            plain = _unpack(local, copies, is_late)
+            if binary_form(plain.path) is None:
+                plain = _in_utf8(plain, copies, options, is_late)
+        yield plain
 
 
 @contextmanager
-def _refused(source: Path) -> Iterator[None]:
+def plain_file(
+    source: Path, options: FileOptions = NO_OPTIONS, enough: float = math.inf
+) -> Iterator[PlainFile]:
+    """Make a source plain, or enough bytes of it."""
+    with local_file(source) as local, plain_copy(local, options, enough=enough) as plain:
+        yield plain
+
+
+@contextmanager
+def _refused(title: str) -> Iterator[None]:
     """Turn what the system refuses while copies are made into one line."""
     try:
         yield
     except OSError as problem:
         if problem.errno in NO_ROOM:
             raise DataError(
-                f"{source} has to be unpacked or turned into UTF-8 for a while, and there is no "
-                "room left on the disk.",
+                f"{title} needs a copy, unpacked and in UTF-8, and there is no room left "
+                "on the disk.",
                 hint="Free some, or set TMPDIR to a folder with room.",
             ) from problem
-        raise DataError(f"{source} cannot be read: {problem.strerror or problem}.") from problem
+        raise DataError(f"{title} cannot be read: {problem.strerror or problem}.") from problem
 
 
-def _unpack(source: Path, copies: _Copies) -> PlainFile:
-    size = source.stat().st_size
-    with source.open("rb") as file:
+def _unpack(local: PlainFile, copies: _Copies, is_late: Clock) -> PlainFile:
+    with local.path.open("rb") as file:
         packing = packing_of(file.read(LOOKED_AT))
         if packing is None:
-            return PlainFile(source, source.name, size)
+            return local
+        if packing == "zip" and not local.is_whole:
+            raise not_in_time(local.title)
         file.seek(0)
-        with unpacked(file, packing, str(source)) as content:
-            path, is_whole = copies.write(plain_name(source), _blocks(content))
+        with unpacked(file, packing, local.title) as content:
+            blocks = _blocks(content, is_whole=local.is_whole)
+            path, is_whole = copies.write(plain_name(local.name), blocks, is_late)
             # The part of the packed bytes that were used tells how long the rest would be.
-            part = 1.0 if is_whole else min(max(file.tell(), 1) / size, 1.0)
-    size = round(path.stat().st_size / part)
-    return PlainFile(path, source.name, size, is_whole, (packing,))
+            part = 1.0 if is_whole else min(max(file.tell(), 1) / local.size, 1.0)
+    return replace(
+        local,
+        path=path,
+        size=round(path.stat().st_size / part),
+        is_whole=local.is_whole and is_whole,
+        found=(packing,),
+    )
 
 
-def _blocks(content: Any) -> Iterator[bytes]:
-    while block := content.read(BLOCK):
+def not_in_time(title: str) -> DataError:
+    """Return the error of a stream whose first part is of no use."""
+    return DataError(
+        f"{title} did not end in the time for reading, and its first part alone cannot be read.",
+        hint="Give a longer --budget, or save it to a file first.",
+    )
+
+
+def _blocks(content: Any, *, is_whole: bool) -> Iterator[bytes]:
+    """Return blocks of unpacked bytes; those of a stream that is cut off end there."""
+    while True:
+        try:
+            block = content.read(BLOCK)
+        except EOFError:
+            if is_whole:
+                raise
+            return
+        if not block:
+            return
         yield block
 
 
-def plain_name(source: Path) -> str:
+def plain_name(name: str) -> str:
     """Return the name of a file without the suffix of its compression."""
-    return source.stem if source.suffix.lower() in PACKED_SUFFIXES else source.name
+    path = Path(name)
+    # A copy of a copy stands beside it, under another name.
+    return path.stem if path.suffix.lower() in PACKED_SUFFIXES else f"{name}.unpacked"
 
 
 def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:
@@ -168,28 +231,32 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
     if options.encoding is not None:
         encoding = Encoding(options.encoding)
     else:
-        encoding = find_encoding(plain.path, str(plain.path), is_late)
+        encoding = find_encoding(plain.path, str(plain.path), is_late, is_whole=plain.is_whole)
     if encoding.is_plain:
         return plain
-    path, is_whole = copies.write(f"{plain.path.name}.txt", _recoded(plain.path, encoding.name))
-    return PlainFile(
-        path,
-        plain.name,
-        path.stat().st_size if is_whole else plain.size,
-        plain.is_whole and is_whole,
-        (*plain.found, str(encoding)),
+    blocks = _recoded(plain.path, encoding.name, is_whole=plain.is_whole)
+    path, is_whole = copies.write(f"{plain.path.name}.txt", blocks, is_late)
+    return replace(
+        plain,
+        path=path,
+        size=path.stat().st_size if is_whole else plain.size,
+        is_whole=plain.is_whole and is_whole,
+        found=(*plain.found, str(encoding)),
     )
 
 
-def _recoded(path: Path, encoding: str) -> Iterator[bytes]:
-    """Return the text of a file in UTF-8, block by block."""
+def _recoded(path: Path, encoding: str, *, is_whole: bool) -> Iterator[bytes]:
+    """Return the text of a file in UTF-8, block by block.
+
+    A file that is not whole may end within a sign.
+    """
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with path.open("rb") as file:
         while True:
             block = file.read(BLOCK)
             try:
-                text = decoder.decode(block, final=not block)
+                text = decoder.decode(block, final=is_whole and not block)
             except UnicodeError as problem:
                 at = getattr(problem, "start", 0)
                 line += block[:at].count(b"\n")
@@ -210,9 +277,9 @@ def _room_for(folder: Path) -> int:
     return int(min(PART_OF_DISK * free, PART_OF_MEMORY * available))
 
 
-def _too_large(source: Path, room: int) -> DataError:
+def _too_large(title: str, room: int) -> DataError:
     return DataError(
-        f"{source} becomes more than {room / GIGABYTE:.3g} GB, and this machine has no room for "
+        f"{title} becomes more than {room / GIGABYTE:.3g} GB, and this machine has no room for "
         "that.",
         hint="Save its rows in several files, and give one of them.",
     )

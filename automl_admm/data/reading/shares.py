@@ -15,13 +15,18 @@ from pathlib import Path
 
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.pieces import Piece
+from automl_admm.data.reading.streams import is_stream
+
+NEARLY_ALL = 0.8
+MEGABYTE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """Pieces of a file with its number of bytes, the first one the header; or of `rows`.
 
-    `content` is the number of bytes of a plain copy, which the pieces are of then.
+    `content` is the number of bytes of a plain copy, which the pieces are of then. The size is 0
+    if the end of the file was not seen.
     """
 
     size: int
@@ -38,6 +43,17 @@ class Share:
     def reach(self) -> float:
         """The end of its last piece, as a part of the file."""
         return self.pieces[-1][1] / self._whole
+
+    def tell(self) -> str:
+        """Say to a user how much was read."""
+        place = "from all over it"
+        if self.size == 0:
+            read = sum(end - begin for begin, end in self.pieces)
+            return f"the first {read / MEGABYTE:.3g} MB were read: the budget is too short for more"
+        if self.reach < NEARLY_ALL:  # there was not even the time to see where rows end
+            place = f"from the first {100 * self.reach:.3g} % of it"
+        part = f"{100 * self.part:.3g} % of the file were read, {place}"
+        return f"{part}: the budget is too short to read and search all of it"
 
     @property
     def _whole(self) -> int:
@@ -82,10 +98,17 @@ def read_share(text: str) -> Share:
 
 
 def share_of(text: str | None, source: Path | None) -> Share | None:
-    """Return the recorded share of a file; None for a file of another size."""
-    if text is None or source is None or not source.is_file():
+    """Return the recorded share of a file; None for a file of another size.
+
+    A stream has no size before it is read, and the end of one may never have been seen.
+    """
+    if text is None or source is None:
         return None
     share = read_share(text)
+    if is_stream(source) or share.size == 0:
+        return share
+    if not source.is_file():
+        return None
     # In a file of another size the pieces would cut through rows.
     return share if share.size == source.stat().st_size else None
 

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,13 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import ARFF, CSV, JSON_LINES, PARQUET, format_of
 from automl_admm.data.reading.parquet_rows import rows_in_time
 from automl_admm.data.reading.pieces import Piece, cut, evenly
-from automl_admm.data.reading.plain_files import PlainFile, plain_file
+from automl_admm.data.reading.plain_files import (
+    PlainFile,
+    local_file,
+    not_in_time,
+    plain_copy,
+    plain_file,
+)
 from automl_admm.data.reading.shares import Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
     Manner,
@@ -36,6 +43,8 @@ from automl_admm.data.table_schema import Schema
 # Parts of the time: unpacking; that, and seeing where rows end; both, and checking and taking apart
 # the text. The rest is for making numbers of it, which is about as much work as the last.
 UNPACKING, CUTTING, FEEDING = 0.25, 0.4, 0.7
+# Before that, a stream may arrive for this part of it; the others are of the rest then.
+ARRIVING = 0.5
 # A third of a gigabyte is seen in so many seconds: rows from the beginning alone are worse.
 LEAST_CUTTING = 0.25
 # What is shorter is read in less time than it takes to find out where to cut it.
@@ -51,36 +60,44 @@ def read_in_time(
     anywhere is read whole: only a reader from its start knows the ends of its rows.
     """
     begun = time.monotonic()
-    manner = Manner(keep_codes=True, options=options)
-    with plain_file(source, options, _clock(begun + UNPACKING * seconds)) as plain:
-        form, size = format_of(plain.path), plain.path.stat().st_size
-        if plain.is_whole and size <= SHORT_BYTES:
-            return read_plain(plain, manner), None
-        try:
-            if form == CSV:
-                return _read_share(source, plain, begun, seconds, manner)
-            return _read_typed(source, plain, form, _clock(begun + FEEDING * seconds), options)
-        # Read whole after all: `read_table` gives the precise message, or copes with it.
-        except (IrregularError, ImportError, OSError, ValueError, OverflowError):
-            if plain.is_whole:
-                return read_plain(plain, manner), None
-    return read_table(source, keep_codes=True, options=options), None
+    with local_file(source, _clock(begun + ARRIVING * seconds)) as local:
+        left = Time(max(begun + seconds - time.monotonic(), 0.0))
+        with plain_copy(local, options, left.clock(UNPACKING)) as plain:
+            found = _read_some(plain, left, options)
+        if found is not None:
+            return found
+        if not local.is_whole:
+            raise not_in_time(local.title)
+        with plain_copy(local, options) as plain:
+            return read_plain(plain, Manner(keep_codes=True, options=options)), None
 
 
-def _read_share(
-    source: Path, plain: PlainFile, begun: float, seconds: float, manner: Manner
+def _read_some(
+    plain: PlainFile, time_left: Time, options: FileOptions
+) -> tuple[Any, Share | None] | None:
+    """Read the rows there is time for; None if a file that is not whole has to be."""
+    form, manner = format_of(plain.path), Manner(keep_codes=True, options=options)
+    if plain.is_whole and plain.path.stat().st_size <= SHORT_BYTES:
+        return read_plain(plain, manner), None
+    try:
+        read = _read_pieces_of_csv if form == CSV else partial(_read_typed, form)
+        return read(plain, time_left, options)
+    # Read whole after all: that gives the precise message, or copes with it.
+    except (IrregularError, ImportError, OSError, ValueError, OverflowError):
+        return (read_plain(plain, manner), None) if plain.is_whole else None
+
+
+def _read_pieces_of_csv(
+    plain: PlainFile, time_left: Time, options: FileOptions
 ) -> tuple[Any, Share | None]:
     """Read as many pieces of a CSV file as there is time for."""
-    dialect = find_dialect(plain.path, manner.options)
-    cutting = max(CUTTING * seconds, time.monotonic() - begun + LEAST_CUTTING)
-    header, *rest = cut(plain.path, _clock(begun + cutting), is_whole=plain.is_whole)
-    is_late = _clock(begun + FEEDING * seconds)
-    pieces = evenly(tuple(rest))
-    frame, taken, dialect = read_pieces(plain.path, header, pieces, is_late, dialect)
-    tell_found(manner.options, plain, dialect)
-    size = source.stat().st_size
-    content = None if plain.path == source else plain.size
-    return frame, share_of_pieces(size, (header, *taken), None, content)
+    dialect = find_dialect(plain.path, options)
+    is_late = time_left.clock(CUTTING, least=LEAST_CUTTING)
+    header, *rest = cut(plain.path, is_late, is_whole=plain.is_whole)
+    is_late = time_left.clock(FEEDING)
+    frame, taken, dialect = read_pieces(plain.path, header, evenly(tuple(rest)), is_late, dialect)
+    tell_found(options, plain, dialect)
+    return frame, share_of_pieces(plain.source_size, (header, *taken), None, plain.content)
 
 
 def read_again(
@@ -110,24 +127,31 @@ def _clock(until: float) -> Callable[[], bool]:
     return lambda: time.monotonic() > until
 
 
+class Time:
+    """The time for reading, from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self._begun, self._seconds = time.monotonic(), seconds
+
+    def clock(self, part: float, *, least: float = 0.0) -> Callable[[], bool]:
+        """Return a function that is True when the part is over, and so many seconds from now."""
+        return _clock(max(self._begun + part * self._seconds, time.monotonic() + least))
+
+
 def _read_typed(
-    source: Path,
-    plain: PlainFile,
-    form: str,
-    is_late: Callable[[], bool],
-    options: FileOptions,
+    form: str, plain: PlainFile, time_left: Time, options: FileOptions
 ) -> tuple[Any, Share | None]:
     """Read rows of a format that knows its types; raise IrregularError to read all of them."""
-    size = source.stat().st_size
+    is_late = time_left.clock(FEEDING)
     if form == PARQUET and plain.is_whole:
         frame, rows, pieces = rows_in_time(plain.path, is_late)
-        share = share_of_pieces(size, pieces, rows)
+        share = share_of_pieces(plain.source_size, pieces, rows)
     elif form in (ARFF, JSON_LINES):
         table = line_table(plain.path, form)
         rows_read, pieces = lines_in_time.rows_in_time(table, is_late, is_whole=plain.is_whole)
         frame = table.frame(rows_read)
-        content = None if plain.path == source else plain.size
-        share = share_of_pieces(size, ((0, table.end), *pieces), None, content)
+        header = (0, table.end)
+        share = share_of_pieces(plain.source_size, (header, *pieces), None, plain.content)
     else:
         raise IrregularError
     if frame.empty:

@@ -101,11 +101,6 @@ def test_a_header_that_begins_like_another_kind_of_file_is_a_header(write, heade
     assert list(read_table(write(f"{header}\n1,2\n"))) == header.split(",")
 
 
-def test_an_address_is_told_for_what_it_is():
-    with pytest.raises(DataError, match=r"'https://example\.org/a\.csv' is an address, no file"):
-        read_table("https://example.org/a.csv")
-
-
 def test_a_parquet_file_is_read_whatever_its_name_is(tmp_path):
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     frame.to_parquet(tmp_path / "t.csv")
