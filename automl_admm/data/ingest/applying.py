@@ -53,14 +53,11 @@ def make_columns(frame: Any, ingest: Ingest, place: Place = row_of) -> Any:
     if ingest.is_plain:
         return frame
     labels = {str(label): label for label in frame.columns}
-    # Any index is allowed, also one with equal labels.
-    rows = frame.reset_index(drop=True)
     made: dict[str, Any] = {}
     for reading in ingest.readings:
         if not reading.is_left_out:
-            column = rows[_label_of(reading, labels)]
-            made |= _made_of(column.rename(str(reading.name)), reading, place)
-    return pd.DataFrame(made).set_axis(frame.index)
+            made |= _made_of(frame[_label_of(reading, labels)], reading, place)
+    return pd.DataFrame(made, index=frame.index, copy=False)
 
 
 def _label_of(reading: Reading, labels: dict[str, Any]) -> Any:
@@ -71,15 +68,19 @@ def _label_of(reading: Reading, labels: dict[str, Any]) -> Any:
 
 
 def _made_of(column: Any, reading: Reading, place: Place) -> dict[str, Any]:
-    """Return the columns made of one, under their names."""
+    """Return the values of the columns made of one, under their names."""
+    import pandas as pd
+
     if reading.is_plain:
-        return {reading.made[0]: column}
-    made = read_by_facts(column, reading.facts, place)
+        return {reading.made[0]: column.array}
+    # Without its index, which may have equal labels; and with the name as files have it.
+    alone = pd.Series(column.array, name=str(reading.name), copy=False)
+    made = read_by_facts(alone, reading.facts, place)
     wanted = [f"{reading.name}{suffix}" for suffix in made]
     pairs = zip(reading.made, wanted, strict=False)
     if len(made) != len(reading.made) or not all(one.startswith(name) for one, name in pairs):
         raise _unreadable(reading.name, f"it makes {', '.join(wanted)}")
-    return dict(zip(reading.made, made.values(), strict=True))
+    return {name: one.array for name, one in zip(reading.made, made.values(), strict=True)}
 
 
 def read_by_facts(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
