@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import tempfile
+from collections.abc import Iterable
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -19,10 +21,19 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.data.reading.formats import CSV, OTHER_SUFFIXES, PARQUET, PARQUET_SUFFIXES
+from automl_admm.data.reading.formats import (
+    CSV,
+    OTHER_SUFFIXES,
+    PARQUET,
+    PARQUET_SUFFIXES,
+)
+from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
-from automl_admm.store.run_folder import RunFolder, write_output
+from automl_admm.store.output_files import open_output
+from automl_admm.store.run_folder import RunFolder
+
+BLOCK = 1 << 20
 
 
 @add_options(*(run_option(option) for option in FILE_OPTIONS))
@@ -36,11 +47,20 @@ from automl_admm.store.run_folder import RunFolder, write_output
     metavar="FILE",
     help="File for the predictions. [default: the screen]",
 )
-def command(run: Path, data: Path, output: Path | None, **options: Any) -> None:
-    """Predict DATA (a CSV or Parquet file) with the pipeline of the run folder RUN.
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COL",
+    help="A column of DATA to stand before the predictions, such as an id. May be repeated.",
+)
+def command(
+    run: Path, data: Path, output: Path | None, keep: tuple[str, ...], **options: Any
+) -> None:
+    """Predict DATA (a table in a file) with the pipeline of the run folder RUN.
 
     Each row has a line with the prediction, and the probabilities of classes if the pipeline has
-    them. FILE is Parquet if its name ends in .parquet, and CSV otherwise.
+    them. FILE is Parquet if its name ends in .parquet, JSON lines if in .jsonl, and CSV otherwise.
+    DATA may be larger than the memory; FILE is there when all rows are predicted, or not at all.
     """
     if output is not None:
         _check_output(output)
@@ -48,32 +68,63 @@ def command(run: Path, data: Path, output: Path | None, **options: Any) -> None:
     # stdout is for the predictions: what a model prints while it is loaded does not belong there.
     with unprinted():
         model = load_model(folder)
-    manifest = folder.read(folder.model_manifest)
-    frame = TrainedRows.of_model(manifest).read(data, file_options_given(options))
-    predictions = _predictions(model, frame)
+    rows = TrainedRows.of_model(folder.read(folder.model_manifest))
+    chunks = rows.read_chunks(data, file_options_given(options), keep)
+    parts = (_with_kept(_predictions(model, frame), kept) for frame, kept in chunks)
     if output is None:
-        hand_on(predictions.to_csv(index=False))
+        _print(parts)
         return
-    write_output(output, _written(predictions, output))
-    say(f"{len(frame)} predictions in {output}")
+    with open_output(output) as stream:
+        count = _write(stream, suffix_of(output), parts)
+    say(f"{count} predictions in {output}")
 
 
-def _written(predictions: Any, output: Path) -> bytes:
-    """Return the content of the file; its name decides the format."""
-    if output.suffix.lower() in PARQUET_SUFFIXES:
-        file = BytesIO()
-        predictions.to_parquet(file, index=False)
-        return file.getvalue()
-    return bytes(predictions.to_csv(index=False).encode())
+def suffix_of(output: Path) -> str:
+    """Return the format of the predictions; what is none by its name is CSV."""
+    suffix = output.suffix.lower()
+    return suffix if suffix in WRITERS else CSV
+
+
+def _write(stream: BinaryIO, suffix: str, parts: Iterable[Any]) -> int:
+    """Write predictions and return their number."""
+    count = 0
+    with open_writer(stream, suffix) as write:
+        for part in parts:
+            write(part)
+            count += len(part)
+    return count
+
+
+def _print(parts: Iterable[Any]) -> None:
+    """Print predictions when all are there: half of them would be taken for all."""
+    with tempfile.TemporaryFile() as spool:
+        _write(spool, CSV, parts)
+        spool.seek(0)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        while block := spool.read(BLOCK):
+            hand_on(decoder.decode(block))
+
+
+def _with_kept(predictions: Any, kept: Any) -> Any:
+    import pandas as pd
+
+    if kept is None:
+        return predictions
+    twice = [name for name in kept.columns if name in predictions.columns]
+    if twice:
+        raise ConfigurationError(
+            f"'{twice[0]}' is a column of the predictions, too.", hint="Rename it in DATA."
+        )
+    return pd.concat([kept, predictions], axis=1)
 
 
 # Asked before the model is loaded: that takes seconds, and the predictions may take longer.
 def _check_output(output: Path) -> None:
     suffix = output.suffix.lower()
-    if suffix in OTHER_SUFFIXES:
+    if suffix not in WRITERS and suffix in OTHER_SUFFIXES:
         known = " or ".join(f"'{output.with_suffix(one).name}'" for one in (CSV, PARQUET))
         raise ConfigurationError(
-            f"predictions are written as CSV or Parquet, and not as '{suffix}'.",
+            f"predictions are written as CSV, Parquet or JSON lines, and not as '{suffix}'.",
             hint=f"Name it {known}.",
         )
     if suffix in PARQUET_SUFFIXES and find_spec("pyarrow") is None:

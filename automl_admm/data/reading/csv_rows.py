@@ -32,11 +32,11 @@ def read_csv_rows(
     keep_codes: bool = False,
 ) -> tuple[Any, Dialect]:
     """Read a CSV file; return a frame, and the dialect with the decimal sign of all its rows."""
-    header = _check_lines(source, dialect)
+    header = check_lines(source, dialect)
     columns = () if schema is None else schema.columns
     # Numbers alone are parsed here. What else a cell is, its text and the schema say together.
-    written = [str(column.name) for column in columns if _is_read_as_written(column)]
-    kept, markers = [*text, *written], _markers(header, columns)
+    written = [str(column.name) for column in columns if is_read_as_written(column)]
+    kept, markers = [*text, *written], markers_of(header, columns)
     numbers = {str(column.name) for column in columns if column.holds == "number"}
 
     def parse_as(found: Dialect, as_text: Sequence[str]) -> Any:
@@ -46,14 +46,14 @@ def read_csv_rows(
         frame, dialect = settle_decimal(source, dialect, parse_as, kept, numbers)
         if keep_codes and (codes := _codes(source, dialect, frame)):
             kept += codes
-            frame = _with_rest(parse_as(dialect, kept), dialect, kept, numbers)
+            frame = with_rest(parse_as(dialect, kept), dialect, kept, numbers)
     except DataError:
         raise
     except (ValueError, OverflowError) as problem:
         raise DataError(f"{source} cannot be read: {problem}.") from problem
     for column in columns:
         if "" in column.texts and column.has_gaps and str(column.name) in frame:
-            _check_empty(frame[str(column.name)], source, dialect)
+            check_empty(frame[str(column.name)], source, dialect)
     return frame, dialect
 
 
@@ -71,7 +71,7 @@ def settle_decimal(
     """
     frame = parse_as(dialect, text)
     if dialect.is_settled:
-        return _with_rest(frame, dialect, text, numbers), dialect
+        return with_rest(frame, dialect, text, numbers), dialect
     verdicts = commas_in(frame.drop(columns=[n for n in text if n in frame]), numbers)
     if any(verdict is not None for verdict, _ in verdicts.values()):
         # As numbers 1.5 and 1.500 are the same, and only one of them has a decimal point for sure.
@@ -82,10 +82,11 @@ def settle_decimal(
         if sign != dialect.decimal:
             dialect = replace(dialect, decimal=sign)
             frame = parse_as(dialect, text)
-    return _with_rest(frame, dialect, text, numbers), dialect
+    return with_rest(frame, dialect, text, numbers), dialect
 
 
-def _with_rest(frame: Any, dialect: Dialect, text: Sequence[str], numbers: Collection[str]) -> Any:
+def with_rest(frame: Any, dialect: Dialect, text: Sequence[str], numbers: Collection[str]) -> Any:
+    """Return a frame with the numbers that a parser of decimal commas leaves as text."""
     return frame if dialect.decimal == "." else read_left_over(frame, text, numbers)
 
 
@@ -95,11 +96,12 @@ def parse(
     markers: Any = None,
     only: Any = None,
     dialect: Dialect = COMMAS,
+    rows: int | None = None,
 ) -> Any:
     """Parse a CSV file with checked lines; the columns named in `text` stay as written.
 
     `markers` are the texts of missing values, for all columns or by column; `only` are the columns
-    to read.
+    to read. With `rows` it returns an iterator of frames with at most so many.
     """
     import pandas as pd
 
@@ -117,6 +119,7 @@ def parse(
         low_memory=False,
         usecols=only,
         dtype=dict.fromkeys(text, str),
+        chunksize=rows,
     )
 
 
@@ -141,22 +144,23 @@ def _codes(source: Path, dialect: Dialect, frame: Any) -> list[str]:
     return [name for name in figures if written[name].str.fullmatch(CODE, na=False).any()]
 
 
-def _check_empty(column: Any, source: Path, dialect: Dialect) -> None:
+def check_empty(column: Any, source: Path, dialect: Dialect, first: int = 0) -> None:
     """Raise on an empty field if training had both empty texts and gaps."""
     empty = np.flatnonzero((column == "").to_numpy(dtype=bool, na_value=False))
     if len(empty):
         raise DataError(
-            f"{line_of(source, dialect, int(empty[0]))}: an empty field in column "
+            f"{line_of(source, dialect, first + int(empty[0]))}: an empty field in column "
             f"'{column.name}', where training had both empty texts and missing values.",
             hint="A CSV file cannot tell them apart: give a Parquet file.",
         )
 
 
-def _is_read_as_written(column: Column) -> bool:
+def is_read_as_written(column: Column) -> bool:
+    """Return True for a column whose cells are parsed later, by its schema."""
     return column.holds != "number"
 
 
-def _markers(header: Sequence[str], columns: Sequence[Column]) -> Any:
+def markers_of(header: Sequence[str], columns: Sequence[Column]) -> Any:
     """Return the texts of missing values: one set for all columns, or by name."""
     values = {str(column.name): column.texts for column in columns if column.texts}
     if not values:
@@ -173,7 +177,7 @@ def line_of(source: Path, dialect: Dialect, number: int) -> str:
     return f"{source}, line {next(islice(lines, number + 1, None))}"
 
 
-def _check_lines(source: Path, dialect: Dialect) -> list[str]:
+def check_lines(source: Path, dialect: Dialect) -> list[str]:
     """Return the header; raise on a line of another length (pandas would shift or fill it)."""
     header: list[str] = []
     for line, fields in _lines(source, dialect):

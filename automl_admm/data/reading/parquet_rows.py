@@ -70,6 +70,14 @@ def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:
         return _frame(file, [batch for _, batch in batches])
 
 
+def row_batches(source: Path, rows: int) -> Iterator[Any]:
+    """Return frames with at most so many rows, in the order of the file."""
+    with _open(source) as file:
+        for batch in file.iter_batches(batch_size=rows):
+            if len(batch):
+                yield _frame(file, [batch])
+
+
 def _overlap(one: Piece, other: Piece) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.python_rows import plain_rows
+from automl_admm.data.reading.chunks import read_chunks
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.tables import (
     place_in,
@@ -66,6 +67,16 @@ class TrainedRows:
             return self._in_order(read_table(data, self.text, options=options))
         rows = read_table(data, schema=self.schema, options=options)
         return self._in_order(rows, place_in(data, options))
+
+    def read_chunks(
+        self, data: Path, options: FileOptions = NO_OPTIONS, keep: Sequence[str] = ()
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield the rows of a file piece by piece, each with its columns to keep (None: none)."""
+        if self.schema is None:
+            yield self.read(data, options), None
+            return
+        for chunk in read_chunks(data, self.schema, keep, options):
+            yield self._in_order(chunk.frame, chunk.place), chunk.kept if keep else None
 
     def take(self, X: Any) -> Any:
         """Return rows given in Python: a frame by its names, an array by its places.

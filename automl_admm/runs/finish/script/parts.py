@@ -32,7 +32,7 @@ def read_table(path: Path, columns: dict[str, Any], missing: list[str], csv: dic
         table.columns = table.columns.astype(str)
     else:
         markers = {name: gaps_of(columns[name], missing) for name in columns}
-        written = [n for n, known in columns.items() if known["holds"] in ("text", "boolean")]
+        written = [name for name, known in columns.items() if known["holds"] != "number"]
         table = pd.read_csv(
             path,
             dtype=dict.fromkeys(written, str),

@@ -1,0 +1,182 @@
+"""A table piece by piece, for files larger than memory; each piece is as in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import DataError, suggest
+from automl_admm.data.conforming import Place, conform
+from automl_admm.data.reading.csv_rows import (
+    check_empty,
+    check_lines,
+    is_read_as_written,
+    line_of,
+    markers_of,
+    parse,
+    with_rest,
+)
+from automl_admm.data.reading.decimals import commas_in
+from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
+from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.data.reading.formats import CSV, PARQUET, format_of
+from automl_admm.data.reading.parquet_rows import row_batches
+from automl_admm.data.reading.plain_files import PlainFile, plain_file
+from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
+from automl_admm.data.reading.typed_tables import place_of, with_gaps_by_texts, with_text_names
+from automl_admm.data.table_schema import Schema
+
+# So many cells are held at a time, and the encoders may make some times as many of them.
+CELLS = 2_000_000
+FEWEST_ROWS, MOST_ROWS = 1_000, 100_000
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows of a table as in training, and columns of theirs to keep as they were written.
+
+    `place` names the place of a row in the file from its number in the chunk.
+    """
+
+    frame: Any
+    kept: Any  # None if nothing is to be kept
+    place: Place
+
+
+def read_chunks(
+    path: Path, schema: Schema, keep: Sequence[str], options: FileOptions
+) -> Iterator[Chunk]:
+    """Yield the rows of a file in their order; CSV and Parquet files are never held whole.
+
+    Values have the types of training, or an error names the misfitting cell, maybe after chunks
+    that were yielded before.
+    """
+    with plain_file(path, options) as plain:
+        form = format_of(plain.path)
+        dialect = find_dialect(plain.path, options) if form == CSV else COMMAS
+        if form == CSV and not _is_open(plain.path, dialect, schema):
+            tell_found(options, plain, dialect)
+            chunks = _of_csv(plain.path, dialect, schema, keep)
+        elif form == PARQUET:
+            chunks = _of_parquet(plain.path, schema, keep)
+        else:
+            chunks = iter([whole_chunk(plain, schema, keep, options)])
+        is_empty = True
+        for chunk in chunks:
+            is_empty = False
+            yield chunk
+        if is_empty:
+            raise DataError(f"{path} holds a header and no rows.")
+
+
+def whole_chunk(
+    plain: PlainFile, schema: Schema, keep: Sequence[str], options: FileOptions
+) -> Chunk:
+    """Return all rows at once."""
+    frame = read_plain(plain, Manner(schema=schema, options=options))
+    check_kept(list(frame.columns), keep)
+    form = format_of(plain.path)
+    place = partial(line_of, plain.path, find_dialect(plain.path, options))
+    return Chunk(frame, frame[list(keep)], place if form == CSV else place_of(plain.path, form))
+
+
+def check_kept(names: Sequence[str], keep: Sequence[str]) -> None:
+    """Raise if a column to keep is not there."""
+    for name in keep:
+        if name not in names:
+            raise DataError(f"there is no column '{name}' to keep.", hint=suggest(name, names))
+
+
+def rows_at_a_time(columns: int) -> int:
+    """Return the number of rows of a chunk."""
+    return min(max(CELLS // max(columns, 1), FEWEST_ROWS), MOST_ROWS)
+
+
+def _of_csv(source: Path, dialect: Dialect, schema: Schema, keep: Sequence[str]) -> Iterator[Chunk]:
+    header = check_lines(source, dialect)
+    check_kept(header, keep)
+    known = schema.by_name()
+    wanted = [name for name in header if name in known] or header[:1]
+    rows = rows_at_a_time(len(wanted) + len(keep))
+    written = [name for name in wanted if name in known and is_read_as_written(known[name])]
+    markers, first = markers_of(header, schema.columns), 0
+    try:
+        with parse(source, written, markers, wanted, dialect, rows) as frames:
+            for frame, kept in zip(frames, _as_written(source, dialect, keep, rows), strict=False):
+                if len(frame):
+                    yield _of_frame(frame, kept, schema, _Lines(source, dialect, first))
+                first += len(frame)
+    except DataError:
+        raise
+    except (ValueError, OverflowError) as problem:
+        raise DataError(f"{source} cannot be read: {problem}.") from problem
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of a CSV file's rows from the `first` of a chunk on."""
+
+    source: Path
+    dialect: Dialect
+    first: int
+
+    def __call__(self, number: int) -> str:
+        return line_of(self.source, self.dialect, self.first + number)
+
+
+def _as_written(source: Path, dialect: Dialect, keep: Sequence[str], rows: int) -> Iterator[Any]:
+    """Yield columns as texts, chunk by chunk: 007 stays 007, and NA stays NA."""
+    if not keep:
+        yield from repeat(None)
+    markers: dict[str, list[str]] = {name: [] for name in keep}
+    with parse(source, keep, markers, list(keep), dialect, rows) as frames:
+        for frame in frames:
+            yield frame[list(keep)]
+
+
+def _of_frame(frame: Any, kept: Any, schema: Schema, lines: _Lines) -> Chunk:
+    numbers = {str(column.name) for column in schema.columns if column.holds == "number"}
+    frame = frame.reset_index(drop=True)
+    texts = [name for name in frame if str(name) not in numbers]
+    frame = with_rest(frame, lines.dialect, texts, numbers)
+    for column in schema.columns:
+        if "" in column.texts and column.has_gaps and str(column.name) in frame:
+            check_empty(frame[str(column.name)], lines.source, lines.dialect, lines.first)
+    conformed = without_infinities(conform(frame, schema, lines))
+    return Chunk(conformed, None if kept is None else kept.reset_index(drop=True), lines)
+
+
+def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
+    """Return True if later rows show decimal commas, though the first ones show none.
+
+    Between commas a number with one has quotes, and is told as a cell that does not fit.
+    """
+    if dialect.is_settled or dialect.separator == ",":
+        return False
+    numbers = [str(column.name) for column in schema.columns if column.holds == "number"]
+    header = check_lines(source, dialect)
+    wanted = [name for name in numbers if name in header]
+    if not wanted:
+        return False
+    with parse(source, [], None, wanted, dialect, rows_at_a_time(len(wanted))) as frames:
+        found = (commas_in(frame, set(wanted)).values() for frame in frames)
+        return any(verdict is not None for verdicts in found for verdict, _ in verdicts)
+
+
+def _of_parquet(source: Path, schema: Schema, keep: Sequence[str]) -> Iterator[Chunk]:
+    first, place = 0, place_of(source, PARQUET)
+    for frame in row_batches(source, rows_at_a_time(len(schema.columns) + len(keep))):
+        named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
+        check_kept(list(named.columns), keep)
+        rows = with_gaps_by_texts(with_text_names(named), schema)
+        here = partial(_later, place, first)
+        yield Chunk(without_infinities(conform(rows, schema, here)), named[list(keep)], here)
+        first += len(named)
+
+
+def _later(place: Place, first: int, number: int) -> str:
+    return place(first + number)

@@ -1,0 +1,171 @@
+"""Prediction piece by piece: the same rows, whole files or none, columns kept as written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.data.reading import chunks
+
+Run = Callable[..., Any]
+ROWS = 300
+
+
+def people() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": [f"{number:05}" for number in range(ROWS)]})
+    frame["age"] = rng.integers(18, 90, ROWS)
+    frame["half"] = np.where(rng.random(ROWS) < 0.2, np.nan, rng.normal(size=ROWS))
+    frame["flag"] = rng.random(ROWS) < 0.5
+    frame["city"] = rng.choice(["Ulm", "two\nlines", "a,b"], ROWS)
+    frame["price"] = [f"{one:,.2f} €" for one in rng.uniform(900, 9000, ROWS)]
+    frame["buys"] = np.where(frame["age"] + 30 * frame["flag"] > 70, "yes", "no")
+    return frame
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path) -> Path:
+    people().drop(columns="id").to_csv(tmp_path / "people.csv", index=False)
+    few = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+    done = run("fit", "people.csv", "--target", "buys", *few, "--out", "RUN")
+    assert done.code == 0, done.err
+    return tmp_path
+
+
+@pytest.fixture
+def seven_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk has seven rows: more than forty of them make the table."""
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: 7)
+
+
+def save(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path, index=False)
+    return path
+
+
+def test_chunks_change_nothing(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [save(people(), folder / f"new.{suffix}") for suffix in ("csv", "parquet", "jsonl")]
+    semicolons = folder / "semicolons.csv"
+    people().to_csv(semicolons, index=False, sep=";", decimal=",")
+    files.append(semicolons)
+    assert run("predict", "RUN", files[0], "-o", "whole.csv").code == 0
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: 7)
+    for file in files:
+        done = run("predict", "RUN", file, "-o", "told.csv")
+        assert done.code == 0, done.err
+        assert f"{ROWS} predictions in told.csv" in done.out
+        whole, told = pd.read_csv("whole.csv"), pd.read_csv("told.csv")
+        assert told["prediction"].tolist() == whole["prediction"].tolist(), file.name
+        # Another number of rows in a product of matrices may change the last digit.
+        assert told["probability_yes"].to_numpy() == pytest.approx(whole["probability_yes"])
+    printed = run("predict", "RUN", files[0]).out
+    assert printed == Path("told.csv").read_text() or len(printed.splitlines()) == ROWS + 1
+
+
+@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_bad_cell_at_the_end_leaves_no_file(run: Run, folder: Path, suffix: str) -> None:
+    frame = people().astype({"age": object})
+    frame.loc[ROWS - 1, "age"] = "old"
+    new = save(frame if suffix == "csv" else frame.astype({"age": str}), folder / f"new.{suffix}")
+    (folder / "told.csv").write_text("earlier\n")
+    done = run("predict", "RUN", new, "-o", "told.csv")
+    assert done.code == 3
+    lines = new.read_bytes().count(b"\n") if suffix == "csv" else ROWS
+    assert f"{'line' if suffix == 'csv' else 'row'} {lines}: column 'age' holds 'old'" in done.err
+    assert (folder / "told.csv").read_text() == "earlier\n"
+    assert not list(folder.glob("*partial*")) + list(folder.glob(".*partial*"))
+    done = run("predict", "RUN", new)
+    assert done.code == 3
+    assert done.out == ""
+
+
+@pytest.mark.usefixtures("seven_rows")
+def test_a_cell_that_a_form_cannot_read_is_named_with_its_line(run: Run, folder: Path) -> None:
+    frame = people().assign(city="x")
+    frame.loc[ROWS - 2, "price"] = "dear"
+    done = run("predict", "RUN", save(frame, folder / "new.csv"), "-o", "told.csv")
+    assert done.code == 3
+    assert f"new.csv, line {ROWS}: column 'price' holds 'dear'" in done.err
+    assert not (folder / "told.csv").exists()
+
+
+@pytest.mark.usefixtures("seven_rows")
+def test_columns_are_kept_as_they_are_written(run: Run, folder: Path) -> None:
+    frame = people()
+    csv = save(frame, folder / "new.csv")
+    done = run("predict", "RUN", csv, "--keep", "id", "--keep", "half", "-o", "told.csv")
+    assert done.code == 0, done.err
+    told = pd.read_csv("told.csv", dtype=str, keep_default_na=False)
+    assert list(told)[:3] == ["id", "half", "prediction"]
+    assert told["id"].tolist() == frame["id"].tolist()
+    raw = pd.read_csv(csv, dtype=str, keep_default_na=False)
+    assert told["half"].tolist() == raw["half"].tolist()
+    parquet = save(frame, folder / "new.parquet")
+    done = run("predict", "RUN", parquet, "--keep", "id", "--keep", "age", "-o", "told.parquet")
+    assert done.code == 0, done.err
+    told = pd.read_parquet("told.parquet")
+    assert told["age"].tolist() == frame["age"].tolist()
+    assert told["age"].dtype == frame["age"].dtype
+    done = run("predict", "RUN", csv, "--keep", "idd", "-o", "told.csv")
+    assert (done.code, "no column 'idd' to keep" in done.err) == (3, True)
+    twice = save(frame.assign(prediction=1), folder / "twice.csv")
+    done = run("predict", "RUN", twice, "--keep", "prediction")
+    assert (done.code, "is a column of the predictions, too" in done.err) == (2, True)
+
+
+@pytest.mark.usefixtures("seven_rows")
+def test_the_suffix_says_the_format(run: Run, folder: Path) -> None:
+    new = save(people(), folder / "new.csv")
+    tables = {}
+    for name in ("told.csv", "told.parquet", "told.jsonl"):
+        done = run("predict", "RUN", new, "--keep", "id", "-o", name)
+        assert done.code == 0, done.err
+    tables["csv"] = pd.read_csv("told.csv", dtype={"id": str})
+    tables["parquet"] = pd.read_parquet("told.parquet")
+    lines = [json.loads(line) for line in Path("told.jsonl").read_text().splitlines()]
+    tables["jsonl"] = pd.DataFrame(lines)
+    for name, table in tables.items():
+        assert list(table) == ["id", "prediction", "probability_no", "probability_yes"], name
+        assert (table == tables["csv"]).all().all(), name
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_a_table_without_rows_is_refused(run: Run, folder: Path, name: str) -> None:
+    done = run("predict", "RUN", save(people().head(0), folder / name), "-o", "told.csv")
+    assert done.code == 3
+    assert "holds a header and no rows" in done.err
+    assert not (folder / "told.csv").exists()
+
+
+@pytest.mark.usefixtures("seven_rows")
+def test_decimal_commas_that_only_later_rows_show(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = people()
+    assert run("predict", "RUN", save(frame, folder / "new.csv"), "-o", "whole.csv").code == 0
+    text = frame.assign(half=frame["half"].round(2), city="x")
+    text.loc[:250, "half"] = 1.0
+    as_text = text.astype({"half": object})
+    as_text["half"] = [f"{one:g}".replace(".", ",") if one == one else "" for one in text["half"]]  # noqa: PLR0124
+    as_text.to_csv(folder / "commas.csv", index=False, sep=";")
+    text.to_csv(folder / "points.csv", index=False)
+    monkeypatch.setattr("automl_admm.data.reading.dialects.SAMPLE", 1 << 10)
+    for name in ("commas", "points"):
+        done = run("predict", "RUN", f"{name}.csv", "-o", f"{name}.out.csv")
+        assert done.code == 0, done.err
+    assert Path("commas.out.csv").read_text() == Path("points.out.csv").read_text() or np.allclose(
+        pd.read_csv("commas.out.csv")["probability_yes"],
+        pd.read_csv("points.out.csv")["probability_yes"],
+    )
