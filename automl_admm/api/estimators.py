@@ -278,9 +278,14 @@ def _kept(given: Any, checked: Any) -> Any:
 
 
 def _best_has(method: str) -> Callable[[_AutoML], bool]:
+    """Return a check for a method that not every pipeline has.
+
+    An unfitted search has it: meta-estimators ask before they fit, and its winner is not known.
+    """
+
     def check(estimator: _AutoML) -> bool:
-        check_is_fitted(estimator)
-        getattr(estimator.best_pipeline_, method)
+        if estimator.__sklearn_is_fitted__():
+            getattr(estimator.best_pipeline_, method)
         return True
 
     return check
@@ -364,6 +369,12 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, a row each."""
         return self.best_pipeline_.predict_proba(self._validated_rows(X))
+
+    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of each class, -inf for 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
