@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from time import monotonic
 from typing import Any
 
@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.api.history import history_of
+from automl_admm.api.parameters import ATTRIBUTES, OF_CLASSIFIERS, EstimatorOptions, documented
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import check_labels
@@ -60,15 +61,6 @@ from automl_admm.runs.validation import (
     with_numbers,
 )
 from automl_admm.store.run_folder import RunFolder
-
-
-@dataclass(frozen=True)
-class EstimatorOptions(PipelineOptions):
-    """The parameters of an estimator: the options of a run, and how `fit` treats a kept run."""
-
-    _: KW_ONLY
-    warm_start: bool = False
-    verbose: int = 0
 
 
 @dataclass(frozen=True)
@@ -291,49 +283,27 @@ def _best_has(method: str) -> Callable[[_AutoML], bool]:
     return check
 
 
+@documented(attributes={**ATTRIBUTES, **OF_CLASSIFIERS})
 class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     """Find the best classification pipeline within limits.
 
-    `grammar` is the name or path of a grammar. `starts` are pipelines to begin at, as texts, or
-    paths of files with one pipeline a line. `time_budget` is in seconds or a text such as
-    `"10m"`, a minute by default unless `max_evaluations` is given.
+    A search over a grammar of pipelines: which components, in which order, with which parameters.
+    `fit` searches until the budget ends and fits the winner; the estimator then predicts as the
+    winner does. docs/options.md has every parameter with its name on the command line.
 
-    `constraints` are texts such as `"latency_us <= 50"` or `"fpr_gap[sex] <= 0.05"`, or
-    `Constraint(limit, function)`. `on_infeasible` is `"raise"`, or `"closest"` to get the closest
-    pipeline although limits do not hold or are not proven. `certify` is the confidence of the
-    proof, such as 0.95; the rows for it are set aside from X. With `group_thresholds` each group
-    may have a decision threshold of its own, to meet limits on differences between groups. It is
-    off by default: to decide by who somebody is may be unlawful, in lending or hiring for example.
-
-    `scoring` is a scikit-learn scorer or your own; yours sees the labels of y, all of them as
-    `classes`. `positive` is the label that rates, thresholds and metrics of two classes call
-    positive, by default the last of the sorted labels. `cv` is a number of folds, the share of a
-    holdout, or a splitter of scikit-learn. `min_fidelity` is the least share of the rows on which
-    solvers such as `halving` may train.
-
-    `theta_solver`, `z_solver`, `strategy` and `executor` are texts, `name:key=value,…`. `n_jobs`
-    is the number of evaluations at a time, -1 for one a core; `eval_time_limit` bounds one of them
-    in seconds (or `"30s"`) and `memory_limit` in bytes (or `"2GB"`). `work_dir` keeps the run; with
-    `warm_start`, `fit` goes on with a kept run instead of refusing the folder. `callbacks` are
-    objects with methods named like the observer hooks. docs/options.md has every parameter with
-    its name on the command line.
-
-    After `fit`:
-
-    - `best_pipeline_`: a plain scikit-learn Pipeline. With two classes and limits on decisions,
-      such as `fpr`, it stands in a `FixedThresholdClassifier` with the threshold for these limits,
-      by group in a `GroupThresholdClassifier` of this package.
-    - `best_score_`, `best_text_`: its validation score, and its text.
-    - `feasible_`: True if it is within the limits.
-    - `certificate_`: the proof, or the reason for none.
-    - `cv_results_`, `n_evaluations_`: all evaluations as columns, and their number.
-    - `decisions_`: the positive class, the threshold, recall and selection rate, for two classes.
-    - `one_class_`: the label if the pipeline predicts one label for all rows, else None.
-    - `stopped_by_`: the reason for the end of the search.
-    - `fallback_`: None, or the makeshift model if there was no time for one evaluation:
-      "few rows" for a pipeline fitted on few rows, "constant" for a constant prediction. `fit`
-      then gives a `FallbackWarning`. A "constant" comes only with `on_infeasible="closest"`;
-      otherwise `fit` raises an `InfeasibleError` with it as `closest`.
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from automl_admm import AutoMLClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> search = AutoMLClassifier("tiny", max_evaluations=4, constraints=["size_mb <= 5"])
+    >>> search.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.8
+    True
+    >>> search.feasible_, search.n_evaluations_
+    (True, 4)
+    >>> board = search.leaderboard()
+    >>> bool(board["score"][0] == search.best_score_)
+    True
     """
 
     _task: LearningTask = "classification"
@@ -382,8 +352,24 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         return self.best_pipeline_.decision_function(self._validated_rows(X))
 
 
+@documented()
 class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
-    """Find the best regression pipeline within limits; parameters as in `AutoMLClassifier`."""
+    """Find the best regression pipeline within limits.
+
+    It searches as `AutoMLClassifier` does, for a target that is a quantity.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from automl_admm import AutoMLRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> search = AutoMLRegressor("tiny", max_evaluations=4, constraints=["size_mb <= 5"])
+    >>> search.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.2
+    True
+    >>> found = search.permutation_importances(X[300:], y[300:], random_state=0)
+    >>> sorted(found.columns), len(found)
+    (['importance', 'std'], 10)
+    """
 
     _task: LearningTask = "regression"
 
