@@ -99,7 +99,7 @@ class CertifiedRun:
         roles = self.roles
         for name in [settings["target"], *settings["sensitive"], *roles.values()]:
             if name not in frame.columns:
-                raise DataError(f"DATA has no column '{name}', which the certificate is about.")
+                raise DataError(f"DATA has no column '{name}', which the run was told of.")
         y, classes = frame[settings["target"]].to_numpy(), None
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y)

@@ -1,0 +1,90 @@
+"""`automl-admm evaluate`: the score and the limits of a run's model on labelled rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.run_options import (
+    FILE_OPTIONS,
+    add_options,
+    file_options_given,
+    run_option,
+)
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.saved.labelled_rows import MeasuredLimit, OnLabelledRows, evaluate_on
+from automl_admm.store.run_folder import RunFolder
+
+
+@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@click.command("evaluate")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
+    """Measure the model of the run folder RUN on DATA, a table with the target in it.
+
+    Its score and its limits stand beside what the run said of them. Nothing is proven by that:
+    `verify --fresh` tests the limits of a certified run.
+    """
+    folder = RunFolder(run)
+    with unprinted():
+        manifest = folder.read(folder.model_manifest)
+        found = evaluate_on(folder, read_rows(manifest, data, None, file_options_given(options)))
+    if as_json:
+        hand_on(json.dumps(_as_json(found), indent=2) + "\n")
+        return
+    for line in _lines(found):
+        say(line)
+
+
+def _as_json(found: OnLabelledRows) -> dict[str, Any]:
+    return {
+        "rows": found.rows,
+        "metric": found.metric,
+        "score": _number(found.score),
+        "validation_score": found.said.get("validation_score"),
+        "held_out_score": found.said.get("held_out_score"),
+        **found.rates,
+        "constraints": [
+            {
+                "limit": str(one.limit),
+                "value": _number(one.value),
+                "validation": one.validation,
+                "holds": one.holds,
+            }
+            for one in found.limits
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _lines(found: OnLabelledRows) -> list[str]:
+    said = [f"validation {_said(found.said.get('validation_score'))}"]
+    if found.said.get("held_out_score") is not None:
+        said.append(f"held out {_said(found.said['held_out_score'])}")
+    lines = [f"{found.metric} {found.score:.4f} on {found.rows} rows (the run: {', '.join(said)})"]
+    if found.rates:
+        rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
+        lines.append(", ".join(rates))
+    return lines + [_limit_line(one) for one in found.limits]
+
+
+def _said(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"
+
+
+def _limit_line(one: MeasuredLimit) -> str:
+    verdict = {True: "holds", False: "BROKEN", None: "these rows do not tell"}[one.holds]
+    value = "" if one.holds is None else f"{one.value:.4g} "
+    known = "" if one.validation is None else f"(the run: {one.validation:.4g})"
+    return f"limit {one.limit}: {value}{known}: {verdict}"

@@ -1,0 +1,101 @@
+"""The model of any run on labelled rows: its score and its limits, beside what the run said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.limits import Limit
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
+from automl_admm.pipelines.predictions.measured import Table, score_of
+from automl_admm.pipelines.predictions.wrappers import Remembered
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import LearningTask
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
+from automl_admm.store.run_folder import RunFolder
+
+# A run without a certificate set no rows aside; the groups to compare are those of the data.
+NOTHING_ASIDE = RowsAside(rows=1, places=(0,))
+
+
+@dataclass(frozen=True)
+class MeasuredLimit:
+    """A limit and its value on labelled rows; NaN if these rows cannot tell it."""
+
+    limit: Limit
+    value: float
+    validation: float | None
+
+    @property
+    def holds(self) -> bool | None:
+        """True if the value is within the limit; None without a value."""
+        return None if math.isnan(self.value) else bool(self.limit.holds(self.value))
+
+
+@dataclass(frozen=True)
+class OnLabelledRows:
+    """The score and the limits of a model on labelled rows.
+
+    `rates` are recall and selection rate of two classes. `said` is the manifest of the model, with
+    what the run said of it.
+    """
+
+    rows: int
+    metric: str
+    score: float
+    rates: Mapping[str, float | None]
+    limits: tuple[MeasuredLimit, ...]
+    said: Mapping[str, Any]
+
+
+def evaluate_on(folder: RunFolder, frame: Any) -> OnLabelledRows:
+    """Measure the model of a run on rows with their target."""
+    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
+    target = content["settings"]["target"]
+    if target is not None and target not in frame.columns:
+        raise DataError(f"DATA has no column '{target}', which the run predicts.")
+    run = CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder))
+    table = run.table(run.counted(frame.reset_index(drop=True)))
+    metric = _metric_of(run, table)
+    answers = Remembered(run.pipeline)
+    with unheard_warnings(), rows_for_the_model():
+        score = score_of(metric, answers, table)
+        rates = {}
+        if table.classes is not None and len(table.classes) == 2:
+            rates = rates_of(table.y, decisions_of(answers, table), table.roles.weights)
+    return OnLabelledRows(
+        len(table.y), metric.name, score, rates, _limits(run, table, manifest), manifest
+    )
+
+
+def _metric_of(run: CertifiedRun, table: Table) -> Metric:
+    name = run.settings["metric"]
+    if "scoring" in run.content.get("request", {}).get("only_python", ()):
+        raise ConfigurationError(
+            f"the run was scored by '{name}', a function of its own.",
+            hint="Score automl_admm.load(folder) with it in Python.",
+        )
+    task: LearningTask = "regression" if table.classes is None else "classification"
+    classes = 0 if table.classes is None else len(table.classes)
+    metrics = load_plugins(quietly=True).metrics
+    return resolve_metric(name, task, classes, metrics).knowing(table.classes)
+
+
+def _limits(
+    run: CertifiedRun, table: Table, manifest: Mapping[str, Any]
+) -> tuple[MeasuredLimit, ...]:
+    if not run.settings["limits"]:
+        return ()
+    constraints = run.constraints(table)
+    said = manifest.get("constraints", {})
+    seen = run.evidence(table, constraints)
+    return tuple(
+        MeasuredLimit(one.limit, float(evidence.value), said.get(str(one.limit)))
+        for one, evidence in zip(constraints, seen, strict=True)
+    )

@@ -1,0 +1,84 @@
+"""The model of a run on labelled rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import automl_admm
+
+Run = Callable[..., Any]
+FEW = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+
+
+def people(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"age": rng.integers(18, 90, rows), "sex": rng.choice(["f", "m"], rows)})
+    frame["noise"] = rng.normal(size=rows)
+    frame["buys"] = np.where(frame["age"] + 20 * rng.normal(size=rows) > 50, "yes", "no")
+    return frame
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path) -> Path:
+    people(300, 0).to_csv(tmp_path / "people.csv", index=False)
+    limits = ("--constraint", "fpr <= 0.9", "--constraint", "fpr_gap[sex] <= 0.9")
+    done = run("fit", "people.csv", "--target", "buys", *FEW, *limits, "--out", "RUN")
+    assert done.code == 0, done.err
+    people(200, 1).to_csv(tmp_path / "new.csv", index=False)
+    return tmp_path
+
+
+def test_the_score_and_the_limits_are_those_of_the_predictions(run: Run, folder: Path) -> None:
+    done = run("evaluate", "RUN", "new.csv", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    model: Any = automl_admm.load("RUN")
+    new = people(200, 1)
+    truth, decided = new["buys"] == "yes", model.predict(new) == "yes"
+    assert told["rows"] == 200
+    assert told["metric"] == "roc_auc"
+    assert told["score"] == pytest.approx(roc_auc_score(truth, model.predict_proba(new)[:, 1]))
+    assert told["recall"] == pytest.approx(decided[truth].mean())
+    rates = {sex: decided[~truth & (new["sex"] == sex)].mean() for sex in ("f", "m")}
+    values = {one["limit"]: one["value"] for one in told["constraints"]}
+    assert values["fpr <= 0.9"] == pytest.approx(decided[~truth].mean())
+    assert values["fpr_gap[sex] <= 0.9"] == pytest.approx(abs(rates["f"] - rates["m"]))
+    said = json.loads((folder / "RUN" / "model.json").read_text())
+    assert told["validation_score"] == said["validation_score"]
+    assert told["constraints"][0]["validation"] == said["constraints"]["fpr <= 0.9"]
+
+
+def test_it_is_told_to_people(run: Run, folder: Path) -> None:
+    done = run("evaluate", "RUN", "new.csv")
+    assert done.code == 0, done.err
+    assert "on 200 rows (the run: validation 0." in done.out
+    assert "limit fpr_gap[sex] <= 0.9: 0." in done.out
+    assert "holds" in done.out
+
+
+def test_rows_that_cannot_be_measured_are_refused(run: Run, folder: Path) -> None:
+    people(20, 1).drop(columns="buys").to_csv("bare.csv", index=False)
+    done = run("evaluate", "RUN", "bare.csv")
+    assert (done.code, "no column 'buys', which the run predicts" in done.err) == (3, True)
+    people(20, 1).assign(buys="maybe").to_csv("other.csv", index=False)
+    done = run("evaluate", "RUN", "other.csv")
+    assert (done.code, "no class of the run" in done.err) == (3, True)
+    assert done.err.count("\n") == 1
+
+
+def test_a_regression_has_its_metric(run: Run, tmp_path: Path) -> None:
+    frame = people(200, 0).drop(columns="buys")
+    frame["price"] = frame["age"] * 1.5 + frame["noise"]
+    frame.to_csv("prices.csv", index=False)
+    assert run("fit", "prices.csv", "--target", "price", *FEW, "--out", "RUN").code == 0
+    told = json.loads(run("evaluate", "RUN", "prices.csv", "--json").out)
+    assert told["score"] == pytest.approx(automl_admm.load("RUN").score(frame, frame["price"]))
+    assert told["constraints"] == []
