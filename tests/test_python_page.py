@@ -1,0 +1,42 @@
+"""The snippets of docs/python.md run in their order."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+
+PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_snippets_run_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(40, 9, 160), "city": rng.choice(["Ulm", "Bonn"], 160)})
+    y = np.where(X["age"] + rng.normal(size=160) > 40, "yes", "no")
+    known: dict[str, Any] = {
+        "X_train": X[:120],
+        "y_train": y[:120],
+        "X_test": X[120:],
+        "y_test": y[120:],
+    }
+    assert len(SNIPPETS) == 6
+    with mpl.rc_context({"backend": "Agg"}):
+        for snippet in SNIPPETS:
+            exec(snippet, known)  # noqa: S102 - what the page shows
+        plt.close("all")
+    assert "ended by" in capsys.readouterr().err
+    assert known["board"]["rank"][0] == 1
+    assert known["importances"].index[0] == "age"
+    assert (tmp_path / "importances.png").exists()
+    assert known["scores"]["test_roc_auc"].min() > 0.8
+    assert known["calibrated"].score(known["X_test"], known["y_test"]) > 0.8
