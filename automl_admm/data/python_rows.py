@@ -25,11 +25,33 @@ def plain_rows(X: Any) -> Any:
     """
     X = as_table(X)
     if hasattr(X, "iloc"):
+        _check_shape(X)
         return plain_missing(X)
+    if isinstance(X, np.ndarray):
+        return _plain_array(X)
     if not isinstance(X, Sequence) or isinstance(X, str):
         return X
     # Text, bytes and objects: of the rest numpy has kept the numbers.
     return _of_objects(X) if np.asarray(X).dtype.kind in "USO" else X
+
+
+def _check_shape(X: Any) -> None:
+    """Raise for a single column, and for names of several levels."""
+    if X.ndim != 2:
+        raise DataError("X is one column, not a table.", hint="Give X.to_frame().")
+    if X.columns.nlevels > 1:
+        raise DataError(
+            f"the columns have names of {X.columns.nlevels} levels, such as "
+            f"{say_value(X.columns[0])}.",
+            hint="Join them: frame.columns = ['_'.join(map(str, name)) for name in frame.columns].",
+        )
+
+
+def _plain_array(X: Any) -> Any:
+    """Return an array in the byte order of this machine, with NaN for masked cells."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(float), np.nan)
+    return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
 
 
 def _of_objects(X: Sequence[Any]) -> Any:
@@ -150,6 +172,8 @@ def plain_target(y: Any) -> Any:
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)
+    if not getattr(values.dtype, "isnative", True):
+        y = values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim != 1 or not len(values):
         return y  # scikit-learn says what is wrong with it
     column = pd.Series(values)
