@@ -45,6 +45,8 @@ SHORTEST_CODE = 5
 CODE = re.compile(r"^[-+]?0(?!0*[.,]\d)\d", re.MULTILINE)
 PHONE = re.compile(r"\+[\d ]{8,}")
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+# Scalers square numbers, and trees narrow them to 32 bits.
+SMALLEST, LARGEST = 1e-30, 1e30
 PLAIN = Writing(Dialect("."), {}, {}, is_bare=True)
 TEXTS = frozenset({"string", "mixed", "mixed-integer"})
 HELD = "numbers"
@@ -54,8 +56,8 @@ HINT = "Write it as in training, or nothing where it is missing."
 def recognise_number(column: Any) -> Facts | None:
     """Return the dialect and the units of numbers in text; None for other columns."""
     kind = kind_of_cells(column)
-    if kind == "floating" and np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
-        return PLAIN.describe() | {"has_infinite": True, "example": "1.5"}
+    if kind == "floating":
+        return _facts_of_extremes(column.to_numpy(dtype=float, na_value=np.nan))
     if kind not in TEXTS or not some_are(column, _is_dressed):
         return None
     cells = cells_of(column)
@@ -66,6 +68,20 @@ def recognise_number(column: Any) -> Facts | None:
         return None
     writing = _writing_of(texts)
     return None if writing is None else _facts(cells, texts, writing)
+
+
+def _facts_of_extremes(figures: NDArray[np.float64]) -> Facts | None:
+    """Return facts for infinite numbers and for sizes that square to infinity or to nothing."""
+    sizes = np.abs(figures)
+    largest = float(np.fmax.reduce(sizes, initial=0.0))
+    facts: dict[str, Any] = PLAIN.describe() | {"example": "1.5"}
+    if np.isinf(largest):
+        facts["has_infinite"] = True
+        largest = float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
+    if largest and not SMALLEST <= largest <= LARGEST:
+        # A power of two: no digit is lost.
+        facts["exponent"] = -int(np.frexp(largest)[1])
+    return facts if len(facts) > len(PLAIN.describe()) + 1 else None
 
 
 def _is_dressed(text: str) -> bool:
@@ -176,6 +192,9 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
             for word in words
         ]
     figures = np.where(np.isfinite(figures), figures, np.nan)
+    if exponent := facts.get("exponent"):
+        with np.errstate(over="ignore"):
+            figures = np.clip(np.ldexp(figures, exponent), -LARGEST, LARGEST)
     made = {"": series_like(column, figures, dtype=float)}
     return made | {
         f".{word}": series_like(column, ones) for word, ones in zip(words, found, strict=True)
@@ -218,8 +237,11 @@ def _held(facts: Facts) -> str:
 
 def say_number(facts: Mapping[str, Any]) -> str:
     """Return a line on how the numbers are written."""
-    if facts.get("has_infinite"):
-        return "infinite numbers count as missing"
+    extremes = ["infinite numbers count as missing"] if facts.get("has_infinite") else []
+    if "exponent" in facts:
+        extremes.append(f"numbers of extreme size, multiplied by 2 to the {facts['exponent']}")
+    if extremes:
+        return "; ".join(extremes)
     said = f"numbers in text, such as {say_value(facts['example'])}"
     if facts.get("is_unsure"):
         sign = facts["thousands"] or facts["decimal"]

@@ -204,6 +204,21 @@ def test_infinite_numbers_are_missing():
     assert read(["inf", "1"], facts)[""].isna().tolist() == [True, False]
 
 
+@pytest.mark.parametrize("size", [1e300, -1e35, 1e-35, 1e-320, 5e-324])
+def test_numbers_of_extreme_size_are_scaled_without_loss(size):
+    cells = column(size, 0.5 * size, 0.0, np.nan, np.inf)
+    found = read(cells)[""]
+    assert 0.5 <= abs(found[0]) <= 1
+    assert found[2] == 0
+    assert found.isna().tolist() == [False, False, False, True, True]
+    if abs(size) > 1e-300:  # half of the smallest number is none
+        assert found[1] == 0.5 * found[0]
+    facts = recognise_number(cells)
+    assert "extreme size" in say_number(facts)
+    assert np.isfinite(read(column(1.7e308, -1.7e308), facts)[""]).all()
+    assert recognise_number(column(1e20, 1e-20, -3.0, np.nan)) is None
+
+
 def written(value, decimal, thousands):
     """Write a number in a dialect, to its last digit."""
     whole, _, rest = f"{Decimal(value):,f}".partition(".")
