@@ -162,6 +162,10 @@ class LimitWarning(UserWarning):
     """A limit cannot be certified on the present rows, or does not hold on rows held out."""
 
 
+class VersionWarning(UserWarning):
+    """A model comes from another version of scikit-learn, and may predict otherwise."""
+
+
 class EvaluatorLostError(AutomlAdmmError):
     """The evaluating process dies at every start; earlier results are kept."""
 

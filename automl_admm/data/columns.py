@@ -240,13 +240,11 @@ def with_columns(frame: Any, columns: Sequence[Any]) -> Any:
 
 
 def plain_column(column: Any) -> Any:
-    """Return a dense column of numpy's types, with NaN for missing values."""
+    """Return a column of numpy's types, with NaN for missing values."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.ArrowDtype):
         return _of_arrow(column)
-    if isinstance(column.dtype, pd.SparseDtype):
-        return column.sparse.to_dense()
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         return column.astype(column.dtype.newbyteorder("="))
     if isinstance(column.dtype, pd.CategoricalDtype):

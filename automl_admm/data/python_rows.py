@@ -25,7 +25,7 @@ def plain_rows(X: Any) -> Any:
     """
     X = as_table(X)
     if hasattr(X, "iloc"):
-        _check_shape(X)
+        _check_levels(X)
         return plain_missing(X)
     if isinstance(X, np.ndarray):
         return _plain_array(X)
@@ -35,10 +35,8 @@ def plain_rows(X: Any) -> Any:
     return _of_objects(X) if np.asarray(X).dtype.kind in "USO" else X
 
 
-def _check_shape(X: Any) -> None:
-    """Raise for a single column, and for names of several levels."""
-    if X.ndim != 2:
-        raise DataError("X is one column, not a table.", hint="Give X.to_frame().")
+def _check_levels(X: Any) -> None:
+    """Raise for names of several levels."""
     if X.columns.nlevels > 1:
         raise DataError(
             f"the columns have names of {X.columns.nlevels} levels, such as "

@@ -28,7 +28,7 @@ from automl_admm.data.reading.formats import (
     PARQUET_SUFFIXES,
 )
 from automl_admm.data.writing import WRITERS, open_writer
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
@@ -68,7 +68,10 @@ def command(
     # stdout is for the predictions: what a model prints while it is loaded does not belong there.
     with unprinted():
         model = load_model(folder)
-    rows = TrainedRows.of_model(folder.read(folder.model_manifest))
+    manifest = folder.read(folder.model_manifest)
+    if (line := tell_version(manifest)) is not None:
+        say(f"warning: {line}", err=True)
+    rows = TrainedRows.of_model(manifest)
     chunks = rows.read_chunks(data, file_options_given(options), keep)
     parts = (_with_kept(_predictions(model, frame), kept) for frame, kept in chunks)
     if output is None:

@@ -8,6 +8,7 @@ import pickle
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -52,6 +53,18 @@ def load_model(folder: RunFolder) -> Any:
         hint = "It was changed or cut off after the run: fit again."
         raise StoreError(f"'{folder.model}' is not the file that the run wrote.", hint=hint)
     return _load(folder, content)
+
+
+def tell_version(manifest: Mapping[str, Any]) -> str | None:
+    """Return a line if a model was fitted with another scikit-learn; its parts may have changed."""
+    fitted = str(manifest.get("versions", {}).get("scikit-learn", ""))
+    here = metadata.version("scikit-learn")
+    if not fitted or fitted.split(".")[:2] == here.split(".")[:2]:
+        return None
+    return (
+        f"the model was fitted with scikit-learn {fitted}, and this is {here}: it may predict "
+        "otherwise. Fit again, or install that version."
+    )
 
 
 def _load(folder: RunFolder, content: bytes) -> Any:

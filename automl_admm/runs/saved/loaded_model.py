@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.core.errors import VersionWarning
+from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.run_folder import RunFolder
 
@@ -106,6 +108,8 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
     run = RunFolder(Path(folder))
     manifest = run.read(run.model_manifest)
     rows, pipeline = TrainedRows.of_model(manifest), load_model(run)
+    if (line := tell_version(manifest)) is not None:
+        warnings.warn(line, VersionWarning, stacklevel=2)
     if manifest["classes"] is None:
         return LoadedRegressor(pipeline, rows, manifest)
     return LoadedClassifier(pipeline, rows, manifest)
