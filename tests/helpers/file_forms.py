@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,6 +37,12 @@ def _quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
+def _records(frame: Any) -> list[str]:
+    """Return JSON records; pandas would cut the last digits of numbers."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [json.dumps(record) for record in plain.to_dict("records")]
+
+
 def _text(frame: Any, **how: Any) -> str:
     return str(frame.to_csv(index=False, **how))
 
@@ -65,10 +72,8 @@ FORMS: Mapping[str, Callable[[Any, Path], object]] = {
     "table.parquet.gz": _packed_parquet,
     "table.feather": lambda frame, path: frame.to_feather(path),
     "table.arff": write_arff,
-    "lines.jsonl": lambda frame, path: frame.to_json(
-        path, orient="records", lines=True, double_precision=15
-    ),
-    "array.json": lambda frame, path: frame.to_json(path, orient="records", double_precision=15),
+    "lines.jsonl": lambda frame, path: path.write_text("\n".join(_records(frame))),
+    "array.json": lambda frame, path: path.write_text(f"[{','.join(_records(frame))}]"),
 }
 
 

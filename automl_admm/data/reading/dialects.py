@@ -75,9 +75,11 @@ class Sample:
 
 def find_dialect(path: Path, options: FileOptions) -> Dialect:
     """Return the dialect of a text file in UTF-8; what the options name is not looked for."""
-    text, is_cut = _beginning(path)
-    signs = (*WORDS,) if options.separator is None else (options.separator,)
-    samples = [_sample(text, sign, is_cut=is_cut) for sign in signs]
+    text, is_cut = beginning(path)
+    # Blanks have become commas by now.
+    named = "," if options.separator == " " else options.separator
+    signs = (*WORDS,) if named is None else (named,)
+    samples = [sample_of(text, sign, is_cut=is_cut) for sign in signs]
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
     decimal = options.decimal or decimal_of_columns(path, chosen.rows, chosen.separator)
     return Dialect(
@@ -85,7 +87,7 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     )
 
 
-def _beginning(path: Path) -> tuple[str, bool]:
+def beginning(path: Path) -> tuple[str, bool]:
     """Return some lines of text, and True if there are more."""
     with path.open("rb") as file:
         content = file.read(SAMPLE)
@@ -99,11 +101,12 @@ def _beginning(path: Path) -> tuple[str, bool]:
     return content.decode("utf-8-sig", "replace"), is_cut
 
 
-def _sample(text: str, separator: str, *, is_cut: bool) -> Sample:
+def sample_of(text: str, separator: str, *, is_cut: bool, quote: str = '"') -> Sample:
+    """Part the first lines of a file by a separator."""
     rows: list[Sequence[str]] = []
     is_broken = False
     try:
-        rows.extend(row for row in _rows(text, separator))
+        rows.extend(row for row in _rows(text, separator, quote))
     except csv.Error:
         # A sample may end within quotes.
         is_broken = not is_cut
@@ -111,9 +114,12 @@ def _sample(text: str, separator: str, *, is_cut: bool) -> Sample:
     return Sample(separator, rows[:-1] if is_cut and len(rows) > 1 else rows, is_broken)
 
 
-def _rows(text: str, separator: str) -> Iterator[list[str]]:
+def _rows(text: str, separator: str, quote: str) -> Iterator[list[str]]:
     with io.StringIO(text, newline="") as lines:
-        yield from (row for row in Dialect(separator).reader(lines) if row)
+        reader = csv.reader(
+            lines, delimiter=separator, quotechar=quote, skipinitialspace=True, strict=True
+        )
+        yield from (row for row in reader if row)
 
 
 def _choose(path: Path, samples: Sequence[Sample]) -> Sample:
@@ -127,7 +133,8 @@ def _choose(path: Path, samples: Sequence[Sample]) -> Sample:
         return fitting[0]
     _refuse_two_separators(path, samples)
     # A row has a mistake: it is told with its line. `max` takes the first of equals, the comma.
-    return max(samples, key=lambda sample: (sample.width > 1, sample.agreeing))
+    several = [sample for sample in samples if sample.width > 1]
+    return max(several, key=lambda sample: sample.agreeing) if several else samples[0]
 
 
 def _listed(fitting: Sequence[Sample]) -> str:

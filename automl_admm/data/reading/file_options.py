@@ -10,7 +10,7 @@ from types import MappingProxyType
 from automl_admm.core.errors import ConfigurationError
 
 SEPARATORS: Mapping[str, str] = MappingProxyType(
-    {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+    {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "blanks": " "}
 )
 DECIMALS: Mapping[str, str] = MappingProxyType({"point": ".", "comma": ","})
 

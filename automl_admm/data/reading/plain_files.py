@@ -21,8 +21,9 @@ import psutil
 from automl_admm.core.errors import NO_ROOM, DataError
 from automl_admm.data.reading.encodings import HINT, Encoding, find_encoding
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
-from automl_admm.data.reading.formats import binary_form, check_file
+from automl_admm.data.reading.formats import CSV, binary_form, check_file, format_of
 from automl_admm.data.reading.streams import arriving, is_stream, title_of
+from automl_admm.data.reading.tidying import tidying_of
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES, packing_of, unpacked
 
 BLOCK = 1 << 20
@@ -148,6 +149,8 @@ def plain_copy(
             plain = _unpack(local, copies, is_late)
             if binary_form(plain.path) is None:
                 plain = _in_utf8(plain, copies, options, is_late)
+                if format_of(plain.path) == CSV:
+                    plain = _tidy(plain, copies, options, is_late)
         yield plain
 
 
@@ -242,6 +245,21 @@ def _in_utf8(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: C
         size=path.stat().st_size if is_whole else plain.size,
         is_whole=plain.is_whole and is_whole,
         found=(*plain.found, str(encoding)),
+    )
+
+
+def _tidy(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Clock) -> PlainFile:
+    """Return a CSV file without comments and the like; a copy, if it has them."""
+    tidying = tidying_of(plain.path, options)
+    if tidying is None:
+        return plain
+    path, is_whole = copies.write(f"{plain.path.name}.csv", tidying.blocks(plain.path), is_late)
+    return replace(
+        plain,
+        path=path,
+        size=path.stat().st_size if is_whole else plain.size,
+        is_whole=plain.is_whole and is_whole,
+        found=(*plain.found, tidying.said),
     )
 
 

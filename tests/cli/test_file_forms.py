@@ -1,0 +1,93 @@
+"""A model trained from one form of file predicts the same from all others, each in a process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from file_forms import FORMS, write_all
+
+Run = Callable[..., Any]
+SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--theta-solver", "random", "--seed", "1")
+SEARCH += ("--executor", "inline", "--out", "out", "--target", "buys", "-q")
+
+
+def people(rows: int = 240) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"flag": rng.random(rows) < 0.5, "whole": rng.integers(0, 5, rows)})
+    frame["code"] = rng.choice(["007", "07", "7"], rows)
+    frame["land"] = rng.choice(["Österreich", "a, b; c", "d|e"], rows)
+    frame["half"] = np.where(rng.random(rows) < 0.1, np.nan, rng.normal(size=rows))
+    score = 2.0 * frame["flag"] + (frame["code"] == "007") + frame["half"].fillna(0.0)
+    frame["buys"] = np.where(score > score.median(), "yes", "no")
+    return frame
+
+
+@pytest.mark.parametrize("trained", ["german.csv", "table.parquet", "table.arff", "lines.jsonl"])
+def test_all_forms_are_predicted_alike(trained: str, run: Run, tmp_path: Path) -> None:
+    files = {path.name: path for path in write_all(people(), tmp_path)}
+    fitted = run("fit", files[trained], *SEARCH)
+    assert fitted.code == 0, fitted.err
+    said = {name: run("predict", "out", path) for name, path in files.items()}
+    assert {name: ended.code for name, ended in said.items()} == dict.fromkeys(FORMS, 0)
+    assert len({ended.out for ended in said.values()}) == 1
+    apart = subprocess.run(
+        [sys.executable, "-m", "automl_admm", "predict", "out", "-"],
+        input=files["packed.csv.gz"].read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert apart.stdout.decode() == said["plain.csv"].out
+    resumed = run("resume", "out", "--max-evaluations", "+1", "-q")
+    assert resumed.code == 0, resumed.err
+
+
+def test_what_was_found_is_told_on_stderr(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sales.csv"
+    FORMS["german.csv"](people(), path)
+    found = "sales.csv: semicolons, decimal commas\n"
+    fitted = run("fit", path, *SEARCH)
+    assert found in fitted.err
+    predicted = run("predict", "out", path)
+    assert predicted.err == found
+    assert predicted.out.startswith("prediction,")
+
+
+def test_what_the_user_says_of_the_file_holds_when_the_run_goes_on(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    # Commas and semicolons in every row: only the user knows.
+    rows = "".join(f"{i % 7},x;{i % 3};{'yes' if i % 7 > 3 else 'no'}\n" for i in range(200))
+    path.write_text(f"a,b;c;buys\n{rows}")
+    refused = run("fit", path, *SEARCH)
+    assert refused.code == 3
+    assert "--separator" in refused.err
+    fitted = run("fit", path, *SEARCH, "--separator", "semicolon")
+    assert fitted.code == 0, fitted.err
+    request = json.loads((tmp_path / "out" / "run.json").read_text())["request"]
+    assert request["separator"] == "semicolon"
+    resumed = run("resume", "out", "--max-evaluations", "+1", "-q")
+    assert resumed.code == 0, resumed.err
+    assert run("predict", "out", path).code == 3
+    assert run("predict", "out", path, "--separator", "semicolon").code == 0
+
+
+def test_a_run_on_stdin_goes_on_with_its_data_alone(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    FORMS["german.csv"](people(), path)
+    command = [sys.executable, "-m", "automl_admm", "fit", "-", *SEARCH]
+    with path.open("rb") as content:
+        subprocess.run(command, stdin=content, cwd=tmp_path, check=True, capture_output=True)
+    refused = run("resume", "out", "--max-evaluations", "+1", "-q")
+    assert refused.code == 2
+    assert "read its data from stdin, and they are not kept" in refused.err
+    resumed = run("resume", "out", path, "--max-evaluations", "+1", "-q")
+    assert resumed.code == 0, resumed.err
