@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted
 
-# The places of a missing value and of a new level; real levels follow.
-MISSING, UNKNOWN, FIRST = 0, 1, 2
+# The places of a missing value and of a new level; real levels follow. `pipeline.py` has these
+# names beside its own, such as MISSING.
+NO_VALUE, NEW_LEVEL, FIRST_LEVEL = 0, 1, 2
 
 
 class LevelShares(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -23,12 +24,12 @@ class LevelShares(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         """Count the levels of every column."""
         self.encoder_ = OrdinalEncoder(
             handle_unknown="use_encoded_value",
-            unknown_value=UNKNOWN - FIRST,
-            encoded_missing_value=MISSING - FIRST,
+            unknown_value=NEW_LEVEL - FIRST_LEVEL,
+            encoded_missing_value=NO_VALUE - FIRST_LEVEL,
         ).fit(X)
         places = self._places(X)
         self.shares_ = [
-            np.bincount(column, minlength=FIRST + len(levels)) / len(column)
+            np.bincount(column, minlength=FIRST_LEVEL + len(levels)) / len(column)
             for column, levels in zip(places.T, self.encoder_.categories_, strict=True)
         ]
         return self
@@ -42,7 +43,7 @@ class LevelShares(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         )
 
     def _places(self, X: Any) -> Any:
-        return self.encoder_.transform(X).astype(np.intp) + FIRST
+        return self.encoder_.transform(X).astype(np.intp) + FIRST_LEVEL
 
     @property
     def n_features_in_(self) -> int:
