@@ -29,6 +29,7 @@ from automl_admm.data.python_rows import (
     plain_target,
     put_in_order,
     schema_of_rows,
+    with_left_out,
 )
 from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
@@ -169,7 +170,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     def _validated_rows(self, X: Any) -> Any:
         """Check as scikit-learn does, and bring the rows to the columns and types of `fit`."""
         check_is_fitted(self)
-        given = put_in_order(plain_rows(X), self._schema)
+        given = with_left_out(plain_rows(X), self._schema, self._ingest.left_out)
+        given = put_in_order(given, self._schema)
         checked = validate_data(
             self, checkable(given), dtype=None, ensure_all_finite="allow-nan", reset=False
         )

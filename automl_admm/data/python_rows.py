@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,21 @@ def _refuse_numbers_as_text(X: Any) -> None:
             hint="An array of text has no numbers: give a pandas DataFrame, or "
             "numpy.array(…, dtype=object).",
         )
+
+
+def with_left_out(X: Any, schema: Schema, left_out: Container[str]) -> Any:
+    """Return a frame with its absent columns as missing values, if no pipeline sees them anyway."""
+    if not hasattr(X, "iloc"):
+        return X
+    present = set(map(str, X.columns))
+    absent = [one.name for one in schema.columns if str(one.name) not in present]
+    if not absent or not all(str(name) in left_out for name in absent):
+        return X
+    names = [column.name for column in schema.columns]
+    whole = X.assign(**{str(name): np.nan for name in absent}).rename(
+        columns={str(name): name for name in absent}
+    )
+    return whole[names] if set(names) == set(whole.columns) else X
 
 
 def put_in_order(X: Any, schema: Schema) -> Any:

@@ -74,7 +74,9 @@ def test_python_and_the_command_line_agree(table: pd.DataFrame, run: Any) -> Non
     np.testing.assert_allclose(search.predict_proba(table)[:, 1], first, rtol=1e-9)
     np.testing.assert_allclose(search.predict_proba(typed(table))[:, 1], first, rtol=1e-9)
     absent = table.drop(columns=["number", "same"])
-    assert not set(absent) & set(search.columns_.index[search.columns_["made"] == ""])
+    np.testing.assert_allclose(search.predict_proba(absent)[:, 1], first, rtol=1e-9)
+    with pytest.raises(ValueError, match="city"):
+        search.predict(table.drop(columns=["number", "city"]))
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ class Watcher:
 # Values that a real run accepts, for options whose kind alone does not tell such a value.
 EXAMPLES: Mapping[str, Any] = {
     "grammar": "tiny",
+    "columns": {"mean area": "number"},
     "starts": (START,),
     "constraints": (LIMIT, GAP, "latency_us <= 900 * baseline"),
     "theta_solver": "trust-region",
