@@ -36,3 +36,20 @@ def test_a_snippet_of_python_predicts(frame: pd.DataFrame, name: str) -> None:
     exec(SNIPPETS[name], known)  # noqa: S102 - what the page shows
     model = known.get("model", known.get("pipeline"))
     assert set(model.predict(frame)) == {"no", "yes"}  # type: ignore[union-attr]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_service_predicts_and_refuses_in_a_line(frame: pd.DataFrame) -> None:
+    pytest.importorskip("fastapi")
+    pytest.importorskip("httpx")
+    from fastapi.exceptions import HTTPException
+
+    known: dict[str, object] = {}
+    exec(SNIPPETS["service"], known)  # noqa: S102 - what the page shows
+    predict = known["predict"]
+    assert callable(predict)
+    assert predict([{"city": "Ulm", "age": 70}, {"age": "20", "city": None}]) == ["yes", "no"]
+    with pytest.raises(HTTPException) as raised:
+        predict([{"city": "Ulm", "age": "old"}])
+    assert raised.value.status_code == 422
+    assert "column 'age' holds 'old'" in str(raised.value.detail)

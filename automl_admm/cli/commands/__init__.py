@@ -20,6 +20,7 @@ SUMMARIES = {
     "components": "list the components for grammars",
     "constraints": "list the quantities that you can limit",
     "evaluate": "measure the model of a run on labelled rows",
+    "export": "write the model of a run as ONNX",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "inspect": "show the kind of every column of a table, as `fit` would read it",

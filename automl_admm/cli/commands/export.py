@@ -1,0 +1,57 @@
+"""`automl-admm export`: the model of a run in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.screen import say
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.runs.finish.model_file import load_model
+from automl_admm.runs.finish.trained_rows import TrainedRows
+from automl_admm.runs.saved.onnx_file import check_onnx, convert
+from automl_admm.store.run_folder import RunFolder, write_output
+
+
+@click.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--onnx",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File for the model in ONNX.",
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="DATA",
+    help="Rows to compare predictions on. [default: the file of the run]",
+)
+def command(run: Path, onnx: Path, data: Path | None) -> None:
+    """Write the model of the run folder RUN as ONNX.
+
+    The file is kept only if it predicts as the model does, on the rows of training.
+    """
+    check_onnx()
+    folder = RunFolder(run)
+    with unprinted():
+        model = load_model(folder)
+        rows = TrainedRows.of_model(folder.read(folder.model_manifest)).read(_rows(folder, data))
+        found = convert(model, rows)
+    write_output(onnx, found.content)
+    say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
+    say(f"it takes the columns {', '.join(found.inputs)}")
+
+
+def _rows(folder: RunFolder, data: Path | None) -> Path:
+    if data is not None:
+        return data
+    source = folder.read(folder.settings).get("request", {}).get("source")
+    if source is None or not Path(source).is_file():
+        raise ConfigurationError(
+            "the rows to compare predictions on are not there.", hint="Name a file with --data."
+        )
+    return Path(source)

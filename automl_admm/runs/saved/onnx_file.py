@@ -1,0 +1,171 @@
+"""The model of a run as an ONNX file, kept only if it predicts as the model does."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.messages import say_error
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.runs.finish.model_file import rows_for_the_model
+
+EXTRA = ("skl2onnx", "onnxruntime")
+# The versions of operators that common runtimes know.
+OPSET = {"": 18, "ai.onnx.ml": 3}
+MOST_ROWS = 5_000
+# A model in ONNX computes some steps in single precision.
+TOLERANCE = 1e-4
+# The name of all columns where the first step takes them together.
+JOINED = "columns"
+
+
+@dataclass(frozen=True)
+class OnnxModel:
+    """The content of an ONNX file, compared on so many `rows`; `inputs` are its columns."""
+
+    content: bytes
+    inputs: tuple[str, ...]
+    rows: int
+    difference: float
+
+
+def check_onnx() -> None:
+    """Raise if the packages of the extra are not installed."""
+    absent = [name for name in EXTRA if find_spec(name) is None]
+    if absent:
+        raise ConfigurationError(
+            f"writing ONNX needs {' and '.join(absent)}.", hint="pip install 'automl-admm[onnx]'"
+        )
+
+
+def convert(pipeline: Any, rows: Any) -> OnnxModel:
+    """Return a fitted model as ONNX; raise if it cannot be converted, or predicts otherwise.
+
+    `rows` are as the pipeline takes them, and best those of training.
+    """
+    import pandas as pd
+
+    places = np.unique(np.linspace(0, len(rows) - 1, MOST_ROWS).astype(int))
+    frame = pd.DataFrame(rows).iloc[places]
+    frame.columns = frame.columns.astype(str)
+    given = frame if hasattr(rows, "columns") else np.asarray(rows)[places]
+    with unheard_warnings(), warnings.catch_warnings(action="ignore"):
+        found = [_tried(pipeline, given, frame, number) for number in (np.float64, np.float32)]
+        kept = min(filter(None, found), key=lambda one: one.difference, default=None)
+        if kept is None:
+            raise _unwritable(pipeline, frame)
+    if not kept.difference <= TOLERANCE:
+        raise ConfigurationError(
+            "the model predicts otherwise in ONNX: "
+            + (
+                f"its values differ by up to {kept.difference:.2g}."
+                if np.isfinite(kept.difference)
+                else "some rows get another class."
+            ),
+            hint="Gaps in text columns and rounding to single precision are the usual causes.",
+        )
+    return kept
+
+
+def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | None:
+    """Convert with inputs of a precision; None if the converter or the runtime cannot do that."""
+    feeds = {name: _feed(column, number) for name, column in frame.items()}
+    try:
+        content = _as_onnx(pipeline, feeds)
+        answers = _answers(content, feeds)
+    except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
+        return None
+    with rows_for_the_model():
+        return OnnxModel(content, tuple(feeds), len(frame), _difference(pipeline, given, answers))
+
+
+def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
+    """Return an error that names the first step with which a pipeline fails."""
+    from sklearn.pipeline import Pipeline
+
+    feeds = {name: _feed(column, np.float32) for name, column in frame.items()}
+    steps = pipeline.steps if isinstance(pipeline, Pipeline) else [("", pipeline)]
+    for count, (name, step) in enumerate(steps, start=1):
+        model = Pipeline(steps[:count]) if name else pipeline
+        try:
+            _answers(_as_onnx(model, feeds), feeds)
+        except Exception as problem:  # noqa: BLE001 - whatever it raises, this is the step
+            reason = " ".join(say_error(problem).split())[:160]
+            return ConfigurationError(
+                f"'{name or type(step).__name__}' cannot be written as ONNX: {reason}",
+                hint="Leave it out of the grammar, or use pipeline.py of the run.",
+            )
+    return ConfigurationError("the model cannot be written as ONNX with these columns.")
+
+
+def _feed(column: Any, number: Any) -> Any:
+    """Return a column as an input of ONNX: numbers, or texts with "" for missing ones."""
+    from pandas.api import types
+
+    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+        return column.to_numpy(dtype=number).reshape(-1, 1)
+    cells = column.astype(object)
+    texts = cells.where(cells.notna(), "").map(str)
+    return texts.to_numpy(dtype=object).reshape(-1, 1)
+
+
+def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
+    from skl2onnx import to_onnx
+    from skl2onnx.common import data_types
+
+    kinds = {
+        "object": data_types.StringTensorType,
+        "float64": data_types.DoubleTensorType,
+        "float32": data_types.FloatTensorType,
+    }
+    types = {name: kinds[str(values.dtype)] for name, values in feeds.items()}
+    inputs = [(name, kind([None, 1])) for name, kind in types.items()]
+    if len(set(types.values())) == 1 and not _parts_columns(model):
+        inputs = [(JOINED, next(iter(types.values()))([None, len(types)]))]
+    options = {"zipmap": False} if hasattr(model, "classes_") else None
+    found = to_onnx(model, initial_types=inputs, options=options, target_opset=OPSET)
+    return bytes(found.SerializeToString())
+
+
+def _parts_columns(model: Any) -> bool:
+    """Return True if the first step takes its columns one by one, by their names."""
+    first = model
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    return hasattr(first, "transformers")
+
+
+def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    wanted = [one.name for one in session.get_inputs()]
+    given: Mapping[str, Any] = feeds
+    if wanted == [JOINED]:
+        given = {JOINED: np.hstack(list(feeds.values()))}
+    return list(session.run(None, dict(given)))
+
+
+def _difference(pipeline: Any, rows: Any, answers: list[Any]) -> float:
+    """Return the largest difference of values; infinite if a label differs.
+
+    Numbers of a regression are compared in relation to their size.
+    """
+    told = np.asarray(pipeline.predict(rows))
+    found = np.asarray(answers[0]).reshape(told.shape)
+    if not hasattr(pipeline, "classes_"):
+        scale = np.maximum(np.abs(told), float(np.std(told)) or 1.0)
+        return float(np.max(np.abs(found - told) / scale))
+    if [str(one) for one in found] != [str(one) for one in told]:
+        return float("inf")
+    if not hasattr(pipeline, "predict_proba"):
+        return 0.0
+    return float(np.max(np.abs(np.asarray(answers[1]) - pipeline.predict_proba(rows))))

@@ -1,0 +1,101 @@
+"""A model as ONNX: kept if it predicts the same, else refused in a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+Run = Callable[..., Any]
+FEW = ("--max-evaluations", "1", "--executor", "inline", "-q")
+
+
+def table(rows: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=rows), "b": rng.normal(size=rows)})
+    frame["city"] = rng.choice(["Ulm", "Bonn"], rows)
+    frame["buys"] = np.where(frame["a"] + (frame["city"] == "Ulm") > 0.5, "yes", "no")
+    return frame
+
+
+def fit(run: Run, frame: pd.DataFrame, last: str, target: str) -> None:
+    frame.to_csv("rows.csv", index=False)
+    used = f"%import components (impute, standard_scaler, {last})"
+    Path("space.lark").write_text(f"{used}\nstart: impute standard_scaler {last}\n")
+    done = run(
+        "fit", "rows.csv", "--target", target, "--grammar", "space.lark", *FEW, "--out", "RUN"
+    )
+    assert done.code == 0, done.err
+
+
+def test_a_model_of_numbers_and_text_is_kept(run: Run, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()
+    fit(run, frame, "logistic_regression", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 0, done.err
+    assert "the same predictions on 200 rows" in done.out
+    assert "it takes the columns a, b, city" in done.out
+    run("predict", "RUN", "rows.csv", "-o", "told.csv")
+    session = runtime.InferenceSession("model.onnx")
+    kinds = {"tensor(string)": object, "tensor(double)": float, "tensor(float)": np.float32}
+    feeds = {one.name: frame[[one.name]].to_numpy(kinds[one.type]) for one in session.get_inputs()}
+    labels, chances = session.run(None, feeds)
+    told = pd.read_csv("told.csv")
+    assert labels.tolist() == told["prediction"].tolist()
+    assert chances[:, 1] == pytest.approx(told["probability_yes"].to_numpy(), abs=1e-4)
+
+
+def test_a_regression_of_numbers_alone_is_kept(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()[["a", "b"]].assign(y=lambda f: f["a"] - f["b"])
+    fit(run, frame, "ridge", "y")
+    done = run("export", "RUN", "--onnx", "model.onnx", "--data", "rows.csv")
+    assert done.code == 0, done.err
+
+
+def test_what_cannot_be_converted_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    fit(run, table().assign(flag=lambda f: f["a"] > 0), "logistic_regression", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    if done.code:
+        assert (done.code, done.err.count("\n")) == (2, 1)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_file._as_onnx", lambda *_: 1 / 0)
+    done = run("export", "RUN", "--onnx", "other.onnx")
+    assert done.code == 2
+    assert "'impute' cannot be written as ONNX: ZeroDivisionError" in done.err
+    assert not (tmp_path / "other.onnx").exists()
+
+
+def test_other_predictions_are_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    fit(run, table(), "logistic_regression", "buys")
+    wrong = [np.array(["no"] * 200), np.zeros((200, 2))]
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_file._answers", lambda *_: wrong)
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 2
+    assert "the model predicts otherwise in ONNX" in done.err
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_without_the_extra_it_says_what_to_install(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+    monkeypatch.setattr("automl_admm.runs.saved.onnx_file.find_spec", lambda name: None)
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 2
+    assert "needs skl2onnx and onnxruntime. pip install 'automl-admm[onnx]'" in done.err
