@@ -237,6 +237,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
 def _prepared(config: RunConfig, given: Given) -> Preparation:
     """Check everything, and warn of rows too few for a proof in the name of the caller of `fit`."""
     prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
+    if prepared.caution is not None:
+        warnings.warn(prepared.caution, UserWarning, stacklevel=5)
     for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
         warnings.warn(shortfall, LimitWarning, stacklevel=5)
     for leak in tell_leaks(prepared.leaks):

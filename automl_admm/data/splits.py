@@ -24,6 +24,7 @@ from automl_admm.data.cluster_splits import (
 )
 from automl_admm.data.given_splits import check_sides, given_splits
 from automl_admm.data.row_roles import NO_ROLES, Roles
+from automl_admm.data.split_choice import repeats_for
 from automl_admm.data.time_splits import forward_folds, latest
 from automl_admm.plugins.records import LearningTask
 
@@ -47,16 +48,16 @@ def make_splits(
     """Make pairs of training and validation rows.
 
     `cv` is a number of folds, a share of rows to hold out, a splitter of scikit-learn, or pairs
-    of row numbers. None stands for 4 folds (fewer if a class has fewer rows) below 4 000 rows,
-    and for a quarter held out from there on. Classes keep their shares, and one of a single row
-    is always learned from. So do classes within groups, of which every entry of `groups` names
-    one for each row; a part without any of them could not be measured.
+    of row numbers. None stands for 4 folds (fewer if a class has fewer rows) below 4 000 rows, of
+    few rows dealt several times, and for a quarter held out from there on. Classes keep their
+    shares, and one of a single row is always learned from. So do classes within groups, of which
+    every entry of `groups` names one for each row; a part without any could not be measured.
 
     By their `roles`, rows that belong together are on one side, and later ones are validated.
     """
     kinds = _Kinds.of(_classes(y, task), groups, roles)
     if cv is None:
-        cv = kinds.default_folds(groups) if len(y) < ROWS_FOR_HOLDOUT else HOLDOUT
+        return kinds.by_default(groups, seed)
     # True is an integer to Python, and a text an iterable.
     if isinstance(cv, bool | str):
         raise _unusable(cv)
@@ -115,6 +116,20 @@ class _Kinds:
         if roles.clusters is not None:
             clustered = Clustered.of(roles.clusters, strata, classes)
         return cls(classes, strata, roles, clustered)
+
+    def by_default(self, groups: Sequence[Any], seed: int) -> tuple[Split, ...]:
+        if len(self.classes) >= ROWS_FOR_HOLDOUT:
+            splits: tuple[Split, ...] = (self.held_out(HOLDOUT, seed),)
+        else:
+            # Only one order of time goes forward.
+            times = 1 if self.roles.times is not None else repeats_for(len(self.classes))
+            folds = self.default_folds(groups)
+            dealt = (self.folds(folds, seed + deal) for deal in range(times))
+            # Of two or three rows all deals are one.
+            different = {frozenset(valid.tobytes() for _, valid in deal): deal for deal in dealt}
+            splits = tuple(split for deal in different.values() for split in deal)
+        _check_learnable(splits, self.classes, self.roles)
+        return splits
 
     def default_folds(self, groups: Sequence[Any]) -> int:
         if self.roles.times is not None:

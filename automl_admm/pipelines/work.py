@@ -19,12 +19,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import AutomlAdmmError, InvalidOutcome
-from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
+from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_error
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
+from automl_admm.data.split_choice import count_repeats
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
@@ -32,6 +33,7 @@ from automl_admm.pipelines.as_code import PipelineCode, code_of
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
 from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult, FoldTimes
+from automl_admm.pipelines.limit_values import evidence_of, value_of, value_or_nan
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import check_predictions, check_probabilities, turn
@@ -62,7 +64,6 @@ SHARE_SEED = 0
 EVIDENCE = "evidence.json"
 PICKLE = "model.pickle"
 SHIPPED = "model.skops"
-ROUNDING = 1e-9  # a measure may miss its own extreme by this
 
 
 @dataclass
@@ -123,7 +124,7 @@ class PipelineWork:
         with unheard_warnings():
             seen = [self._evaluate_split(candidate, seed, split) for split in self.splits]
             decider = self._decider()
-            thresholds = decider.choose(seen)
+            thresholds, plain = decider.choose(seen), [one.score for one in seen]
             if thresholds is not None:
                 seen = decider.decide(seen, thresholds)
             parts = [one.part for one in seen]
@@ -141,6 +142,8 @@ class PipelineWork:
             slowdown=_slowdown(wall, processor),
         )
         chosen = {} if thresholds is None else thresholds.as_details()
+        if scores != plain:
+            chosen["default_score"] = float(np.mean(plain))
         return EvaluationResult(
             self.metric.loss(float(np.mean(scores))),
             tuple(float(value) for value in values.mean(axis=0)),
@@ -166,7 +169,7 @@ class PipelineWork:
         with unheard_warnings():
             pipeline = self._fit(None, 0, train)
             seen = self._measure(pipeline, valid, time.perf_counter() - begun)
-            values = tuple(_value_or_nan(c, seen.part) for c in self.constraints)
+            values = tuple(value_or_nan(c, seen.part) for c in self.constraints)
             details = {"scores": [seen.score], **describe_decisions([seen])}
         return EvaluationResult(self.metric.loss(seen.score), values, details)
 
@@ -245,12 +248,12 @@ class PipelineWork:
                     found = replace(found, held_out_decisions=rates)
                 size = (folder / SHIPPED).stat().st_size if self.persist else None
                 part = replace(measured.part, calls=self.calls, saved_bytes=size)
-                seen = [_evidence(constraint, part, "") for constraint in self.constraints]
+                seen = [evidence_of(constraint, part, "") for constraint in self.constraints]
                 proof = self._proof(part, seen)
             (folder / EVIDENCE).write_bytes(encode_evidence(proof))
             found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
             pairs = zip(self.constraints, seen, strict=True)
-            values = tuple(_value(constraint, evidence, "") for constraint, evidence in pairs)
+            values = tuple(value_of(constraint, evidence, "") for constraint, evidence in pairs)
         except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
             return replace(found, held_out_problem=say_error(problem))
         return replace(found, held_out_constraints=values)
@@ -261,7 +264,7 @@ class PipelineWork:
             return seen
         drawn = replace(part.part(self.tested), weights=None)
         pairs = zip(self.constraints, seen, strict=True)
-        return [_evidence(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
+        return [evidence_of(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
 
     def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
         classes = None if self.table.classes is None else self.table.y
@@ -310,7 +313,8 @@ class PipelineWork:
 
     def _decider(self) -> Decider:
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
-        return Decider(self.metric, aimed_decisions(self.constraints, limits), self.rule)
+        aimed = aimed_decisions(self.constraints, limits)
+        return Decider(self.metric, aimed, self.rule, count_repeats(self.splits))
 
     def _check_cheap(self, candidate: Candidate) -> None:
         """Refuse a candidate excluded by a limit on a value known without training."""
@@ -327,7 +331,7 @@ class PipelineWork:
         folds = [f" in fold {i} of {len(parts)}" for i in range(1, len(parts) + 1)]
         where = folds if len(parts) > 1 else [""]
         return [
-            [_value(c, _evidence(c, part, fold), fold) for c in self.constraints]
+            [value_of(c, evidence_of(c, part, fold), fold) for c in self.constraints]
             for part, fold in zip(parts, where, strict=True)
         ]
 
@@ -339,43 +343,6 @@ class PipelineWork:
     def __getstate__(self) -> dict[str, Any]:
         # Plugins hold modules and closures: each process loads its own.
         return self.__dict__ | {"_components": None}
-
-
-def _evidence(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
-    """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
-    try:
-        return as_evidence(constraint.function(part))
-    except MemoryError:
-        raise
-    except Exception as problem:
-        reason = say_error(problem)
-        message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
-        raise InvalidOutcome(message) from problem
-
-
-def _value(constraint: Constraint, evidence: Evidence, where: str) -> float:
-    """Return the value of one constraint; without a value the outcome is invalid, with the reason.
-
-    A limit without a value never counts as satisfied.
-    """
-    value = float(evidence.value)
-    if not math.isfinite(value):
-        reason = explain_unknown(evidence) or f"it is {value}"
-        name = constraint.limit.name
-        raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
-    limit = constraint.limit
-    if limit.extreme is not None and limit.turned(value) < limit.turned(limit.extreme) - ROUNDING:
-        reason = f"it is {value:g}, and never beyond {limit.extreme:g}"
-        raise InvalidOutcome(f"constraint '{limit.name}' has no value: {reason}{where}")
-    return value
-
-
-def _value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
-    """Return the value of one constraint; NaN, within no limit, if it has none."""
-    try:
-        return _value(constraint, _evidence(constraint, part, ""), "")
-    except InvalidOutcome:
-        return math.nan
 
 
 def _predictions(pipeline: Any, rows: Table) -> Any:

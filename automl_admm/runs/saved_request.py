@@ -12,6 +12,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.messages import reason_of
+from automl_admm.data.splits import HOLDOUT
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.options import OPTIONS, Kind, Option
 from automl_admm.store.json_content import (
@@ -122,6 +123,18 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
         reason = f"'{folder.settings}' is damaged: {reason_of(problem)}"
         raise StoreError(reason, hint=RESTORE) from problem
     return replace(before, **changed)
+
+
+def kept_cv(config: RunConfig) -> Any:
+    """Return the way to split: a run of an older version goes on with the folds that it had."""
+    if config.cv is not None or not config.resumed or config.place is None:
+        return config.cv
+    folder = RunFolder(config.place)
+    settings = folder.read(folder.settings)["settings"]
+    folds = settings.get("folds")
+    if "split" in settings or folds is None:
+        return None
+    return int(folds) if folds > 1 else HOLDOUT
 
 
 def _schema_of(option: Option) -> Schema:

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, TimeSeriesSplit, cross_validate
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor
-from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.errors import ConfigurationError, DataError, StoreError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 3))
@@ -48,8 +48,9 @@ def test_the_unit_of_weights_means_nothing():
 
 def test_the_score_and_the_model_are_weighted():
     weights = np.where(Y == 1, 20.0, 1.0)
-    plain, weighted = search(scoring="accuracy").fit(X, Y), search(scoring="accuracy")
-    weighted.fit(X, Y, sample_weight=weights)
+    one = {"max_evaluations": 1, "cv": 4, "scoring": "accuracy"}
+    one |= {"grammar": "default", "starts": ["impute() logistic_regression()"]}
+    plain, weighted = search(**one).fit(X, Y), search(**one).fit(X, Y, sample_weight=weights)
     assert weighted.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean() + 0.2
     # Always 1 is right for 95 % of the weight.
     assert weighted.best_score_ > 0.9
@@ -137,3 +138,25 @@ def test_weights_of_a_frame_with_another_index_are_by_place():
     by_frame = search().fit(frame, Y, sample_weight=weights)
     assert outcome(by_frame) == outcome(search().fit(frame, Y, sample_weight=WEIGHTS))
     assert roc_auc_score(Y, by_frame.predict_proba(frame)[:, 1]) > 0.6
+
+
+def test_a_metric_that_misleads_on_rare_classes_says_so():
+    y = (X[:, 0] >= np.sort(X[:, 0])[-8]).astype(int)
+    with pytest.warns(UserWarning, match="accuracy is 0.9500 for a model that always says the s"):
+        search(scoring="accuracy", cv=2, on_infeasible="closest").fit(X, y)
+
+
+def test_a_kept_run_with_roles_goes_on_and_finds_a_change(tmp_path):
+    kept = {"work_dir": tmp_path / "run", "max_evaluations": 2}
+    frame = pd.DataFrame(X, columns=list("abc"))
+    search(**kept).fit(frame, Y, sample_weight=WEIGHTS, groups=GROUPS)
+    again = search(**kept | {"max_evaluations": 3}, warm_start=True)
+    again.fit(frame, Y, sample_weight=WEIGHTS, groups=GROUPS)
+    assert again.n_evaluations_ == 3
+    for changed in (
+        {"sample_weight": WEIGHTS, "groups": np.r_[99, GROUPS[1:]]},
+        {"sample_weight": np.r_[3.0, WEIGHTS[1:]], "groups": GROUPS},
+        {"groups": GROUPS},
+    ):
+        with pytest.raises(StoreError, match="was begun with something else"):
+            search(**kept, warm_start=True).fit(frame, Y, **changed)

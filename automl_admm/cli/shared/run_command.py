@@ -169,6 +169,9 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
         lines.append(f"warning: {loaded.share.tell()}")
     if loaded.portion is not None:
         lines.append(f"warning: {loaded.portion.tell()}")
+    lines.append(f"validation: {prepared.split}")
+    if prepared.caution is not None:
+        lines.append(f"warning: {prepared.caution}")
     lines += announce(prepared)
     notice = network_notice(prepared.config.place or Path())
     if notice is not None:

@@ -48,6 +48,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
+        "default_score": outcome.best.details.get("default_score"),
         "held_out_score": refit.measured.held_out_score,
         "held_out_rows": refit.measured.held_out_rows,
         "held_out_problem": refit.measured.held_out_problem,
@@ -184,7 +185,7 @@ def print_summary(summary: Summary) -> None:
     elif not summary["feasible"]:
         lines = [("NOT within the limits; the closest", summary["pipeline"])]
     lines += _deciding_lines(summary)
-    lines.append(("validation", f"{metric} {summary['validation_score']:.4f}"))
+    lines.append(("validation", f"{metric} {summary['validation_score']:.4f}{_default(summary)}"))
     lines += _held_out(summary)
     if summary["share_read"] < 1.0:
         lines.append(
@@ -209,6 +210,12 @@ def print_summary(summary: Summary) -> None:
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:<{width}}  {in_a_line(text)}")
+
+
+def _default(summary: Summary) -> str:
+    """Say the score at the default threshold, if the model has another one."""
+    score = summary["default_score"]
+    return "" if score is None else f" ({score:.4f} at the default threshold)"
 
 
 def _next_line(summary: Summary) -> str:

@@ -21,6 +21,7 @@ from automl_admm.pipelines.thresholds.by_group import (
     Thresholds,
     choose_group_thresholds,
 )
+from automl_admm.pipelines.thresholds.by_score import threshold_for_score
 from automl_admm.pipelines.thresholds.single import (
     DEFAULTS,
     Aimed,
@@ -38,18 +39,21 @@ Bar = Callable[[Any], float | Array]
 class Decider:
     """Chooses decision thresholds for the limits that a run aims at.
 
-    With a `rule`, each of its groups may have a threshold of its own.
+    With a `rule`, each of its groups may have a threshold of its own. A row stands `repeats` times
+    in the parts seen.
     """
 
     metric: Metric
     aimed: tuple[Aimed, ...]
     rule: GroupRule | None = None
+    repeats: float = 1.0
 
     def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
         """Choose the thresholds for all folds, if there are any to choose and they matter.
 
-        Without limits to aim at they matter in one case: no measurement looks at decisions, and the
-        default threshold decides one class for all rows though their scores differ.
+        Without limits to aim at they matter in two cases: another one is better for a metric that
+        looks at decisions, by more than its noise; or no measurement looks at them, and the default
+        threshold decides one class for all rows though their scores differ.
         """
         response = response_of(seen[0].pipeline)
         # A fold whose training rows lacked a class has one column: nothing to move there.
@@ -57,7 +61,8 @@ class Decider:
             return None
         parts, by_decisions = [one.part for one in seen], any(one.by_decisions for one in seen)
         if by_decisions and not self.aimed:
-            return None
+            better = threshold_for_score(self.metric, seen, DEFAULTS[response], self.repeats)
+            return None if better is None else Thresholds(better)
 
         def merit(threshold: float) -> float:
             return self._mean_score(seen, [_at(threshold)] * len(seen))

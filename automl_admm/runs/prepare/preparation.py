@@ -21,6 +21,7 @@ from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
 from automl_admm.data.sensitive import known_columns
+from automl_admm.data.split_choice import say_splits
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.table_schema import Schema
 from automl_admm.grammar import CompiledGrammar, load_grammar
@@ -70,7 +71,7 @@ from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import tell_untrusted
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
-from automl_admm.runs.saved_request import way_of
+from automl_admm.runs.saved_request import kept_cv, way_of
 from automl_admm.search.protocol import SearchProblem, default_start
 
 
@@ -103,11 +104,18 @@ class Preparation:
     columns: Mapping[str, str] = field(default_factory=dict)
     aside: Aside | None = None
     question: Question | None = None
+    caution: str | None = None
 
     @property
     def task(self) -> LearningTask:
         """Classification or regression."""
         return self.work.context.task
+
+    @property
+    def split(self) -> str:
+        """The way to validate, in a line."""
+        table = self.work.table
+        return say_splits(self.work.splits, self.config.cv, table.roles, len(table.y))
 
     @property
     def metric(self) -> Metric:
@@ -202,7 +210,7 @@ def prepare(
         calls=0 if aside is None else CALLS,
         tested=None if aside is None else tested_rows(whole, set_aside, config.random_state),
     )
-    check_scoring(work)
+    caution = check_scoring(work)
     try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in work.splits])
     asked = [grammar.text, *map(grammar.pipelines.text, starts)]
     question = None if aside is None else _question(config, work, whole, asked)
@@ -229,6 +237,7 @@ def prepare(
         columns=columns.names(),
         aside=aside,
         question=question,
+        caution=caution,
     )
 
 
@@ -257,7 +266,8 @@ def _work(
 ) -> PipelineWork:
     """Return the work shared by all evaluations: the rows of the search, and their splits."""
     groups, seed = _groups_of(constraints, table), config.random_state
-    splits = make_splits(table.y, context.task, config.cv, seed, groups, table.roles)
+    cv = kept_cv(config)
+    splits = make_splits(table.y, context.task, cv, seed, groups, table.roles)
     return PipelineWork(
         space=grammar.pipelines,
         table=table,

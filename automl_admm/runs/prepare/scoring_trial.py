@@ -12,14 +12,21 @@ from automl_admm.pipelines.metrics import demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
 from automl_admm.pipelines.work import PipelineWork
 
+# A constant model with such a score leaves pipelines hardly any room to differ in.
+MISLEADING = 0.9
 
-def check_scoring(work: PipelineWork) -> None:
-    """Score a dummy on every validation part: its failure is a failure of every pipeline."""
+
+def check_scoring(work: PipelineWork) -> str | None:
+    """Score a dummy on every validation part: its failure is a failure of every pipeline.
+
+    Return a line for users if the metric misleads: a constant model has nearly the best score.
+    """
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     is_class = work.context.task == "classification"
     if work.table.roles.weights is not None:
         demand_weights(work.metric)
+    scores = []
     for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
         dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
         dummy.fit(train.X, train.labels())
@@ -38,5 +45,19 @@ def check_scoring(work: PipelineWork) -> None:
                     "in {cv}."
                 ),
             )
+        scores.append(score)
     with unheard_warnings():
         check_metric(work.metric, work.table.part(work.splits[0][1]))
+    return _caution(work, sum(scores) / len(scores)) if is_class else None
+
+
+def _caution(work: PipelineWork, score: float) -> str | None:
+    metric = work.metric
+    # Of a metric of your own nobody knows the best score.
+    if metric.sees_labels or metric.best != 1.0 or score < MISLEADING:
+        return None
+    better = "average_precision, roc_auc" if len(work.table.classes) == 2 else "f1_macro"
+    return (
+        f"{metric.name} is {score:.4f} for a model that always says the same, as one class is most "
+        f"of the rows: it hardly tells pipelines apart; {better} or balanced_accuracy does"
+    )

@@ -99,6 +99,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "executor": config.executor,
         "workers": config.n_jobs,
         "folds": len(prepared.work.splits),
+        "split": prepared.split,
         # None is the last of the sorted labels, as it was in all runs of older versions.
         "positive": str(positive_of(classes)) if is_turned(classes) else None,
         "target": prepared.target,

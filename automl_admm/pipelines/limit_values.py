@@ -1,0 +1,50 @@
+"""Values of limits on a fitted pipeline; a failure makes the outcome invalid, with the reason."""
+
+from __future__ import annotations
+
+import math
+
+from automl_admm.core.errors import InvalidOutcome
+from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
+from automl_admm.core.messages import say_error
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import Constraint
+
+ROUNDING = 1e-9  # a measure may miss its own extreme by this
+
+
+def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:
+    """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
+    try:
+        return as_evidence(constraint.function(part))
+    except MemoryError:
+        raise
+    except Exception as problem:
+        reason = say_error(problem)
+        message = f"constraint '{constraint.limit.name}' failed{where}: {reason}"
+        raise InvalidOutcome(message) from problem
+
+
+def value_of(constraint: Constraint, evidence: Evidence, where: str) -> float:
+    """Return the value of one constraint; without a value the outcome is invalid, with the reason.
+
+    A limit without a value never counts as satisfied.
+    """
+    value = float(evidence.value)
+    if not math.isfinite(value):
+        reason = explain_unknown(evidence) or f"it is {value}"
+        name = constraint.limit.name
+        raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
+    limit = constraint.limit
+    if limit.extreme is not None and limit.turned(value) < limit.turned(limit.extreme) - ROUNDING:
+        reason = f"it is {value:g}, and never beyond {limit.extreme:g}"
+        raise InvalidOutcome(f"constraint '{limit.name}' has no value: {reason}{where}")
+    return value
+
+
+def value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
+    """Return the value of one constraint; NaN, within no limit, if it has none."""
+    try:
+        return value_of(constraint, evidence_of(constraint, part, ""), "")
+    except InvalidOutcome:
+        return math.nan
