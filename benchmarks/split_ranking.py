@@ -31,7 +31,7 @@ from sklearn.tree import DecisionTreeClassifier
 from automl_admm.core.space import Array
 from automl_admm.data.splits import Split, make_splits
 
-SIZES = (60, 120, 250, 500, 1000, 2000)
+SIZES = (60, 120, 250, 500, 1000)
 TABLES, TEST_ROWS, APART = 20, 4_000, 0.01
 PIPELINES = (
     make_pipeline(StandardScaler(), LogisticRegression(C=0.05)),
