@@ -9,6 +9,8 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.pipelines.scorer_check import check_scorer
@@ -43,9 +45,14 @@ class Metric:
     def knowing(self, classes: Any) -> Metric:
         """Return the metric with its parameter `classes`, if any, set to the labels, positive last.
 
-        They are None in a regression. scikit-learn's own metrics need none.
+        They are None in a regression. Of scikit-learn's own metrics the log loss alone needs them:
+        a class of one row is never among those validated.
         """
-        return replace(self, scorer=_bound(self.scorer, classes)) if self.sees_labels else self
+        if self.sees_labels:
+            return replace(self, scorer=_bound(self.scorer, classes))
+        if self.name == "neg_log_loss" and classes is not None:
+            return replace(self, scorer=_given(self.scorer, labels=np.arange(len(classes))))
+        return self
 
 
 def _bound(scorer: Scorer, classes: Any) -> Scorer:
@@ -53,13 +60,17 @@ def _bound(scorer: Scorer, classes: Any) -> Scorer:
     function: Any = scorer
     if _takes_classes(function):
         return partial(function, classes=classes)
-    if _takes_classes(getattr(scorer, "_score_func", None)):
-        known = getattr(scorer, "_kwargs", {})
-        if "classes" not in known:
-            # The user's own scorer stays as it was given.
-            scorer = copy(scorer)
-            vars(scorer)["_kwargs"] = {**known, "classes": classes}
+    is_given = "classes" in getattr(scorer, "_kwargs", {})
+    if not is_given and _takes_classes(getattr(scorer, "_score_func", None)):
+        return _given(scorer, classes=classes)
     return scorer
+
+
+def _given(scorer: Scorer, **more: Any) -> Scorer:
+    """Return a scorer whose function is given more; the one that was given stays as it is."""
+    bound = copy(scorer)
+    vars(bound)["_kwargs"] = {**getattr(scorer, "_kwargs", {}), **more}
+    return bound
 
 
 def demand_weights(metric: Metric) -> None:

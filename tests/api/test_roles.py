@@ -160,3 +160,13 @@ def test_a_kept_run_with_roles_goes_on_and_finds_a_change(tmp_path):
     ):
         with pytest.raises(StoreError, match="was begun with something else"):
             search(**kept, warm_start=True).fit(frame, Y, **changed)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "f1_macro", "balanced_accuracy", None])
+@pytest.mark.parametrize("cv", [None, 5])
+def test_classes_rarer_than_folds_are_learned_and_scored(scoring, cv):
+    labels = np.where(X[:, 0] > 0, "a", "b")
+    labels[:2], labels[2] = "c", "d"
+    found = search(scoring=scoring, cv=cv, max_evaluations=1).fit(X, labels)
+    assert np.isfinite(found.best_score_)
+    assert list(found.classes_) == ["a", "b", "c", "d"]
