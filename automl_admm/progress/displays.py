@@ -129,7 +129,7 @@ class NotebookDisplay:
         """Make the output of the cell."""
         from IPython.display import display
 
-        self._handle = display(self._page(self._so_far.lines()), display_id=True)
+        self._handle = display(self._page(self._so_far.lines()), raw=True, display_id=True)
 
     def say(self, line: str) -> None:
         """Add a line."""
@@ -150,13 +150,12 @@ class NotebookDisplay:
         # for an observer that was left because it hung: its thread may still come here.
         with self._lock, suppress(Exception):
             self._last = time.monotonic()
-            self._handle.update(self._page(state))
+            self._handle.update(self._page(state), raw=True)
 
-    def _page(self, state: list[str]) -> Any:
-        from IPython.display import HTML
-
-        text = html.escape("\n".join(visible(line) for line in (*self._said, *state)))
-        return HTML(f"<pre>{text}</pre>")
+    def _page(self, state: list[str]) -> dict[str, str]:
+        """Return the lines as text, and as a browser shows them."""
+        text = "\n".join(visible(line) for line in (*self._said, *state))
+        return {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>"}
 
 
 def display_for(so_far: RunSoFar, stream: Any) -> Display:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
 import sys
@@ -170,19 +171,24 @@ class Cell:
         ipython: Any = types.ModuleType("IPython")
         ipython.get_ipython = lambda: shell
         shown: Any = types.ModuleType("IPython.display")
-        shown.HTML, shown.display = str, self.display
+        shown.display = self.display
         patch.setitem(sys.modules, "IPython", ipython)
         patch.setitem(sys.modules, "IPython.display", shown)
 
-    def display(self, page: str, *, display_id: bool) -> Cell:
+    def display(self, page: dict[str, str], *, raw: bool, display_id: bool) -> Cell:
         assert display_id
-        self.pages.append(page)
+        self.keep(page, raw=raw)
         return self
 
-    def update(self, page: str) -> None:
+    def update(self, page: dict[str, str], *, raw: bool) -> None:
         if self.breaks:
             raise ConnectionError("the browser is gone")
-        self.pages.append(page)
+        self.keep(page, raw=raw)
+
+    def keep(self, page: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        assert html.escape(page["text/plain"]) in page["text/html"]
+        self.pages.append(page["text/html"])
 
 
 def test_in_a_notebook_one_output_is_updated(monkeypatch: pytest.MonkeyPatch) -> None:
