@@ -16,7 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from automl_admm.api.history import history_of
-from automl_admm.api.parameters import ATTRIBUTES, OF_CLASSIFIERS, EstimatorOptions, documented
+from automl_admm.api.parameters import (
+    ATTRIBUTES,
+    OF_CLASSIFIERS,
+    EstimatorOptions,
+    documented,
+    documented_rows,
+)
+from automl_admm.api.portions import asked_before, portion_of
 from automl_admm.api.reports import Reports, end_lines
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import check_labels
@@ -32,7 +39,7 @@ from automl_admm.data.python_rows import (
     with_left_out,
 )
 from automl_admm.data.python_tables import as_table
-from automl_admm.data.row_portions import Portion, portion_within, read_portion, take_rows
+from automl_admm.data.row_portions import take_rows
 from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
 from automl_admm.execution.server.early_server import started_early
@@ -101,8 +108,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         sensitive = None
         if sensitive_features is not None:
             sensitive = as_frame(sensitive_features, len(target))
-        config = replace(config, searched_rows=_asked_before(config).get("searched_rows"))
-        portion = _portion(config, X, target)
+        config = replace(config, searched_rows=asked_before(config).get("searched_rows"))
+        portion = portion_of(config, X, target)
         if portion is not None:
             warnings.warn(portion.tell(), UserWarning, stacklevel=3)
             places, config = portion.places(target), replace(config, portion=str(portion))
@@ -246,28 +253,6 @@ def _prepared(config: RunConfig, given: Given) -> Preparation:
     return prepared
 
 
-def _portion(config: RunConfig, X: Any, target: Any) -> Portion | None:
-    """Return the rows to take: those of earlier sessions, else as many as there is time for.
-
-    None stands for all rows; the later check of the data reports a malformed table.
-    """
-    is_table = isinstance(X, np.ndarray) or hasattr(X, "iloc")
-    if not is_table or len(X.shape) != 2 or np.shape(target) != X.shape[:1]:
-        return None
-    if not config.resumed or config.place is None:
-        return portion_within(X, config.seconds, config.begun)
-    portion = read_portion(_asked_before(config).get("portion"))
-    return portion if portion is not None and portion.rows == len(target) else None
-
-
-def _asked_before(config: RunConfig) -> dict[str, Any]:
-    """Return the request of the run that this one goes on with; empty for a new one."""
-    if not config.resumed or config.place is None:
-        return {}
-    folder = RunFolder(config.place)
-    return dict(folder.read(folder.settings).get("request", {}))
-
-
 def _kept(given: Any, checked: Any) -> Any:
     """Return a frame as the user gave it, anything else as scikit-learn made it."""
     return given if hasattr(given, "iloc") else checked
@@ -312,6 +297,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     _task: LearningTask = "classification"
 
+    @documented_rows
     def fit(
         self,
         X: Any,
@@ -321,15 +307,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
         groups: Any = None,
         time: Any = None,
     ) -> AutoMLClassifier:
-        """Search for the best pipeline within the limits, and fit it on all of X and y.
-
-        Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
-        dict of columns or an array. No pipeline is given the sensitive features.
-
-        `sample_weight` is the weight of each row in fits, scores and limits. Rows of one group in
-        `groups` are on one side of every split. With `time`, numbers or dates, pipelines learn from
-        earlier rows and are measured on later ones.
-        """
+        """Search for the best pipeline within the limits, and fit it on all of X and y."""
         check_classification_targets(plain_target(y))
         super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self
@@ -377,6 +355,7 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
 
     _task: LearningTask = "regression"
 
+    @documented_rows
     def fit(
         self,
         X: Any,
@@ -386,14 +365,6 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
         groups: Any = None,
         time: Any = None,
     ) -> AutoMLRegressor:
-        """Search for the best pipeline within the limits, and fit it on all of X and y.
-
-        Limits on groups may name columns of X, and of `sensitive_features`: a frame, a series, a
-        dict of columns or an array. No pipeline is given the sensitive features.
-
-        `sample_weight` is the weight of each row in fits, scores and limits. Rows of one group in
-        `groups` are on one side of every split. With `time`, numbers or dates, pipelines learn from
-        earlier rows and are measured on later ones.
-        """
+        """Search for the best pipeline within the limits, and fit it on all of X and y."""
         super().fit(X, y, sensitive_features, sample_weight, groups, time)
         return self

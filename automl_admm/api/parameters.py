@@ -17,6 +17,7 @@ from typing import TypeVar
 from automl_admm.runs.options import FLAGS, OPTION, Option, PipelineOptions
 
 Kind = TypeVar("Kind", bound=type)
+Function = TypeVar("Function", bound=Callable[..., object])
 WIDTH = 88
 CLI_DEFAULT = re.compile(r" ?\[default: .*\]$")
 FLAG = re.compile(r"--[a-z-]+")
@@ -195,6 +196,41 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
     }
 )
 OF_CLASSIFIERS = MappingProxyType({"classes_": Words("array", "The labels, sorted.")})
+
+ROWS: Mapping[str, Words] = MappingProxyType(
+    {
+        "X": Words(
+            "frame, array or list of rows",
+            "The rows: any mix of numbers, text, dates and truth values, with gaps. Limits on "
+            "groups may name its columns.",
+        ),
+        "y": Words("array-like", "The labels or quantities to predict, without gaps."),
+        "sensitive_features": Words(
+            "frame, series, dict or array, default=None",
+            "Columns for limits on groups alone: no pipeline is given them.",
+        ),
+        "sample_weight": Words(
+            "array-like, default=None", "The weight of each row in fits, scores and limits."
+        ),
+        "groups": Words(
+            "array-like, default=None", "Rows of one group are on one side of every split."
+        ),
+        "time": Words(
+            "array-like, default=None",
+            "Numbers or dates: pipelines learn from earlier rows and are measured on later ones.",
+        ),
+    }
+)
+
+
+def documented_rows(fit: Function) -> Function:
+    """Add the parameters of `fit` to its docstring."""
+    if fit.__doc__ is not None:
+        items = [_paragraph(name, words.type, words.meaning) for name, words in ROWS.items()]
+        returned = _section("Returns", ["self : object\n    The fitted estimator."])
+        sections = (cleandoc(fit.__doc__), _section("Parameters", items), returned)
+        fit.__doc__ = "\n\n".join(sections)
+    return fit
 
 
 def documented(*, attributes: Mapping[str, Words] = ATTRIBUTES) -> Callable[[Kind], Kind]:

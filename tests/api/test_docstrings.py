@@ -21,7 +21,7 @@ SECTION = re.compile(r"^(?P<title>[A-Z]\w+)\n(?P<line>-+)\n", re.MULTILINE)
 ITEM = re.compile(r"^(?P<name>\w+) : (?P<type>.+)\n(?P<text>(?:    .+\n?)+)", re.MULTILINE)
 
 
-def sections(kind: type) -> dict[str, str]:
+def sections(kind: object) -> dict[str, str]:
     text = inspect.getdoc(kind) or ""
     found = list(SECTION.finditer(text))
     ends = [*(one.start() for one in found[1:]), len(text)]
@@ -42,6 +42,16 @@ def test_every_parameter_is_documented_with_its_default(kind: type) -> None:
         assert one["text"].rstrip().endswith("."), one["text"]
         assert "--" not in one["text"], "flags are of the command line"
     assert "".join(one[0] for one in items).split() == sections(kind)["Parameters"].split()
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_parameter_of_fit_is_documented(kind: Any) -> None:
+    found = sections(kind.fit)
+    items = list(ITEM.finditer(found["Parameters"]))
+    shown = list(inspect.signature(kind.fit).parameters)
+    assert ["self", *(one["name"] for one in items)] == shown
+    assert all(one["text"].rstrip().endswith(".") for one in items)
+    assert found["Returns"].startswith("self : object\n")
 
 
 def test_words_are_of_parameters_that_are_there() -> None:
