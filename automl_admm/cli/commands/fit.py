@@ -23,6 +23,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.execution.quick_imports import importing
 from automl_admm.execution.server.early_server import EarlyServer, started_early
 from automl_admm.runs.config import DEFAULT_SECONDS, RunConfig, count_workers
 from automl_admm.runs.driving.interrupts import Deferral
@@ -74,9 +75,10 @@ def _fit(
     data: Path | None, target: str | None, options: dict[str, Any], server: EarlyServer | None
 ) -> int:
     # These imports take a second, and the server is to have the most of them from this process.
-    from automl_admm.cli.shared.progress import command_progress
-    from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
-    from automl_admm.data.row_portions import portion_within
+    with importing():
+        from automl_admm.cli.shared.progress import command_progress
+        from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
+        from automl_admm.data.row_portions import portion_within
 
     try:
         begun = click.get_current_context().obj

@@ -39,6 +39,7 @@ from automl_admm.execution.child.process_tree import (
 from automl_admm.execution.child.result_pipe import Mailbox
 from automl_admm.execution.child.task_child import Order, Rules, run_child
 from automl_admm.execution.child.watch import Bounds, Cause, ChildFolders, Watch
+from automl_admm.execution.quick_imports import importing
 from automl_admm.execution.server.channel import Channel, Message, wait_readable
 from automl_admm.execution.server.orphan_watcher import leave_watcher
 from automl_admm.execution.shared_arrays import read_mapped
@@ -117,11 +118,12 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
 
 def import_all(modules: Sequence[str]) -> None:
     """Import modules for the work; the work itself reports failures."""
-    for module in modules:
-        try:
-            import_module(module)
-        except BaseException:  # noqa: BLE001 - an import runs anybody's code
-            traceback.print_exc()
+    with importing():
+        for module in modules:
+            try:
+                import_module(module)
+            except BaseException:  # noqa: BLE001 - an import runs anybody's code
+                traceback.print_exc()
 
 
 def _await_orders(channel: Channel) -> list[Message]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import os
 import signal
 import subprocess
@@ -90,7 +89,6 @@ def fork_process(serve: Callable[[], None], surroundings: Surroundings) -> Forke
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    gc.collect()
     # No signal may meet the child before it has let go of this program's handlers.
     held = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     try:
