@@ -1,0 +1,32 @@
+"""Garbage is not collected while a program imports."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from automl_admm.execution.quick_imports import importing
+
+
+def test_collection_comes_back_after_a_failure_and_stays_off_where_it_was_off() -> None:
+    for enable, expected in ((gc.enable, True), (gc.disable, False)):
+        enable()
+        try:
+            with pytest.raises(ImportError), importing():
+                import_module("automl_admm.nowhere")
+            assert gc.isenabled() is expected
+        finally:
+            gc.enable()
+            gc.unfreeze()
+
+
+def test_importing_the_library_freezes_nothing_in_the_process_of_a_user() -> None:
+    program = "import gc, automl_admm.api; print(gc.get_freeze_count(), gc.isenabled())"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["0", "True"]
