@@ -62,7 +62,7 @@ MOST_BYTES = 80
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(data: Path | None, target: str | None, **options: Any) -> int:
-    """Search for the best pipeline for DATA (a CSV or Parquet file) within limits.
+    """Search for the best pipeline for DATA (a table in a file, or - for stdin) within limits.
 
     Without DATA it uses a data set that ships with the package.
     """

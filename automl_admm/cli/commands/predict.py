@@ -56,7 +56,7 @@ BLOCK = 1 << 20
 def command(
     run: Path, data: Path, output: Path | None, keep: tuple[str, ...], **options: Any
 ) -> None:
-    """Predict DATA (a table in a file) with the pipeline of the run folder RUN.
+    """Predict DATA (a table in a file, or -) with the pipeline of the run folder RUN.
 
     Each row has a line with the prediction, and the probabilities of classes if the pipeline has
     them. FILE is Parquet if its name ends in .parquet, JSON lines if in .jsonl, and CSV otherwise.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ SIGNS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 WORDS = {sign: f"{name}s" for sign, name in SIGNS.items()}
 SAMPLE, LONGEST_SAMPLE = 1 << 18, 1 << 24
 LEAST_LINES = 3
+END_OF_LINE = re.compile(rb"[\r\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ def beginning(path: Path) -> tuple[str, bool]:
                 break
             content += more
         is_cut = bool(file.read(1))
+    if is_cut and len(content) >= LONGEST_SAMPLE and not END_OF_LINE.search(content):
+        raise DataError(f"{path} has no end of a line in its first 16 MB: it is no table.")
     return content.decode("utf-8-sig", "replace"), is_cut
 
 

@@ -10,6 +10,7 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
@@ -99,9 +100,13 @@ def _of_one_byte(source: Path, title: str) -> Encoding:
 
     An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
     """
-    name, example, of_utf8, others, first = LATIN, "", 0, 0, 0
+    name, example, of_utf8, others, first, has_ended = LATIN, "", 0, 0, 0, False
     with source.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        number = 1
+        # A line may be as long as the file.
+        for line in iter(partial(file.readline, BLOCK), b""):
+            number += has_ended
+            has_ended = line.endswith(b"\n")
             # Any bytes can be read as Latin-1.
             if CONTROL.search(line):
                 raise _no_text(title)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.reading import lines_in_time
 from automl_admm.data.reading.csv_rows import check_header, parse, settle_decimal
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
@@ -28,7 +29,7 @@ from automl_admm.data.reading.plain_files import (
     plain_copy,
     plain_file,
 )
-from automl_admm.data.reading.shares import Share, share_of_pieces, written_out
+from automl_admm.data.reading.shares import MEGABYTE, Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
     Manner,
     read_csv_table,
@@ -82,6 +83,10 @@ def _read_some(
     try:
         read = _read_pieces_of_csv if form == CSV else partial(_read_typed, form)
         return read(plain, time_left, options)
+    except DataError:
+        if not plain.is_whole:
+            raise
+        return read_plain(plain, manner), None
     # Read whole after all: that gives the precise message, or copes with it.
     except (IrregularError, ImportError, OSError, ValueError, OverflowError):
         return (read_plain(plain, manner), None) if plain.is_whole else None
@@ -94,6 +99,9 @@ def _read_pieces_of_csv(
     dialect = find_dialect(plain.path, options)
     is_late = time_left.clock(CUTTING, least=LEAST_CUTTING)
     header, *rest = cut(plain.path, is_late, is_whole=plain.is_whole)
+    if not rest and not plain.is_whole:
+        size = plain.path.stat().st_size
+        raise DataError(f"{plain.path}: no row ends in its first {size / MEGABYTE:.3g} MB.")
     is_late = time_left.clock(FEEDING)
     frame, taken, dialect = read_pieces(plain.path, header, evenly(tuple(rest)), is_late, dialect)
     tell_found(options, plain, dialect)

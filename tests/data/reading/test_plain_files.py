@@ -178,3 +178,18 @@ def test_a_file_too_large_to_unpack_in_time_is_read_from_its_beginning(tmp_path:
     said = read_share(str(share))
     assert said == share
     pd.testing.assert_frame_equal(read_again(path, None, said), frame)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x" * 20_000_000, "no end of a line in its first 16 MB"),
+        (b"\xe4" * 20_000_000, "no end of a line in its first 16 MB"),
+        (b"a,b\n1," + b"0" * 20_000_000, r"bomb\.csv\.gz: no row ends in its first [\d.]+ MB"),
+    ],
+)
+def test_a_bomb_is_not_unpacked_to_its_end(content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(content, 1))
+    with pytest.raises(DataError, match=said):
+        read_in_time(path, 0.0 if b"," in content else 60.0)
