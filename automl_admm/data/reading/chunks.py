@@ -80,8 +80,10 @@ def whole_chunk(
     frame = read_plain(plain, Manner(schema=schema, options=options))
     check_kept(list(frame.columns), keep)
     form = format_of(plain.path)
-    place = partial(line_of, plain.path, find_dialect(plain.path, options))
-    return Chunk(frame, frame[list(keep)], place if form == CSV else place_of(plain.path, form))
+    if form != CSV:
+        return Chunk(frame, frame[list(keep)], place_of(plain.path, form))
+    lines = partial(line_of, plain.path, find_dialect(plain.path, options))
+    return Chunk(frame, frame[list(keep)], lines)
 
 
 def check_kept(names: Sequence[str], keep: Sequence[str]) -> None:

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from file_forms import FORMS, write_all
 
+from automl_admm.data.reading.chunks import read_chunks
+from automl_admm.data.reading.file_options import NO_OPTIONS
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again, read_in_time
 from automl_admm.data.sample_table import shipped_table
@@ -73,3 +75,12 @@ def test_a_share_of_every_form_is_read_again(form: str, tmp_path: Path) -> None:
     is_whole = form in ("array.json", "table.feather", "table.parquet")
     assert (len(found) == len(frame)) == is_whole
     assert is_whole == (share is None)
+
+
+@pytest.mark.parametrize("form", ["table.feather", "lines.jsonl", "table.arff", "array.json"])
+def test_files_with_types_have_no_dialect(form: str, tmp_path: Path) -> None:
+    """Their bytes may look like columns parted by two signs."""
+    frame = pd.DataFrame({"a;b": ["x,y;z", "p,q;r"], "c;d": ["1,2;3", "4,5;6"], "e": [1.5, 2.5]})
+    FORMS[form](frame, tmp_path / form)
+    (chunk,) = read_chunks(tmp_path / form, schema_of(frame), (), NO_OPTIONS)
+    assert chunk.frame["e"].tolist() == [1.5, 2.5]
