@@ -10,7 +10,6 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from automl_admm.core.errors import DataError
@@ -30,7 +29,7 @@ MARKS = (
 SEVERAL_BYTES = re.compile(
     rb"[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-FOREIGN = re.compile(rb"[\x80-\xff]")
+HIGH = bytes(range(0x80, 0x100))
 OF_WINDOWS = re.compile(rb"[\x80-\x9f]")
 UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 FOREIGN_WORD = re.compile(rb"[\w.-]*[\x80-\xff][\w\x80-\xff.-]*")
@@ -79,7 +78,7 @@ def find_encoding(
         raise _no_text(title)
     if _is_utf8(source, is_late, is_whole=is_whole):
         return Encoding(UTF_8)
-    return _of_one_byte(source, title)
+    return _of_one_byte(source, title, is_late)
 
 
 def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bool:
@@ -95,35 +94,41 @@ def _is_utf8(source: Path, is_late: Callable[[], bool], *, is_whole: bool) -> bo
     return not is_whole or not decoder.getstate()[0]
 
 
-def _of_one_byte(source: Path, title: str) -> Encoding:
+def _of_one_byte(source: Path, title: str, is_late: Callable[[], bool]) -> Encoding:
     """Tell Latin-1 from Windows-1252; raise if the text may as well be UTF-8 with a mistake.
 
     An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
     """
-    name, example, of_utf8, others, first, has_ended = LATIN, "", 0, 0, 0, False
+    name, example, of_utf8, others, first, lines = LATIN, "", 0, 0, 0, 1
     with source.open("rb") as file:
-        number = 1
-        # A line may be as long as the file.
-        for line in iter(partial(file.readline, BLOCK), b""):
-            number += has_ended
-            has_ended = line.endswith(b"\n")
+        while block := file.read(BLOCK):
             # Any bytes can be read as Latin-1.
-            if CONTROL.search(line):
+            if CONTROL.search(block):
                 raise _no_text(title)
-            if line.isascii():
-                continue
-            of_utf8 += len(SEVERAL_BYTES.findall(line))
-            strange = FOREIGN.findall(SEVERAL_BYTES.sub(b"", line))
-            others += len(strange)
-            first = number if strange and not first else first
-            if UNUSED.search(line):
-                raise _unknown(title, number)
-            if OF_WINDOWS.search(line):
-                name = WINDOWS
-            example = example or _word_of(line)
+            if unused := UNUSED.search(block):
+                raise _unknown(title, lines + block[: unused.start()].count(b"\n"))
+            if not block.isascii():
+                rest, found = SEVERAL_BYTES.subn(b"", block)
+                of_utf8 += found
+                others += len(rest) - len(rest.translate(None, HIGH))
+                first = first or lines + _lines_before_mistake(block)
+                name = WINDOWS if OF_WINDOWS.search(block) else name
+                example = example or _word_of(block)
+            lines += block.count(b"\n")
+            if is_late():
+                break
     if of_utf8 >= others:
         raise _unknown(title, first)
     return Encoding(name, example)
+
+
+def _lines_before_mistake(block: bytes) -> int:
+    """Return the number of lines before the first byte that is no UTF-8."""
+    try:
+        block.decode()
+    except UnicodeDecodeError as problem:
+        return block[: problem.start].count(b"\n")
+    return 0
 
 
 def _unknown(title: str, line: int) -> DataError:

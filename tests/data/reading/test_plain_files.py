@@ -192,4 +192,4 @@ def test_a_bomb_is_not_unpacked_to_its_end(content: bytes, said: str, tmp_path: 
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(content, 1))
     with pytest.raises(DataError, match=said):
-        read_in_time(path, 0.0 if b"," in content else 60.0)
+        read_in_time(path, 0.0) if b"," in content else read_table(path)
