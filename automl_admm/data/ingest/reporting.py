@@ -46,7 +46,7 @@ def tell_readings(ingest: Ingest) -> list[str]:
 
 
 def _words(reading: Reading) -> str:
-    is_said = reading.is_asked or reading.is_left_out
+    is_said = reading.is_asked or reading.is_left_out or reading.note.startswith(reading.kind)
     return reading.note if is_said else f"{reading.kind}: {reading.note}"
 
 
