@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from skops.io import dumps, get_untrusted_types, loads
 
 from automl_admm import AutoMLClassifier
 from automl_admm.builtin.components import routes
+from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.levels import MOST_ROWS, count_levels
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.level_shares import LevelShares
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext
 from automl_admm.runs.finish.model_file import trusted_types
@@ -211,6 +214,19 @@ def test_training_rows_do_not_see_their_own_target():
     context = BuildContext("classification", categorical=("id",), levels=(400,), classes=2)
     encoder = build_pipeline([Step("impute")], PLUGINS.components["classification"], context, 0)
     assert abs(roc_auc_score(y, encoder.fit_transform(X, y)[:, 0]) - 0.5) < 0.1
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("name", ENCODERS)
+def test_columns_of_every_kind_are_counted_as_used(name, classes):
+    X, y = table(), target("classification", classes=classes)
+    model = fitted([Step(name), TREE], "classification", X, y)
+    seen = EvaluatedPipeline(model, X, y, model.predict_proba(X), 0.0, 0.0)
+    assert columns(seen).value == 5
+    few = X[["many"]]
+    alone = context_of("classification", few, classes, numeric=(), categorical=("many",))
+    model = fitted([Step(name), TREE], "classification", few, y, replace(alone, text=(), tags=()))
+    assert columns(replace(seen, pipeline=model, X=few)).value == 1
 
 
 def test_levels_are_counted_with_the_missing_one_and_on_a_part_of_a_long_table():
