@@ -320,7 +320,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, a row each."""
-        return self.best_pipeline_.predict_proba(self._validated_rows(X))
+        rows = self._validated_rows(X)
+        return self.best_pipeline_.predict_proba(rows)
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
@@ -331,7 +332,8 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the decision scores of the best pipeline."""
-        return self.best_pipeline_.decision_function(self._validated_rows(X))
+        rows = self._validated_rows(X)
+        return self.best_pipeline_.decision_function(rows)
 
 
 @documented()

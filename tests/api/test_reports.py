@@ -128,6 +128,7 @@ def test_importances_are_of_the_users_own_columns(people: tuple[pd.DataFrame, np
     assert not hasattr(search, "feature_importances_"), "they were another model's"
 
 
+@pytest.mark.filterwarnings("ignore:recall is 1.0000 for a model that always says the same")
 def test_importances_use_the_metric_of_the_search_and_its_positive_class(
     people: tuple[pd.DataFrame, np.ndarray],
 ) -> None:
