@@ -25,6 +25,11 @@ def count_repeats(splits: Sequence[Any]) -> float:
     return len(rows) / len(np.unique(rows))
 
 
+def first_deal(splits: Sequence[Any], cv: Any) -> Sequence[Any]:
+    """Return the folds of the first deal: those of the next have as many rows of each kind."""
+    return splits if cv is not None else splits[: round(len(splits) / count_repeats(splits))]
+
+
 def say_splits(splits: Sequence[Any], cv: Any, roles: Roles, rows: int) -> str:
     """Describe the splits of a run in a line."""
     number, times = len(splits), count_repeats(splits)

@@ -21,7 +21,7 @@ from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
 from automl_admm.data.sensitive import known_columns
-from automl_admm.data.split_choice import say_splits
+from automl_admm.data.split_choice import first_deal, say_splits
 from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.table_schema import Schema
 from automl_admm.grammar import CompiledGrammar, load_grammar
@@ -211,7 +211,8 @@ def prepare(
         tested=None if aside is None else tested_rows(whole, set_aside, config.random_state),
     )
     caution = check_scoring(work)
-    try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in work.splits])
+    deal = first_deal(work.splits, config.cv)
+    try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
     asked = [grammar.text, *map(grammar.pipelines.text, starts)]
     question = None if aside is None else _question(config, work, whole, asked)
     aims = _aims(constraints, aside, question)
