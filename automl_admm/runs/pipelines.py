@@ -202,8 +202,8 @@ def _what_ships(ending: Ending) -> Shipped:
     """
     there = model_that_is_there(ending.session)
     is_early = ending.result.best is None and is_interrupted(ending.result)
-    if is_early and there is None and ending.fallbacks:
-        return _unevaluated(ending.fallbacks[0])
+    if is_early and there is None and ending.prepared.config.deadline is not None:
+        return _makeshift(ending)
     try:
         best_or_raise(ending.result)
         fitted = _fit_and_test(ending)
@@ -212,11 +212,16 @@ def _what_ships(ending: Ending) -> Shipped:
             return Shipped(there)
         if ending.closing.is_open_ended:
             raise
-        ready = ending.fallbacks or (last_resort(ending.prepared, ending.session.scratch),)
-        return _unevaluated(ready[0])
+        return _makeshift(ending)
     if there is not None and is_better(there, fitted[0], ending.session):
         return Shipped(there)
     return Shipped(*fitted)
+
+
+def _makeshift(ending: Ending) -> Shipped:
+    """Return the fallback that is ready; without one, a constant model fitted here and now."""
+    ready = ending.fallbacks or (last_resort(ending.prepared, ending.session.scratch),)
+    return _unevaluated(ready[0])
 
 
 def _unevaluated(ready: Fallback) -> Shipped:
