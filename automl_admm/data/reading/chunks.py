@@ -20,7 +20,7 @@ from automl_admm.data.reading.csv_rows import (
     parse,
     with_rest,
 )
-from automl_admm.data.reading.decimals import commas_in
+from automl_admm.data.reading.decimals import commas_in, may_be_grouped
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of
@@ -153,7 +153,7 @@ def _of_frame(frame: Any, kept: Any, schema: Schema, lines: _Lines) -> Chunk:
 
 
 def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
-    """Return True if later rows show decimal commas, though the first ones show none.
+    """Return True if later rows may show decimal commas, though the first ones show none.
 
     Between commas a number with one has quotes, and is told as a cell that does not fit.
     """
@@ -165,8 +165,11 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
     if not wanted:
         return False
     with parse(source, [], None, wanted, dialect, rows_at_a_time(len(wanted))) as frames:
-        found = (commas_in(frame, set(wanted)).values() for frame in frames)
-        return any(verdict is not None for verdicts in found for verdict, _ in verdicts)
+        return any(
+            may_be_grouped(frame, dialect.separator)
+            or any(verdict is not None for verdict, _ in commas_in(frame, set(wanted)).values())
+            for frame in frames
+        )
 
 
 def _of_parquet(source: Path, schema: Schema, keep: Sequence[str]) -> Iterator[Chunk]:

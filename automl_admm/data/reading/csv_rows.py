@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.decimals import commas_in, decide, judge, read_left_over
+from automl_admm.data.reading.decimals import (
+    commas_in,
+    decide,
+    judge,
+    may_be_grouped,
+    read_left_over,
+)
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
 from automl_admm.data.reading.feeding import CODE
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema
@@ -73,12 +79,13 @@ def settle_decimal(
     if dialect.is_settled:
         return with_rest(frame, dialect, text, numbers), dialect
     verdicts = commas_in(frame.drop(columns=[n for n in text if n in frame]), numbers)
-    if any(verdict is not None for verdict, _ in verdicts.values()):
+    is_told = any(verdict is not None for verdict, _ in verdicts.values())
+    if is_told or may_be_grouped(frame, dialect.separator):
         # As numbers 1.5 and 1.500 are the same, and only one of them has a decimal point for sure.
         floats = [str(name) for name in frame.select_dtypes("floating").columns]
         written = parse_as(dialect, [*text, *floats])
         verdicts |= {name: judge(written[name].dropna().unique()) for name in floats}
-        sign = decide(source, verdicts, is_comma_separated=dialect.separator == ",")
+        sign = decide(source, verdicts, dialect.separator)
         if sign != dialect.decimal:
             dialect = replace(dialect, decimal=sign)
             frame = parse_as(dialect, text)

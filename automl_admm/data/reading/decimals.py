@@ -1,7 +1,8 @@
 """Decimal commas: told from thousands commas by all cells of a column.
 
 1,5 and 0,250 and 1234,5 can only be decimal commas, and 1,234,567 and 1,234.5 only thousands
-commas. A column that has nothing but the likes of 1,234 does not tell, and is not guessed.
+commas. A column that has nothing but the likes of 1,234 does not tell, and is not guessed. Nor do
+the likes of 1.234 between semicolons, which come from where the decimal sign is a comma.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any, Literal
 from automl_admm.core.errors import DataError
 from automl_admm.data.table_schema import MISSING_TEXTS
 
-Verdict = Literal["comma", "thousands", "either", "point"]
+Verdict = Literal["comma", "thousands", "either", "point", "grouped"]
 EXPONENT = r"(?:[eE][+-]?\d+)?"
+SEMICOLON = ";"
 WHOLE = re.compile(r"[+-]?\d+")
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
@@ -30,7 +32,7 @@ KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (EITHER, "either"),
     (THOUSANDS, "thousands"),
     (COMMA, "comma"),
-    (POINT_OR_THOUSANDS, "whole"),
+    (POINT_OR_THOUSANDS, "grouped"),
     (POINT, "point"),
 )
 
@@ -51,22 +53,31 @@ def judge(cells: Iterable[object], *, skip_strange: bool = False) -> tuple[Verdi
     sure: list[Verdict] = [kind for kind in ("comma", "thousands", "point") if kind in seen]
     if len(sure) == 1:
         return sure[0], seen[sure[0]]
-    return ("either", seen["either"]) if not sure and "either" in seen else (None, "")
+    open_ones: list[Verdict] = [kind for kind in ("either", "grouped") if kind in seen]
+    # Signs of both kinds in one column make it text.
+    if sure or len(open_ones) != 1:
+        return None, ""
+    return open_ones[0], seen[open_ones[0]]
 
 
-def decimal_of_columns(path: Path, rows: Sequence[Sequence[str]], separator: str) -> str:
-    """Return the decimal sign of rows below their header; raise if it is open."""
+def decimal_of_columns(
+    path: Path, rows: Sequence[Sequence[str]], separator: str
+) -> tuple[str, bool]:
+    """Return the decimal sign of a file's first rows, and True if later rows cannot change it.
+
+    Only later rows tell if the likes of 1.234 are all that there is.
+    """
     if not rows:
-        return "."
+        return ".", False
     header, *body = rows
     regular = [row for row in body if len(row) == len(header)]
     found = {name: judge(row[at] for row in regular) for at, name in enumerate(header)}
-    return decide(path, found, is_comma_separated=separator == ",")
+    told = {name: one for name, one in found.items() if one[0] != "grouped"}
+    sign = decide(path, told, separator)
+    return sign, sign == "," or "point" in {verdict for verdict, _ in told.values()}
 
 
-def decide(
-    path: Path, found: dict[str, tuple[Verdict | None, str]], *, is_comma_separated: bool
-) -> str:
+def decide(path: Path, found: dict[str, tuple[Verdict | None, str]], separator: str) -> str:
     """Return the decimal sign of a file by the verdicts on its columns; raise if it is open.
 
     A file with signs of both kinds keeps its points: its other numbers stay texts.
@@ -77,13 +88,27 @@ def decide(
     if "comma" in verdicts:
         return ","
     # Between commas a number is quoted only for its thousands.
-    if "either" in verdicts and not is_comma_separated:
-        name, cell = next((n, cell) for n, (verdict, cell) in found.items() if verdict == "either")
-        raise DataError(
-            f"{path}: {cell} in column '{name}' has a decimal comma, or a thousands comma?",
-            hint="Say which is its decimal sign: --decimal comma, or --decimal point.",
-        )
+    if "either" in verdicts and separator != ",":
+        raise _open_sign(path, found, "either", "comma")
+    if "grouped" in verdicts and separator == SEMICOLON:
+        raise _open_sign(path, found, "grouped", "point")
     return "."
+
+
+def _open_sign(
+    path: Path, found: dict[str, tuple[Verdict | None, str]], kind: Verdict, sign: str
+) -> DataError:
+    name, cell = next((n, cell) for n, (verdict, cell) in found.items() if verdict == kind)
+    return DataError(
+        f"{path}: {cell} in column '{name}' has a decimal {sign}, or a thousands {sign}?",
+        hint="Say which is its decimal sign: --decimal comma, or --decimal point.",
+    )
+
+
+def may_be_grouped(frame: Any, separator: str) -> bool:
+    """Return True if fractions that a parser found may be thousands, such as 1.234."""
+    floats = frame.select_dtypes("floating")
+    return separator == SEMICOLON and bool((floats.notna() & (floats % 1 != 0)).any(axis=None))
 
 
 def commas_in(frame: Any, numbers: Collection[str]) -> dict[str, tuple[Verdict | None, str]]:

@@ -29,7 +29,7 @@ END_OF_LINE = re.compile(rb"[\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The signs that a CSV file is written with; `is_settled` if all rows have this decimal sign.
+    """The signs that a CSV file is written with; `is_settled` if no row can change the decimal sign.
 
     Otherwise only the first rows were seen.
     """
@@ -83,10 +83,9 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     signs = (*WORDS,) if named is None else (named,)
     samples = [sample_of(text, sign, is_cut=is_cut) for sign in signs]
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
-    decimal = options.decimal or decimal_of_columns(path, chosen.rows, chosen.separator)
-    return Dialect(
-        chosen.separator, decimal, is_settled=options.decimal is not None or decimal == ","
-    )
+    if options.decimal is not None:
+        return Dialect(chosen.separator, options.decimal, is_settled=True)
+    return Dialect(chosen.separator, *decimal_of_columns(path, chosen.rows, chosen.separator))
 
 
 def beginning(path: Path) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.data.reading.chunks import read_chunks
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_in_time
@@ -167,3 +168,42 @@ def test_a_share_of_a_semicolon_file_is_read_again(tmp_path: Path) -> None:
 
     pd.testing.assert_frame_equal(read_again(path, None, share), frame)
     pd.testing.assert_frame_equal(read_again(path, schema_of(frame), share), frame)
+
+
+GROUPED = "price;name;target\n" + "".join(f"{n % 8 + 1}.{n:03d};a;{n % 2}\n" for n in range(60))
+
+
+def test_thousands_points_between_semicolons_are_not_guessed(tmp_path: Path) -> None:
+    table = tmp_path / "german.csv"
+    table.write_text(GROUPED, encoding="utf-8")
+    with pytest.raises(DataError, match=r"1\.000 in column 'price' has a decimal point, or") as told:
+        read_table(table)
+    assert "--decimal" in str(told.value.hint)
+    as_points = read_table(table, options=file_options(decimal="point"))
+    as_commas = read_table(table, options=file_options(decimal="comma"))
+    assert as_points["price"].iloc[1] == 2.001
+    assert as_commas["price"].iloc[1] == 2001
+
+
+@pytest.mark.parametrize("told", ["0.5;b;0\n", "12.25;b;1\n"])
+def test_one_sure_point_far_down_settles_them(tmp_path: Path, told: str) -> None:
+    table = tmp_path / "points.csv"
+    filler = GROUPED + "1.234;a;1\n" * 30_000
+    table.write_text(filler + told, encoding="utf-8")
+    assert read_table(table)["price"].iloc[1] == 2.001
+
+
+def test_thousands_points_in_later_rows_alone_are_not_guessed(tmp_path: Path) -> None:
+    table = tmp_path / "late.csv"
+    table.write_text("n;target\n" + "1;0\n2;1\n" * 100_000 + "1.234;0\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"1\.234 in column 'n'"):
+        read_table(table)
+    schema = schema_of(pd.DataFrame({"n": [1.0, 2.5]}))
+    with pytest.raises(DataError, match=r"1\.234 in column 'n'"):
+        list(read_chunks(table, schema, (), file_options()))
+
+
+def test_points_between_commas_are_decimal_points(tmp_path: Path) -> None:
+    table = tmp_path / "points.csv"
+    table.write_text(GROUPED.replace(";", ","), encoding="utf-8")
+    assert read_table(table)["price"].iloc[1] == 2.001
