@@ -60,7 +60,7 @@ def test_the_snippet_of_the_shell_runs(
         assert not ended.value.code
     said = capsys.readouterr()
     assert re.search(r"zip +category", said.out)
-    assert "column 'price': number: numbers in text" in said.err
+    assert "column 'price': numbers in text" in said.err
     (folder,) = Path("automl-runs").iterdir()
     assert len(automl_admm.load(folder).predict(frame)) == len(frame)
 

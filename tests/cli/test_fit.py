@@ -39,6 +39,7 @@ def test_fit_then_leaderboard_then_predict(run: Any, table: Path, tmp_path: Path
         "store.bak",
         "store.lock",
         "model.skops",
+        "pipeline.py",
         "model.json",
         "predictions",
     }

@@ -74,7 +74,7 @@ def test_fit_says_which_columns_are_not_plain(mixed, run, tmp_path):
     done = run("fit", mixed, "--target", "dear", *search)
     assert done.code == 0, done.err
     assert "\x1b" not in done.err
-    assert "column 'cost[red]\\x1b[31m\\nx': number: numbers in text" in done.err
+    assert "column 'cost[red]\\x1b[31m\\nx': numbers in text" in done.err
     assert "column 'number': left out" in done.err
     assert "warning: column 'leak' tells the target" in done.err
     said = json.loads((tmp_path / "out" / "run.json").read_text())["ingest"]

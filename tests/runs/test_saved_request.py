@@ -241,7 +241,7 @@ def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path
 
 # The facts that the command line says by itself.
 BY_ITSELF = {"default_workers": False, "title": "people", "looks": None, "share": None}
-BY_ITSELF |= {"portion": None}
+BY_ITSELF |= {"portion": None, "searched_rows": None}
 
 
 def run_program(*words: str) -> int:
@@ -287,6 +287,9 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
         "max_evaluations": ("--max-evaluations", "2"),
         "constraints": ("--constraint", "columns <= 19"),
         "grammar": ("--grammar", "tiny"),
+        "separator": ("--separator", "comma"),
+        "decimal": ("--decimal", "point"),
+        "encoding": ("--encoding", "utf-8"),
         "allow_changed": ("--allow-changed",),
         "n_jobs": ("--workers", "2"),
         "executor": ("--executor", "local"),

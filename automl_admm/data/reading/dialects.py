@@ -29,9 +29,9 @@ END_OF_LINE = re.compile(rb"[\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The signs that a CSV file is written with; `is_settled` if no row can change the decimal sign.
+    """The signs that a CSV file is written with.
 
-    Otherwise only the first rows were seen.
+    `is_settled` is True if no later row can change the decimal sign.
     """
 
     separator: str = ","

@@ -34,7 +34,7 @@ ENVIRONMENT_BEGINS, ENVIRONMENT_ENDS = 47, 48
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a forked process finds around it: environment, log, threads and the one open socket."""
+    """The surroundings of a forked process: environment, log, threads and the one open socket."""
 
     environment: Mapping[str, str]
     log: int

@@ -176,7 +176,7 @@ GROUPED = "price;name;target\n" + "".join(f"{n % 8 + 1}.{n:03d};a;{n % 2}\n" for
 def test_thousands_points_between_semicolons_are_not_guessed(tmp_path: Path) -> None:
     table = tmp_path / "german.csv"
     table.write_text(GROUPED, encoding="utf-8")
-    with pytest.raises(DataError, match=r"1\.000 in column 'price' has a decimal point, or") as told:
+    with pytest.raises(DataError, match=r"1\.000 in column 'price' has") as told:
         read_table(table)
     assert "--decimal" in str(told.value.hint)
     as_points = read_table(table, options=file_options(decimal="point"))
