@@ -16,7 +16,8 @@ def main() -> None:
         name, bound, version = requirement.partition(">=")
         if not bound:
             raise SystemExit(f"pyproject.toml: {name} has no lower bound; write {name}>=VERSION.")
-        sys.stdout.write(f"{name}=={version}\n")
+        # A constraint is on a distribution; extras belong to what asks for it.
+        sys.stdout.write(f"{name.partition('[')[0]}=={version}\n")
 
 
 if __name__ == "__main__":

@@ -298,13 +298,18 @@ def check_columns(frame: Any, expected: Sequence[str]) -> Any:
     The order is restored, unknown columns are left out, and missing values become NaN; a missing
     column raises.
     """
-    names, wanted = set(frame.columns), set(expected)
+    check_names(frame.columns, expected)
+    return plain_missing(frame[list(expected)])
+
+
+def check_names(found: Sequence[str], expected: Sequence[str]) -> None:
+    """Raise if an expected column is missing; the hint has the name that may be meant."""
+    names, wanted = set(found), set(expected)
     missing = [name for name in expected if name not in names]
     if missing:
-        others = [name for name in frame.columns if name not in wanted]
+        others = [name for name in found if name not in wanted]
         # Five are enough to see a pattern; a wide table may lack thousands.
         listed = ", ".join(f"'{name}'" for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = suggest(missing[0], others) if others else None
         raise DataError(f"columns are missing: {listed}{more}.", hint=hint)
-    return plain_missing(frame[list(expected)])

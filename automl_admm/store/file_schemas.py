@@ -130,6 +130,7 @@ _MODEL = record(
         "positive": nullable(text),
         "trusted_types": TEXTS,
         "is_array": flag,
+        "decimal": one_of(","),
     },
 )
 

@@ -336,7 +336,8 @@ def test_a_model_that_decides_one_class_is_no_success(
     run: Any, tmp_path: Path, certify: tuple[str, ...]
 ) -> None:
     rare = ["yes" if row % 25 == 0 else "no" for row in range(200)]
-    pd.DataFrame({"same": 1.0, "buys": rare}).to_csv(tmp_path / "rare.csv", index=False)
+    told = [row % 2 for row in range(200)]
+    pd.DataFrame({"nothing": told, "buys": rare}).to_csv(tmp_path / "rare.csv", index=False)
     limit = ("--constraint", "fpr <= 0.5", "--metric", "accuracy", *certify)
     done = run("fit", "rare.csv", "--target", "buys", *QUICK, *limit, "--out", "o", "-q")
     assert done.code in (5, 6)

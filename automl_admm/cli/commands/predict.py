@@ -64,6 +64,7 @@ def command(
     """
     if output is not None:
         _check_output(output)
+        _check_apart(output, data)
     folder = RunFolder(run)
     # stdout is for the predictions: what a model prints while it is loaded does not belong there.
     with unprinted():
@@ -119,6 +120,13 @@ def _with_kept(predictions: Any, kept: Any) -> Any:
             f"'{twice[0]}' is a column of the predictions, too.", hint="Rename it in DATA."
         )
     return pd.concat([kept, predictions], axis=1)
+
+
+def _check_apart(output: Path, data: Path) -> None:
+    if output.exists() and data.exists() and output.samefile(data):
+        raise ConfigurationError(
+            f"'{output}' holds the rows to predict, and would be lost.", hint="Name another file."
+        )
 
 
 # Asked before the model is loaded: that takes seconds, and the predictions may take longer.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.data.columns import check_names
 from automl_admm.data.conforming import Place, conform
 from automl_admm.data.reading.csv_rows import (
     check_empty,
@@ -20,7 +21,7 @@ from automl_admm.data.reading.csv_rows import (
     parse,
     with_rest,
 )
-from automl_admm.data.reading.decimals import commas_in, may_be_grouped
+from automl_admm.data.reading.decimals import commas_in, has_fractions
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of
@@ -102,6 +103,7 @@ def _of_csv(source: Path, dialect: Dialect, schema: Schema, keep: Sequence[str])
     header = check_lines(source, dialect)
     check_kept(header, keep)
     known = schema.by_name()
+    check_names(header, tuple(known))
     wanted = [name for name in header if name in known] or header[:1]
     rows = rows_at_a_time(len(wanted) + len(keep))
     written = [name for name in wanted if name in known and is_read_as_written(known[name])]
@@ -157,7 +159,8 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
 
     Between commas a number with one has quotes, and is told as a cell that does not fit.
     """
-    if dialect.is_settled or dialect.separator == ",":
+    is_sure = dialect.separator == "," and not dialect.has_doubtful_points
+    if dialect.is_settled or is_sure:
         return False
     numbers = [str(column.name) for column in schema.columns if column.holds == "number"]
     header = check_lines(source, dialect)
@@ -166,7 +169,7 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
         return False
     with parse(source, [], None, wanted, dialect, rows_at_a_time(len(wanted))) as frames:
         return any(
-            may_be_grouped(frame, dialect.separator)
+            (dialect.has_doubtful_points and has_fractions(frame))
             or any(verdict is not None for verdict, _ in commas_in(frame, set(wanted)).values())
             for frame in frames
         )

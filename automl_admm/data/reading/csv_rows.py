@@ -18,8 +18,8 @@ from automl_admm.core.errors import DataError
 from automl_admm.data.reading.decimals import (
     commas_in,
     decide,
+    has_fractions,
     judge,
-    may_be_grouped,
     read_left_over,
 )
 from automl_admm.data.reading.dialects import COMMAS, SIGNS, Dialect
@@ -80,12 +80,17 @@ def settle_decimal(
         return with_rest(frame, dialect, text, numbers), dialect
     verdicts = commas_in(frame.drop(columns=[n for n in text if n in frame]), numbers)
     is_told = any(verdict is not None for verdict, _ in verdicts.values())
-    if is_told or may_be_grouped(frame, dialect.separator):
+    if is_told or (dialect.has_doubtful_points and has_fractions(frame)):
         # As numbers 1.5 and 1.500 are the same, and only one of them has a decimal point for sure.
         floats = [str(name) for name in frame.select_dtypes("floating").columns]
         written = parse_as(dialect, [*text, *floats])
         verdicts |= {name: judge(written[name].dropna().unique()) for name in floats}
-        sign = decide(source, verdicts, dialect.separator)
+        sign = decide(
+            source,
+            verdicts,
+            dialect.separator,
+            has_doubtful_points=dialect.has_doubtful_points,
+        )
         if sign != dialect.decimal:
             dialect = replace(dialect, decimal=sign)
             frame = parse_as(dialect, text)

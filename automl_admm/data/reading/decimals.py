@@ -77,7 +77,13 @@ def decimal_of_columns(
     return sign, sign == "," or "point" in {verdict for verdict, _ in told.values()}
 
 
-def decide(path: Path, found: dict[str, tuple[Verdict | None, str]], separator: str) -> str:
+def decide(
+    path: Path,
+    found: dict[str, tuple[Verdict | None, str]],
+    separator: str,
+    *,
+    has_doubtful_points: bool = False,
+) -> str:
     """Return the decimal sign of a file by the verdicts on its columns; raise if it is open.
 
     A file with signs of both kinds keeps its points: its other numbers stay texts.
@@ -90,7 +96,7 @@ def decide(path: Path, found: dict[str, tuple[Verdict | None, str]], separator: 
     # Between commas a number is quoted only for its thousands.
     if "either" in verdicts and separator != ",":
         raise _open_sign(path, found, "either", "comma")
-    if "grouped" in verdicts and separator == SEMICOLON:
+    if "grouped" in verdicts and has_doubtful_points:
         raise _open_sign(path, found, "grouped", "point")
     return "."
 
@@ -105,10 +111,10 @@ def _open_sign(
     )
 
 
-def may_be_grouped(frame: Any, separator: str) -> bool:
-    """Return True if fractions that a parser found may be thousands, such as 1.234."""
+def has_fractions(frame: Any) -> bool:
+    """Return True if a parser found fractions: such as 1.234, they may be thousands."""
     floats = frame.select_dtypes("floating")
-    return separator == SEMICOLON and bool((floats.notna() & (floats % 1 != 0)).any(axis=None))
+    return bool((floats.notna() & (floats % 1 != 0)).any(axis=None))
 
 
 def commas_in(frame: Any, numbers: Collection[str]) -> dict[str, tuple[Verdict | None, str]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.reading.decimals import decimal_of_columns
+from automl_admm.data.reading.decimals import SEMICOLON, decimal_of_columns
 from automl_admm.data.reading.file_options import FileOptions
 
 # Ordered: a file that fits none is read with commas, and its mistake is told.
@@ -31,12 +31,14 @@ END_OF_LINE = re.compile(rb"[\r\n]")
 class Dialect:
     """The signs that a CSV file is written with.
 
-    `is_settled` is True if no later row can change the decimal sign.
+    `is_settled` is True if no later row can change the decimal sign. If numbers such as 1.234 are
+    all that there is, `has_doubtful_points` says that their points may part thousands.
     """
 
     separator: str = ","
     decimal: str = "."
     is_settled: bool = False
+    has_doubtful_points: bool = False
 
     def reader(self, text: Iterable[str]) -> Any:
         """Return a strict reader of rows."""
@@ -85,7 +87,9 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
     if options.decimal is not None:
         return Dialect(chosen.separator, options.decimal, is_settled=True)
-    return Dialect(chosen.separator, *decimal_of_columns(path, chosen.rows, chosen.separator))
+    sign, is_settled = decimal_of_columns(path, chosen.rows, chosen.separator)
+    is_doubtful = options.had_commas or chosen.separator == SEMICOLON
+    return Dialect(chosen.separator, sign, is_settled, is_doubtful)
 
 
 def beginning(path: Path) -> tuple[str, bool]:

@@ -24,13 +24,15 @@ class FileOptions:
     """The separator, the decimal sign and the encoding that a user named; None to find it.
 
     They are of text files alone: other formats say them themselves. `tell` gets a line on what was
-    found.
+    found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
+    tell.
     """
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     tell: Callable[[str], None] = tell_nobody
+    had_commas: bool = False
 
 
 NO_OPTIONS = FileOptions()

@@ -8,6 +8,7 @@ import pickle
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from automl_admm.data.table_schema import read_schema
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
+from automl_admm.runs.finish.trained_rows import had_decimal_commas
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 
@@ -131,6 +133,7 @@ def read_rows(
     Of a run on a share of this file the same share is read.
     """
     schema = read_schema(manifest)
+    options = replace(options, had_commas=had_decimal_commas(manifest))
     if schema is None:
         return read_table(data, manifest["text_columns"], options=options)
     return read_again(data, schema, share, options)

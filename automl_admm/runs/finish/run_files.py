@@ -18,8 +18,11 @@ from automl_admm.execution.task_folders import read_regular, remove_tree
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.plugins.loading import OURS
+from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.script.csv_manner import csv_arguments
+from automl_admm.runs.finish.trained_rows import DECIMAL
 from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -57,6 +60,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         "schema": prepared.schema.describe(),
+        **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
@@ -67,6 +71,12 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     }
     write_json(folder.model_manifest, with_digest(manifest))
     tell_strangers(outcome)
+
+
+def _decimal_commas(config: RunConfig) -> dict[str, str]:
+    """Return the decimal sign of the training file if it was a comma."""
+    sign = csv_arguments(config).get(DECIMAL)
+    return {} if sign is None else {DECIMAL: sign}
 
 
 def _hash_of(certificate: Certificate | None) -> str | None:

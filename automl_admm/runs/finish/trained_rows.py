@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,14 @@ from automl_admm.data.reading.typed_tables import with_gaps_by_texts
 from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.store.json_content import RESTORE
 
+# The key of the decimal sign of the training file, of text files with commas alone.
+DECIMAL = "decimal"
+
+
+def had_decimal_commas(manifest: Mapping[str, Any]) -> bool:
+    """Return True if the training file of a model had decimal commas."""
+    return manifest.get(DECIMAL) == ","
+
 
 @dataclass(frozen=True)
 class TrainedRows:
@@ -36,7 +44,7 @@ class TrainedRows:
 
     The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
     model of an array is given an array again: sums of the same numbers in another order of memory
-    differ in their last digit.
+    differ in their last digit. With `had_commas` the training file had decimal commas.
     """
 
     columns: tuple[str, ...]
@@ -44,6 +52,7 @@ class TrainedRows:
     text: tuple[str, ...]
     is_array: bool = False
     ingest: Ingest | None = None
+    had_commas: bool = False
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
@@ -59,10 +68,11 @@ class TrainedRows:
             schema = schema.part(columns)
         is_array = bool(manifest.get("is_array", False))
         text, ingest = tuple(manifest["text_columns"]), read_ingest(manifest)
-        return cls(columns, schema, text, is_array, ingest)
+        return cls(columns, schema, text, is_array, ingest, had_decimal_commas(manifest))
 
     def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
+        options = replace(options, had_commas=self.had_commas)
         if self.schema is None:
             return self._in_order(read_table(data, self.text, options=options))
         rows = read_table(data, schema=self.schema, options=options)
@@ -75,6 +85,7 @@ class TrainedRows:
         if self.schema is None:
             yield self.read(data, options), None
             return
+        options = replace(options, had_commas=self.had_commas)
         for chunk in read_chunks(data, self.schema, keep, options):
             yield self._in_order(chunk.frame, chunk.place), chunk.kept if keep else None
 

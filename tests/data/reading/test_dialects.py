@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -207,3 +208,20 @@ def test_points_between_commas_are_decimal_points(tmp_path: Path) -> None:
     table = tmp_path / "points.csv"
     table.write_text(GROUPED.replace(";", ","), encoding="utf-8")
     assert read_table(table)["price"].iloc[1] == 2.001
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_after_decimal_commas_in_training_points_alone_are_not_guessed(
+    separator: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "later.csv"
+    table.write_text(f"price{separator}b\n1.234{separator}1\n2.345{separator}2\n", encoding="utf-8")
+    schema = schema_of(pd.DataFrame({"price": [1.5, 2.5], "b": [1, 2]}))
+    later = replace(file_options(), had_commas=True)
+    with pytest.raises(DataError, match=r"1\.234 in column 'price' has a decimal point, or"):
+        list(read_chunks(table, schema, (), later))
+    with pytest.raises(DataError, match=r"1\.234 in column 'price'"):
+        read_table(table, schema=schema, options=later)
+    told = replace(file_options(decimal="comma"), had_commas=True)
+    (chunk,) = read_chunks(table, schema, (), told)
+    assert list(chunk.frame["price"]) == [1234.0, 2345.0]

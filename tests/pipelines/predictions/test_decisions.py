@@ -138,7 +138,8 @@ def test_a_constant_model_is_no_success(
     _, y = table(0.4)
     X, folder = pd.DataFrame({"a": np.ones(ROWS)}), tmp_path / "run"
     more = {"executor": "inline", "random_state": 0, "work_dir": folder, **settings}
-    search = AutoMLClassifier("tiny", max_evaluations=2, **more)
+    # Else a constant column is left out, and there is nothing to learn from.
+    search = AutoMLClassifier("tiny", max_evaluations=2, columns={"a": "number"}, **more)
     with pytest.raises(InfeasibleError, match="calls every row") as problem:
         search.fit(X, y)
     closest: Any = problem.value.closest
@@ -172,7 +173,12 @@ def test_the_end_of_a_run_says_how_it_decides(
     X["constant"] = 1.0
     with pytest.warns(UserWarning, match="calls every row"):
         search = AutoMLClassifier(
-            "tiny", max_evaluations=1, executor="inline", on_infeasible="closest", random_state=0
+            "tiny",
+            max_evaluations=1,
+            executor="inline",
+            on_infeasible="closest",
+            random_state=0,
+            columns={"constant": "number"},
         ).fit(X[["constant"]], y)
     assert search.one_class_ == "bad"
     assert search.decisions_.positive == "good"

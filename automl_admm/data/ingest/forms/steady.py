@@ -26,8 +26,11 @@ def recognise_constant(column: Any) -> Facts | None:
 
 
 def recognise_tick(column: Any) -> Facts | None:
-    """Return the only value of a column with gaps; None for other columns."""
-    if not _is_one_value(column):
+    """Return the only value of a column with gaps; None for other columns.
+
+    A word such as NA is no gap here: what it means besides one value cannot be told.
+    """
+    if not _is_one_value(column) or _has_words_for_gaps(column):
         return None
     present = _present(column)
     if present.sum() < LEAST_TICKS or (~present).sum() < LEAST_TICKS:
@@ -65,6 +68,11 @@ def _is_one_value(column: Any) -> bool:
     except TypeError:  # lists and the like are not to be compared
         return False
     return len(distinct) == 1
+
+
+def _has_words_for_gaps(column: Any) -> bool:
+    words = (value for value in column.dropna().unique() if isinstance(value, str))
+    return any(word.strip() and word.strip() in MISSING_TEXTS for word in words)
 
 
 def read_constant(column: Any, facts: Facts, place: Place) -> dict[str, Any]:

@@ -47,6 +47,8 @@ def _manner(source: Path, options: FileOptions) -> dict[str, Any]:
         found = {"sep": dialect.separator, "decimal": dialect.decimal}
         plain_ones = {"sep": ",", "decimal": "."}
         manner = {name: sign for name, sign in found.items() if sign != plain_ones[name]}
+        if dialect.decimal == ",":
+            manner["thousands"] = "."
         encoding = Encoding(options.encoding) if options.encoding else _encoding_of(part)
         return manner if encoding.is_plain else {"encoding": encoding.name, **manner}
 

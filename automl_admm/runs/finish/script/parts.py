@@ -16,7 +16,9 @@ import pandas as pd
 READERS = {
     **dict.fromkeys((".parquet", ".pq"), pd.read_parquet),
     ".feather": pd.read_feather,
-    **dict.fromkeys((".jsonl", ".ndjson"), partial(pd.read_json, lines=True)),
+    **dict.fromkeys(
+        (".jsonl", ".ndjson"), partial(pd.read_json, lines=True, dtype=False, convert_dates=False)
+    ),
 }
 TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
 
