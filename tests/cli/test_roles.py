@@ -48,8 +48,9 @@ def test_columns_with_a_role_are_no_features_and_kept_for_resume(
     pd.read_csv(table)[["x", "z", "buys", *roles[1::2]]].to_csv(table, index=False)
     ended = fit(run, table, *roles)
     assert ended.code == 0, ended.err
+    script = (tmp_path / "here" / "pipeline.py").read_text(encoding="utf-8")
     # A script without the weights would fit another model.
-    assert (tmp_path / "here" / "pipeline.py").exists() == ("--weight" not in roles)
+    assert ('WEIGHT = "w"' in script) == ("--weight" in roles)
     columns = json.loads((tmp_path / "here" / "model.json").read_text())["columns"]
     assert not set(columns) & set(roles[1::2])
     known = dict(zip(roles[::2], roles[1::2], strict=True))
