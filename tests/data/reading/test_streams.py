@@ -39,7 +39,10 @@ read_in_time(Path("-"), 0.5)
 """
 
 
-@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode())])
+# Named: the bytes hold the time, and every process that collects tests has to give them one name.
+@pytest.mark.parametrize(
+    "content", [TEXT.encode(), gzip.compress(TEXT.encode())], ids=["plain", "packed"]
+)
 def test_stdin_is_read_packed_or_not(content: bytes) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", READ_ALL], input=content, capture_output=True, check=False
