@@ -62,8 +62,10 @@ def cells_of(column: Any) -> Cells:
     """Return the distinct cells of a column; texts are without blanks around them."""
     import pandas as pd
 
+    # pandas 2 looks for dates among the values of an object column, and fails on huge integers.
+    values = column.to_numpy() if pd.api.types.is_object_dtype(column.dtype) else column
     try:
-        codes, distinct = pd.factorize(column)
+        codes, distinct = pd.factorize(values)
     except TypeError:  # lists and the like are not to be compared: each is a cell of its own
         present = column.notna().to_numpy(dtype=bool)
         codes = np.where(present, np.cumsum(present) - 1, -1)
