@@ -25,6 +25,8 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 HEALTHY = ("decision_tree", "gaussian_nb")
 
+WATCHER_SECONDS = 3.0
+
 
 @dataclass
 class Ended:
@@ -100,6 +102,10 @@ class Running:
             time.sleep(0.05)
         out, err = self.process.communicate(timeout=10)
         seconds = time.monotonic() - self.begun
+        # The watcher over orphans ends a moment after what it watches.
+        until = time.monotonic() + WATCHER_SECONDS
+        while any(map(lives, self.below)) and time.monotonic() < until:
+            time.sleep(0.05)
         left = [one.pid for one in self.below if lives(one)]
         grown = (most - base) / 1e6 if base else 0.0
         rows = rows_of(self.out)
