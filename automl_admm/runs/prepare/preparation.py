@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from automl_admm.certify.walk.looks import check_ledger, risk_of_look
 from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
-from automl_admm.constraints.feature_groups import decide_by_groups
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
@@ -19,14 +18,13 @@ from automl_admm.data.columns import check_target, infer_task
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
-from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
+from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.split_choice import first_deal, say_splits
-from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.data.table_schema import Schema
 from automl_admm.grammar import CompiledGrammar, load_grammar
 from automl_admm.pipelines.labels import number_classes
-from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
@@ -34,11 +32,9 @@ from automl_admm.plugins.records import (
     TASKS,
     BuildContext,
     CheapFunction,
-    ComponentPlugin,
     Constraint,
     LearningTask,
 )
-from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import (
     SearchPlan,
@@ -47,17 +43,13 @@ from automl_admm.runs.prepare.assembly import (
     resolve_constraints,
 )
 from automl_admm.runs.prepare.ingesting import (
-    check_deciding,
     context_of,
     ingest_table,
     name_of,
-    origins_of,
     schema_of_table,
 )
 from automl_admm.runs.prepare.scoring_trial import check_scoring
-from automl_admm.runs.prepare.searched_rows import decide_searched, thin
 from automl_admm.runs.prepare.set_aside import (
-    CALLS,
     Aside,
     Question,
     aim,
@@ -65,13 +57,13 @@ from automl_admm.runs.prepare.set_aside import (
     default_ledger,
     find_out_of_reach,
     plan_aside,
-    tested_rows,
 )
+from automl_admm.runs.prepare.shared_work import Known, SharedWork, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import tell_untrusted
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
-from automl_admm.runs.saved_request import kept_cv, way_of
+from automl_admm.runs.saved_request import way_of
 from automl_admm.search.protocol import SearchProblem, default_start
 
 
@@ -173,7 +165,43 @@ def prepare(
     pipeline sees them. Rows with a weight of 0 are left out.
     """
     X, y, sensitive, columns = counted_rows(X, y, sensitive, columns)
-    roles = columns.read()
+    known = _learn(config, X, y, sensitive, columns.read())
+    shared = share_work(known)
+    work, taken, config = shared.work, known.taken, shared.config
+    caution = check_scoring(work)
+    deal = first_deal(work.splits, config.cv)
+    try_on(known.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
+    question = _question(known, shared)
+    aims = _aims(known.constraints, known.aside, question)
+    if config.work_dir is not None:
+        components = known.plugins.components[known.task]
+        tell_untrusted(components, known.grammar, known.task, config.time_budget)
+    return Preparation(
+        config=config,
+        plugins=known.plugins,
+        grammar=known.grammar,
+        starts=known.starts,
+        constraints=known.constraints,
+        plan=known.plan,
+        work=replace(work, aims=aims),
+        aims=aims,
+        rows=len(known.whole.y),
+        largest=largest_total(known.whole.roles),
+        set_aside=shared.set_aside,
+        schema=schema_of_table(taken, y, sensitive, columns.frame()),
+        ingest=taken.ingest,
+        leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
+        target=name_of(y),
+        sensitive=known.sensitive,
+        columns=columns.names(),
+        aside=known.aside,
+        question=question,
+        caution=caution,
+    )
+
+
+def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, roles: Roles) -> Known:
+    """Check the settings, then the table; find the kinds of its columns and the grammar for it."""
     plugins = load_plugins(config.extra_plugins)
     check_parts(config, plugins)
     plan = plan_search(config, plugins)
@@ -185,60 +213,21 @@ def prepare(
     context = context_of(task, taken)
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
-    apart_or_named = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
-    whole = _whole(taken.made, y, task, apart_or_named, config.positive)
-    whole = replace(whole, roles=roles)
+    measured = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
+    whole = replace(_whole(taken.made, y, task, measured, config.positive), roles=roles)
     constraints = meet_data(constraints, trial_rows(whole))
-    aside = _plan_aside(constraints, whole, config)
-    fraction = config.test_size if aside is None else aside.fraction
-    searched, set_aside = _parted(whole, task, constraints, fraction, config)
-    classes = 0 if whole.classes is None else len(whole.classes)
-    metric = resolve_metric(config.scoring, task, classes, plugins.metrics).knowing(whole.classes)
-    held_out = whole.part(set_aside) if len(set_aside) else None
-    apart = () if sensitive is None else tuple(map(str, sensitive.columns))
-    rule = None
-    if config.group_thresholds:
-        rule = decide_by_groups(constraints, apart, classes)
-        check_deciding(taken.ingest, rule.columns)
-    rows = whole.part(searched)
-    config = decide_searched(config, rows)
-    work = replace(
-        _work(config, replace(context, classes=classes), grammar, metric, constraints, rows),
-        held_out=held_out,
-        origins=origins_of(taken.ingest),
-        rule=rule,
-        calls=0 if aside is None else CALLS,
-        tested=None if aside is None else tested_rows(whole, set_aside, config.random_state),
-    )
-    caution = check_scoring(work)
-    deal = first_deal(work.splits, config.cv)
-    try_on(constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
-    asked = [grammar.text, *map(grammar.pipelines.text, starts)]
-    question = None if aside is None else _question(config, work, whole, asked)
-    aims = _aims(constraints, aside, question)
-    if config.work_dir is not None:
-        tell_untrusted(plugins.components[task], grammar, task, config.time_budget)
-    return Preparation(
+    return Known(
         config=config,
         plugins=plugins,
+        plan=plan,
+        constraints=constraints,
+        context=context,
         grammar=grammar,
         starts=starts,
-        constraints=constraints,
-        plan=plan,
-        work=replace(work, aims=aims),
-        aims=aims,
-        rows=len(whole.y),
-        largest=largest_total(roles),
-        set_aside=set_aside,
-        schema=schema_of_table(taken, y, sensitive, columns.frame()),
-        ingest=taken.ingest,
-        leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        target=name_of(y),
-        sensitive=apart,
-        columns=columns.names(),
-        aside=aside,
-        question=question,
-        caution=caution,
+        taken=taken,
+        whole=whole,
+        aside=_plan_aside(constraints, whole, config),
+        sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
     )
 
 
@@ -254,30 +243,6 @@ def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> Comp
         elsewhere,
         config.max_depth,
         context.kinds,
-    )
-
-
-def _work(
-    config: RunConfig,
-    context: BuildContext,
-    grammar: CompiledGrammar,
-    metric: Metric,
-    constraints: tuple[Constraint, ...],
-    table: Table,
-) -> PipelineWork:
-    """Return the work shared by all evaluations: the rows of the search, and their splits."""
-    groups, seed = _groups_of(constraints, table), config.random_state
-    cv = kept_cv(config)
-    splits = make_splits(table.y, context.task, cv, seed, groups, table.roles)
-    return PipelineWork(
-        space=grammar.pipelines,
-        table=table,
-        splits=thin(splits, table, config),
-        metric=metric,
-        context=context,
-        load_components=partial(_load_components, context.task, config.extra_plugins),
-        constraints=constraints,
-        persist=config.work_dir is not None,
     )
 
 
@@ -316,26 +281,24 @@ def _plan_aside(
     return aside
 
 
-def _question(
-    config: RunConfig, work: PipelineWork, whole: Table, asked: Sequence[str]
-) -> Question:
-    """Return the rows set aside, and the identity of the run asking about them.
+def _question(known: Known, shared: SharedWork) -> Question | None:
+    """Return the rows set aside for a certificate, and the identity of the run asking about them.
 
-    `asked` are texts of the grammar and the starts: the search depends on them, too.
+    The texts of the grammar and the starts belong to it: the search depends on them, too.
     """
+    if known.aside is None:
+        return None
+    config, work, whole = shared.config, shared.work, known.whole
     assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
     rows, data = fingerprint(work.held_out), fingerprint_data(whole)
     run = run_of(fingerprint(work.table), config.random_state)
     is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    asked = [known.grammar.text, *map(known.grammar.pipelines.text, known.starts)]
     way = "" if is_timed else way_of(config, data, rows, run, *asked)
     ledger = config.looks or default_ledger()
     check_ledger(ledger)
     tested = None if work.tested is None else len(work.tested)
     return Question(rows, len(work.held_out.y), ledger, run, data, way, tested)
-
-
-def _load_components(task: LearningTask, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
-    return load_plugins(extra, quietly=True).components[task]
 
 
 def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object) -> Table:
@@ -350,34 +313,6 @@ def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object)
             hint=Remedy("Leave out {positive}."),
         )
     return Table(X, np.asarray(y), classes, sensitive)
-
-
-def _parted(
-    whole: Table,
-    task: LearningTask,
-    constraints: tuple[Constraint, ...],
-    fraction: float,
-    config: RunConfig,
-) -> tuple[Any, Any]:
-    """Return the places of searched and held-out rows: both have their share of each group."""
-    import numpy as np
-
-    if fraction == 0.0:
-        return np.arange(len(whole.y)), np.arange(0)
-    return hold_out(
-        whole.y,
-        task,
-        fraction,
-        config.random_state,
-        _groups_of(constraints, whole),
-        whole.roles,
-        at_random=config.certify is not None,
-    )
-
-
-def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
-    """Return the group of every row, for each limit with groups."""
-    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
 
 
 def trial_rows(table: Table) -> TrialRows:

@@ -1,0 +1,148 @@
+"""The work shared by all evaluations of a run: its rows, their splits, and what to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from automl_admm.constraints.feature_groups import decide_by_groups
+from automl_admm.core.space import Candidate
+from automl_admm.data.ingest.applying import TakenIn
+from automl_admm.data.splits import hold_out, make_splits
+from automl_admm.grammar import CompiledGrammar
+from automl_admm.pipelines.metrics import Metric, resolve_metric
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.thresholds.by_group import GroupRule
+from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.records import (
+    BuildContext,
+    ComponentPlugin,
+    Constraint,
+    LearningTask,
+)
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.assembly import SearchPlan
+from automl_admm.runs.prepare.ingesting import check_deciding, origins_of
+from automl_admm.runs.prepare.searched_rows import decide_searched, thin
+from automl_admm.runs.prepare.set_aside import CALLS, Aside, tested_rows
+from automl_admm.runs.saved_request import kept_cv
+
+
+@dataclass(frozen=True)
+class Known:
+    """Everything known of a run before its rows are parted.
+
+    `whole` has all rows, and `sensitive` names the columns for limits alone.
+    """
+
+    config: RunConfig
+    plugins: Plugins
+    plan: SearchPlan
+    constraints: tuple[Constraint, ...]
+    context: BuildContext
+    grammar: CompiledGrammar
+    starts: tuple[Candidate, ...]
+    taken: TakenIn
+    whole: Table
+    aside: Aside | None
+    sensitive: tuple[str, ...]
+
+    @property
+    def task(self) -> LearningTask:
+        """Classification or regression."""
+        return self.context.task
+
+    @property
+    def classes(self) -> int:
+        """The number of classes; 0 for a quantity."""
+        return 0 if self.whole.classes is None else len(self.whole.classes)
+
+
+@dataclass(frozen=True)
+class SharedWork:
+    """The work of a run, the places of rows kept from it, and the settings with its rows."""
+
+    config: RunConfig
+    work: PipelineWork
+    set_aside: Any
+
+
+def share_work(known: Known) -> SharedWork:
+    """Part the rows, and return the work on those of the search."""
+    searched, set_aside = _parted(known)
+    rows = known.whole.part(searched)
+    config = decide_searched(known.config, rows)
+    metric = resolve_metric(config.scoring, known.task, known.classes, known.plugins.metrics)
+    work = replace(
+        _work(replace(known, config=config), metric.knowing(known.whole.classes), rows),
+        held_out=known.whole.part(set_aside) if len(set_aside) else None,
+        origins=origins_of(known.taken.ingest),
+        rule=_rule_of(known),
+        calls=0 if known.aside is None else CALLS,
+        tested=_tested(known, set_aside),
+    )
+    return SharedWork(config, work, set_aside)
+
+
+def _rule_of(known: Known) -> GroupRule | None:
+    """Return the groups with thresholds of their own, if the user asks for them."""
+    if not known.config.group_thresholds:
+        return None
+    rule = decide_by_groups(known.constraints, known.sensitive, known.classes)
+    check_deciding(known.taken.ingest, rule.columns)
+    return rule
+
+
+def _tested(known: Known, set_aside: Any) -> Any:
+    if known.aside is None:
+        return None
+    return tested_rows(known.whole, set_aside, known.config.random_state)
+
+
+def _work(known: Known, metric: Metric, table: Table) -> PipelineWork:
+    """Return the work on the rows of the search, and their splits."""
+    config, constraints = known.config, known.constraints
+    groups, seed = _groups_of(constraints, table), config.random_state
+    splits = make_splits(table.y, known.task, kept_cv(config), seed, groups, table.roles)
+    return PipelineWork(
+        space=known.grammar.pipelines,
+        table=table,
+        splits=thin(splits, table, config),
+        metric=metric,
+        context=replace(known.context, classes=known.classes),
+        load_components=partial(_load_components, known.task, config.extra_plugins),
+        constraints=constraints,
+        persist=config.work_dir is not None,
+    )
+
+
+def _load_components(task: LearningTask, extra: Mapping[str, object]) -> Registry[ComponentPlugin]:
+    return load_plugins(extra, quietly=True).components[task]
+
+
+def _parted(known: Known) -> tuple[Any, Any]:
+    """Return the places of searched and held-out rows: both have their share of each group."""
+    import numpy as np
+
+    config, whole, aside = known.config, known.whole, known.aside
+    fraction = config.test_size if aside is None else aside.fraction
+    if fraction == 0.0:
+        return np.arange(len(whole.y)), np.arange(0)
+    return hold_out(
+        whole.y,
+        known.task,
+        fraction,
+        config.random_state,
+        _groups_of(known.constraints, whole),
+        whole.roles,
+        at_random=config.certify is not None,
+    )
+
+
+def _groups_of(constraints: tuple[Constraint, ...], table: Table) -> list[Any]:
+    """Return the group of every row, for each limit with groups."""
+    return [c.groups(table.sensitive) for c in constraints if c.groups is not None]
