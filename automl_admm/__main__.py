@@ -1,7 +1,7 @@
 """The program, also as `python -m automl_admm`.
 
-An interrupt ends it well also while it imports; and while it exits, when nothing is left to save,
-it no longer takes away the exit code.
+An interrupt while it imports ends it right after. While it exits nothing is left to save, and an
+interrupt no longer takes away the exit code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ INTERRUPTED = 130
 def run() -> NoReturn:
     """Import the command line and run it."""
     try:
-        from automl_admm.cli.main import main
+        from automl_admm.execution.quick_imports import importing
+
+        with importing():
+            from automl_admm.cli.main import main
 
         main(begun=BEGUN)
     except KeyboardInterrupt:

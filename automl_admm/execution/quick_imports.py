@@ -1,18 +1,25 @@
-"""Import many modules at once without looking for garbage meanwhile: a fifth of the time."""
+"""Import many modules at once: in a fifth less time, and never broken off half-way."""
 
 from __future__ import annotations
 
 import gc
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Collect no garbage within the block, and never look at what it leaves.
+    """Collect no garbage within the block, and let signals that end the program wait for its end.
 
-    Modules stay as long as the process, so that a collection of theirs finds nothing. It is for
-    programs of our own: the objects of anybody else's process are not ours to freeze.
+    Modules stay as long as the process, so that a collection of theirs finds nothing. A library in
+    C whose import an interrupt breaks off may crash the process later. It is for programs of our
+    own: the objects and the signals of anybody else's process are not ours.
 
     >>> with importing():
     ...     gc.isenabled()
@@ -23,8 +30,34 @@ def importing() -> Iterator[None]:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        yield
+        with _signals_waiting():
+            yield
     finally:
         gc.freeze()
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def _signals_waiting() -> Iterator[None]:
+    """Note the signals that come within the block, and raise them after it.
+
+    Blocking them would not do: a thread of some library would take them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in _handled()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
+
+
+def _handled() -> list[int]:
+    """Signals that this process has not chosen to ignore, and whose handler Python knows."""
+    return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]

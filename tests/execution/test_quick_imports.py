@@ -1,8 +1,10 @@
-"""Garbage is not collected while a program imports."""
+"""While a program imports, garbage is not collected and signals wait."""
 
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import subprocess
 import sys
 from importlib import import_module
@@ -30,3 +32,21 @@ def test_importing_the_library_freezes_nothing_in_the_process_of_a_user() -> Non
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["0", "True"]
+
+
+def test_a_signal_waits_until_the_imports_are_through() -> None:
+    passed = False
+
+    def interrupted_inside() -> None:
+        nonlocal passed
+        with importing():
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))
+            passed = True
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted_inside()
+    finally:
+        gc.unfreeze()
+    assert passed
