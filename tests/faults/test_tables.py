@@ -247,6 +247,23 @@ def test_many_levels(cells, note, seen, request):
     seen(f"{request.node.callspec.id}: {reading.note or reading.kind}")
 
 
+@pytest.mark.parametrize(
+    "written", ["user{}@host{}.example", "{1}-{0}", "K{1}X{0}"], ids=["mail", "codes", "glued"]
+)
+@pytest.mark.fault(
+    "F41",
+    injected="the target hangs on a part of texts of which no two are alike",
+    expected="learned, and applied to new texts",
+)
+def test_parts_of_texts_tell_the_target(written, seen, request):
+    frame = pd.DataFrame({"q": [written.format(n, n * n % 11) for n in range(300)]})
+    target = np.where(np.arange(300) ** 2 % 11 > 3, "yes", "no")
+    model = learn(frame[:200], target[:200])
+    right = float(np.mean(model.predict(frame[200:]) == target[200:]))
+    assert right > 0.9
+    seen(f"{request.node.callspec.id}: {right:.0%} of new rows right")
+
+
 @pytest.mark.fault(
     "F41", injected="the categories in another order at predict", expected="the same predictions"
 )

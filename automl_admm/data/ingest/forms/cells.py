@@ -95,13 +95,13 @@ def holds_text(column: Any) -> bool:
     return kind_of_cells(column) == "string"
 
 
-def sample_of(column: Any) -> list[Any]:
+def sample_of(column: Any, size: int = SAMPLE) -> list[Any]:
     """Return present values from all over a column."""
-    places = np.unique(np.linspace(0, max(len(column) - 1, 0), SAMPLE).astype(int))
+    places = np.unique(np.linspace(0, max(len(column) - 1, 0), size).astype(int))
     part = column.iloc[places[: len(column)]].dropna()
-    if len(part) < SAMPLE // 10 and len(column) > SAMPLE:
+    if len(part) < size // 10 and len(column) > size:
         full = column.dropna()
-        part = full.iloc[np.unique(np.linspace(0, len(full) - 1, SAMPLE).astype(int))[: len(full)]]
+        part = full.iloc[np.unique(np.linspace(0, len(full) - 1, size).astype(int))[: len(full)]]
     return [_stripped(value) for value in part.tolist()]
 
 

@@ -23,6 +23,7 @@ from automl_admm.data.ingest.forms.identifier import (
 from automl_admm.data.ingest.forms.mixed import read_mixed, recognise_mixed, say_mixed
 from automl_admm.data.ingest.forms.number import read_number, recognise_number, say_number
 from automl_admm.data.ingest.forms.ordered import read_ordered, recognise_ordered, say_ordered
+from automl_admm.data.ingest.forms.parts import read_parts, recognise_parts, say_parts
 from automl_admm.data.ingest.forms.steady import (
     read_constant,
     read_tick,
@@ -72,8 +73,9 @@ FORMS: tuple[Form, ...] = (
     Form("duration", "duration", recognise_duration, read_duration, say_duration),
     Form("ordered", "ordered", recognise_ordered, read_ordered, say_ordered),
     Form("number", "number", recognise_number, read_number, say_number),
-    Form("identifier", "identifier", recognise_identifier, read_identifier, say_identifier),
     Form("tags", "tags", recognise_tags, read_tags, say_tags, adopt_tags),
     Form("text", "text", recognise_text, read_text, say_text, adopt_text),
+    Form("parts", "text", recognise_parts, read_parts, say_parts),
+    Form("identifier", "identifier", recognise_identifier, read_identifier, say_identifier),
     Form("mixed", "category", recognise_mixed, read_mixed, say_mixed),
 )
