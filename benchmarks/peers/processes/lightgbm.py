@@ -1,0 +1,133 @@
+"""LightGBM, tuned as people do it: random search over the usual ranges, folds, early stopping.
+
+The first draw is LightGBM's default. The winner is fitted on all rows, with as many trees as its
+folds had on average.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import lightgbm
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from .exchange import Fitted, Task, best_so_far, serve
+
+FOLDS = 5
+MOST_TREES = 5000
+PATIENCE = 50
+# Part of the time that is kept for the fit on all rows.
+RESERVE = 0.1
+METRICS = {"binary": "auc", "multiclass": "multi_logloss", "regression": "l2"}
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One setting: its mean validation loss, the mean number of trees, the time it took."""
+
+    parameters: dict[str, Any]
+    loss: float
+    trees: int
+    seconds: float
+
+
+class OutOfTimeError(Exception):
+    """The time ended in the middle of a fold."""
+
+
+def draw_parameters(random: np.random.Generator) -> dict[str, Any]:
+    """Draw from the ranges that comparisons of boosters use."""
+    return {
+        "learning_rate": float(10 ** random.uniform(-2.3, -0.5)),
+        "num_leaves": int(2 ** random.uniform(2, 8)),
+        "min_child_samples": int(2 ** random.uniform(1, 7)),
+        "subsample": float(random.uniform(0.5, 1.0)),
+        "subsample_freq": 1,
+        "colsample_bytree": float(random.uniform(0.3, 1.0)),
+        "reg_lambda": float(10 ** random.uniform(-3, 2)),
+        "reg_alpha": float(10 ** random.uniform(-3, 1)),
+        "min_child_weight": float(10 ** random.uniform(-5, 1)),
+        "extra_trees": bool(random.uniform() < 0.25),
+    }
+
+
+def model_of(task: Task, parameters: dict[str, Any], trees: int) -> Any:
+    """Return an unfitted model with one thread."""
+    kind = lightgbm.LGBMRegressor if task.is_regression else lightgbm.LGBMClassifier
+    return kind(
+        n_estimators=trees,
+        metric=METRICS[task.kind],
+        n_jobs=1,
+        random_state=task.seed,
+        verbose=-1,
+        **parameters,
+    )
+
+
+def split(task: Task) -> list[tuple[Any, Any]]:
+    """Return the folds, the same for every draw."""
+    kind = KFold if task.is_regression else StratifiedKFold
+    return list(kind(FOLDS, shuffle=True, random_state=task.seed).split(task.X, task.y))
+
+
+def evaluate(task: Task, folds: Any, parameters: dict[str, Any], deadline: float) -> Draw:
+    """Fit a model in each fold until its validation loss has not become better for a while."""
+
+    def stop_in_time(_environment: Any) -> None:
+        if time.monotonic() > deadline:
+            raise OutOfTimeError
+
+    begun = time.monotonic()
+    losses, trees = [], []
+    for train, held_out in folds:
+        model = model_of(task, parameters, MOST_TREES)
+        y_held_out = task.y.iloc[held_out]
+        model.fit(
+            task.X.iloc[train],
+            task.y.iloc[train],
+            eval_set=[(task.X.iloc[held_out], y_held_out)],
+            callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False), stop_in_time],
+        )
+        best = model.best_score_["valid_0"][METRICS[task.kind]]
+        losses.append(_loss(task, best, y_held_out))
+        trees.append(model.best_iteration_)
+    taken = time.monotonic() - begun
+    return Draw(parameters, float(np.mean(losses)), max(1, round(np.mean(trees))), taken)
+
+
+def _loss(task: Task, measured: float, y: Any) -> float:
+    if task.metric == "auc":
+        return 1 - measured
+    return measured / float(np.var(y)) if task.is_regression else measured
+
+
+def fit(task: Task, _variant: str) -> Fitted:
+    """Draw settings as long as another one and the last fit are likely to fit in the time."""
+    begun = time.monotonic()
+    folds, random = split(task), np.random.default_rng(task.seed)
+    end = begun + task.seconds * (1 - RESERVE)
+    draws: list[Draw] = []
+    moments: list[tuple[float, float]] = []
+    while not draws or time.monotonic() + np.mean([one.seconds for one in draws]) < end:
+        parameters = {} if not draws else draw_parameters(random)
+        try:
+            draws.append(evaluate(task, folds, parameters, end))
+        except OutOfTimeError:
+            break
+        moments.append((time.monotonic() - begun, draws[-1].loss))
+    best = min(draws, key=lambda one: one.loss, default=Draw({}, np.nan, 100, 0.0))
+    model = model_of(task, best.parameters, best.trees).fit(task.X, task.y)
+    return Fitted(
+        predict=model.predict if task.is_regression else model.predict_proba,
+        classes=[] if task.is_regression else [str(one) for one in model.classes_],
+        evaluations=len(draws),
+        anytime=best_so_far(moments),
+        note=f"{best.trees} trees, {best.parameters}",
+    )
+
+
+if __name__ == "__main__":
+    serve(fit, ["lightgbm", "scikit-learn", "pandas", "numpy"])

@@ -1,0 +1,73 @@
+"""This package's estimators, with nothing but the time, the metric, one worker and the seed.
+
+Variants: `default`; `boost`, the same with the plugin automl-admm-boost installed; `joint`, one
+TPE for structure and parameters together; `random`, random search over the same default space.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from automl_admm import AutoMLClassifier, AutoMLRegressor
+
+from .exchange import Fitted, Task, best_so_far, serve, versions
+
+PLUGIN = "automl-admm-boost"
+METRICS = {"auc": "roc_auc", "log_loss": "neg_log_loss", "r2": "r2"}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "boost": {},
+    "joint": {"strategy": "joint", "theta_solver": "tpe"},
+    "random": {"strategy": "joint", "theta_solver": "random"},
+}
+
+
+class Moments:
+    """A callback that notes when each whole evaluation ended, and with which loss."""
+
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
+        self.seen: list[tuple[float, float]] = []
+
+    def evaluation_finished(self, evaluation: Any) -> None:
+        """Note an evaluation on all rows."""
+        if evaluation.ok and evaluation.is_whole:
+            self.seen.append((time.monotonic() - self.begun, evaluation.loss))
+
+
+def check_plugin(variant: str) -> None:
+    """Refuse to measure one variant in the environment of the other."""
+    is_there = bool(versions([PLUGIN]))
+    if is_there != (variant == "boost"):
+        raise RuntimeError(
+            f"{PLUGIN} is {'' if is_there else 'not '}installed in this environment, so this is"
+            f" not the system that was asked for; make the environments with --install"
+        )
+
+
+def fit(task: Task, variant: str) -> Fitted:
+    """Fit the estimator of the task."""
+    check_plugin(variant)
+    kind = AutoMLRegressor if task.is_regression else AutoMLClassifier
+    moments = Moments()
+    search: Any = kind(
+        time_budget=task.seconds,
+        scoring=METRICS[task.metric],
+        n_jobs=1,
+        random_state=task.seed,
+        callbacks=[moments],
+        **SETTINGS[variant],
+    )
+    search.fit(task.X, task.y)
+    return Fitted(
+        predict=search.predict if task.is_regression else search.predict_proba,
+        classes=[] if task.is_regression else [str(one) for one in search.classes_],
+        evaluations=search.n_evaluations_,
+        anytime=best_so_far(moments.seen),
+        note=str(search.best_pipeline_),
+    )
+
+
+if __name__ == "__main__":
+    serve(fit, ["automl-admm", PLUGIN, "scikit-learn", "pandas", "numpy"])

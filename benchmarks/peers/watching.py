@@ -1,0 +1,101 @@
+"""Run a process on one core, and watch its time and the memory of it and its children."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+INTERVAL = 0.25
+# Threads that wait for each other on one core make a system look slow.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The end of a process: `exit_code` is None if it was stopped for taking too long."""
+
+    exit_code: int | None
+    wall_seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+
+
+class Tree:
+    """A process and everything that it started, as far as it was seen."""
+
+    def __init__(self, pid: int) -> None:
+        self._root = psutil.Process(pid)
+        self._seen: dict[int, psutil.Process] = {pid: self._root}
+        self.peak_bytes = 0
+
+    def look(self) -> None:
+        """Add up the memory of all that is alive, pages that are shared counted once."""
+        try:
+            for child in self._root.children(recursive=True):
+                self._seen.setdefault(child.pid, child)
+        except psutil.Error:
+            return
+        self.peak_bytes = max(self.peak_bytes, sum(map(_memory, self._seen.values())))
+
+    def end(self) -> None:
+        """Kill what is left, also children that outlived their parent."""
+        for process in self._seen.values():
+            try:
+                process.kill()
+            except psutil.Error:
+                continue
+
+
+def _memory(process: psutil.Process) -> int:
+    try:
+        found = process.memory_full_info()
+    except psutil.Error:
+        return 0
+    return int(getattr(found, "pss", found.rss))
+
+
+def watch(command: list[str], folder: Path, core: int, patience: float) -> Watched:
+    """Run a command in a folder until it ends; kill it and its children after `patience`.
+
+    What it prints goes to `process.log` in the folder. The package `peers` can be imported there.
+    """
+    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    pinned = ["taskset", "-c", str(core), *command]
+    begun, used = time.monotonic(), _cpu_seconds()
+    with (folder / "process.log").open("wb") as log:
+        process = subprocess.Popen(
+            pinned, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    tree = Tree(process.pid)
+    try:
+        code = _wait(process, tree, begun + patience)
+    finally:
+        tree.end()
+        process.wait()
+    wall = time.monotonic() - begun
+    return Watched(code, round(wall, 2), round(_cpu_seconds() - used, 2), tree.peak_bytes)
+
+
+def _wait(process: subprocess.Popen[bytes], tree: Tree, deadline: float) -> int | None:
+    while time.monotonic() < deadline:
+        tree.look()
+        try:
+            return process.wait(timeout=INTERVAL)
+        except subprocess.TimeoutExpired:
+            continue
+    tree.look()
+    return None
+
+
+def _cpu_seconds() -> float:
+    """Return the processor time of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
