@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from automl_admm.runs.options import (
-    OPTIONS,
-    Kind,
-    Option,
-    PipelineOptions,
-    SearchOptions,
-    options_of,
-)
+from automl_admm.runs.option_record import Kind, Option
+from automl_admm.runs.options import OPTIONS, PipelineOptions, SearchOptions, options_of
 
 PAGE = Path(__file__).with_name("options.md")
 HEAD = """# The options of a run

@@ -14,7 +14,8 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import TypeVar
 
-from automl_admm.runs.options import FLAGS, OPTION, Option, PipelineOptions
+from automl_admm.runs.option_record import OPTION, Option
+from automl_admm.runs.options import FLAGS, PipelineOptions
 
 Kind = TypeVar("Kind", bound=type)
 Function = TypeVar("Function", bound=Callable[..., object])

@@ -13,6 +13,8 @@ from automl_admm.core.space import Candidate
 
 # The key, in the details of an evaluation, of the class given to all rows, if there is only one.
 ONE_CLASS = "one_class"
+# The same for the number of folds not run, because it was clearly behind the best one.
+FOLDS_LEFT = "folds_left"
 
 
 class Status(StrEnum):
@@ -60,8 +62,18 @@ class Evaluation:
 
     @property
     def is_whole(self) -> bool:
-        """True if it used all the rows: only whole evaluations are compared with each other."""
+        """True if it used all the rows: only whole evaluations are told to every solver."""
         return self.candidate.fidelity == 1.0
+
+    @property
+    def folds_left(self) -> int:
+        """Number of folds not run, because it was clearly behind; then its loss is a forecast."""
+        return int(self.details.get(FOLDS_LEFT, 0))
+
+    @property
+    def is_ranked(self) -> bool:
+        """True if it succeeded on all the rows and all the folds: only such a one may ship."""
+        return self.ok and self.is_whole and not self.folds_left
 
     @property
     def one_class(self) -> str | None:

@@ -18,9 +18,9 @@ def rank(evaluations: Iterable[Evaluation], limits: Sequence[Limit]) -> list[Eva
     """Return the successes, best first: those within the limits by loss, then others by violation.
 
     Evaluations that decide one class for all rows come last: they are near no limit, though they
-    may break none. An evaluation on fewer rows is left out.
+    may break none. An evaluation on fewer rows or folds is left out.
     """
-    succeeded = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
+    succeeded = [evaluation for evaluation in evaluations if evaluation.is_ranked]
 
     def place(evaluation: Evaluation) -> tuple[bool, bool, float, float]:
         feasible, is_one_class = is_feasible(evaluation, limits), evaluation.one_class is not None

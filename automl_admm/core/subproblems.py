@@ -81,7 +81,8 @@ class Observation(Generic[PointT]):
     `loss` includes everything to be minimised. A failed point costs more than the worst success
     known by then, or 1 if there is none; models of losses should look at `failed`. A `refused`
     failure was excluded by a limit with a value computed without an evaluation: it cost nothing,
-    and its constraints hold the known values, NaN for the others.
+    and its constraints hold the known values, NaN for the others. One that was `stopped` was
+    clearly worse than the best on the first folds: its loss is a forecast for all of them.
 
     >>> Observation(np.zeros(1), loss=1.0, failed=True).is_lost
     True
@@ -95,6 +96,7 @@ class Observation(Generic[PointT]):
     failed: bool = False
     fidelity: float = 1.0
     refused: bool = False
+    stopped: bool = False
 
     @property
     def is_lost(self) -> bool:

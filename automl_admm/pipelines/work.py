@@ -45,6 +45,7 @@ from automl_admm.pipelines.predictions.decisions import (
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
+from automl_admm.pipelines.racing import Race
 from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
@@ -111,18 +112,23 @@ class PipelineWork:
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
             yield from import_in_steps()
 
-    def evaluate(self, candidate: Candidate, seed: int, folder: Path) -> EvaluationResult:
+    def evaluate(
+        self, candidate: Candidate, seed: int, folder: Path, rival: Sequence[float] = ()
+    ) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
         At a fidelity below 1 it learns from this share of its rows, and is measured as usual. A
         candidate excluded by a limit known beforehand is not trained at all. If limits depend on
-        decisions, thresholds are chosen for all folds, and everything is measured at them.
+        decisions, thresholds are chosen for all folds, and everything is measured at them. With the
+        scores of a `rival` on all folds it stops once it is clearly behind, and its loss is
+        forecast.
         """
         # Before the clock starts: a refused candidate costs no training.
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
-            seen = [self._evaluate_split(candidate, seed, split) for split in self.splits]
+            race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
+            seen = race.run(self._evaluate_split(candidate, seed, split) for split in self.splits)
             decider = self._decider()
             thresholds, plain = decider.choose(seen), [one.score for one in seen]
             if thresholds is not None:
@@ -132,7 +138,7 @@ class PipelineWork:
             decided = describe_decisions(seen)
             predictions = np.concatenate([part.predictions for part in parts])
             predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
-        rows = np.concatenate([valid for _, valid in self.splits])
+        rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
         np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
         scores = [one.score for one in seen]
         times = FoldTimes(
@@ -145,9 +151,15 @@ class PipelineWork:
         if scores != plain:
             chosen["default_score"] = float(np.mean(plain))
         return EvaluationResult(
-            self.metric.loss(float(np.mean(scores))),
+            race.loss(scores),
             tuple(float(value) for value in values.mean(axis=0)),
-            {"scores": scores, **times.as_details(), **chosen, **decided},
+            {
+                "scores": scores,
+                **race.as_details(scores),
+                **times.as_details(),
+                **chosen,
+                **decided,
+            },
         )
 
     def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> FallbackResult:
@@ -310,6 +322,11 @@ class PipelineWork:
             origins=self.origins,
         )
         return Seen(pipeline, remembered, rows, evaluated, score, by_decisions)
+
+    @property
+    def chooses_thresholds(self) -> bool:
+        """True if limits are aimed at by decision thresholds, chosen for all folds at once."""
+        return bool(self._decider().aimed)
 
     def _decider(self) -> Decider:
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)

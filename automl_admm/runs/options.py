@@ -8,8 +8,7 @@ are derived from `OPTIONS`. To add an option, add a line to the class of the doo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, Field, dataclass, field, fields, replace
-from enum import Enum, auto
+from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,75 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from automl_admm.data.reading.file_options import DECIMALS, SEPARATORS
 from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.plugins.records import TASKS, Constraint, LearningTask
+from automl_admm.runs.option_record import OPTION, Kind, Option
 
 if TYPE_CHECKING:
     import numpy as np
 
-# The key of an option in the metadata of its field.
-OPTION = "option"
 OnInfeasible = Literal["raise", "closest"]
 ON_INFEASIBLE: tuple[OnInfeasible, ...] = ("raise", "closest")
-
-
-class Kind(Enum):
-    """The kind of an option's value: it decides how the value is read, checked and saved."""
-
-    SECONDS = auto()
-    BYTES = auto()
-    WHOLE = auto()
-    SHARE = auto()
-    FLAG = auto()
-    CHOICE = auto()
-    PART = auto()
-    SCORER = auto()
-    LABEL = auto()
-    LIMITS = auto()
-    COLUMNS = auto()
-    STARTS = auto()
-    FOLDS = auto()
-    FILE = auto()
-    FOLDER = auto()
-    NAME = auto()
-    OBJECTS = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option of a run.
-
-    `flag` is its name on the command line, None if the command line does not offer it; `words`
-    name it in messages. `command_default` is the default of the command line if it differs from
-    the `default` in Python. `resume_help` is the help of the command `resume`, None if `resume`
-    does not offer the option. `compared_as` is the key in the settings of `run.json` that must not
-    change at resume unless the user allows it; None if the option may change freely. `is_saved` is
-    False for options outside the request in `run.json`, and `formerly` is the key of older
-    versions. `name`, the name in Python, in `RunConfig` and in `run.json`, and `default` are those
-    of the field.
-    """
-
-    kind: Kind
-    flag: str | None
-    help: str
-    words: str = ""
-    metavar: str = ""
-    choices: tuple[str, ...] = ()
-    least: int = 1
-    command_default: Any = None
-    resume_help: str | None = None
-    compared_as: str | None = None
-    is_saved: bool = True
-    formerly: str | None = None
-    name: str = ""
-    default: Any = None
-
-    @property
-    def metadata(self) -> Mapping[str, Option]:
-        """Metadata of the dataclass field for this option."""
-        return {OPTION: self}
-
-    def of(self, one: Field[Any]) -> Option:
-        """Return the option with the name and the default of its field."""
-        return replace(self, name=one.name, words=self.words or one.name, default=one.default)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,6 +245,14 @@ class PipelineOptions(SearchOptions):
             "Let every group of a limit such as fpr_gap[sex] have a decision threshold of its own. "
             "Deciding by who somebody is may be unlawful, in lending or hiring for example.",
             compared_as="group_thresholds",
+        ).metadata,
+    )
+    racing: bool = field(
+        default=True,
+        metadata=Option(
+            Kind.FLAG,
+            "--no-racing",
+            "Run all folds of every pipeline, also of those that are clearly behind.",
         ).metadata,
     )
     work_dir: str | Path | None = field(

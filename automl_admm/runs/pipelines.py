@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from automl_admm.certify.certificate import Certificate, write_certificate
 from automl_admm.core.errors import NoSuccessError
@@ -112,9 +113,24 @@ def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: De
         tell,
         session.past,
         ledger,
+        race=partial(race_against, prepared),
         finish=partial(keep_predictions, session.folder),
         interrupts=interrupts,
     )
+
+
+def race_against(prepared: Preparation, best: Evaluation | None) -> Mapping[str, Any]:
+    """Return the scores on all folds of the best evaluation, if the next one is to race it.
+
+    One that loses the race cannot ship. So none is raced before there is one within the limits, nor
+    for a certificate, which may need the second best; nor while thresholds are chosen for the
+    limits of all folds at once. Folds that follow each other in time are not alike.
+    """
+    is_fair = prepared.aside is None and not prepared.work.chooses_thresholds
+    is_on = prepared.config.racing and is_fair and prepared.work.table.roles.times is None
+    if not is_on or best is None or not is_feasible(best, prepared.limits):
+        return {}
+    return {"rival": tuple(best.details.get("scores", ()))}
 
 
 @dataclass(frozen=True)
@@ -144,7 +160,7 @@ def _search_and_conclude(session: Session, desk: Desk) -> PipelineResult:
 
 
 def _has_success(session: Session) -> bool:
-    return any(evaluation.ok and evaluation.is_whole for evaluation in session.past.evaluations)
+    return any(evaluation.is_ranked for evaluation in session.past.evaluations)
 
 
 def _conclude(ending: Ending) -> PipelineResult:

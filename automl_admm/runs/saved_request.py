@@ -14,7 +14,8 @@ from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.messages import reason_of
 from automl_admm.data.splits import HOLDOUT
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.options import OPTIONS, Kind, Option
+from automl_admm.runs.option_record import Kind, Option
+from automl_admm.runs.options import OPTIONS
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,

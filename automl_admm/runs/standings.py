@@ -14,7 +14,7 @@ from automl_admm.core.ranking import rank
 class Standing:
     """An evaluation, its rank from 1, and how far it is outside each limit, in the limit's unit.
 
-    Failures and evaluations on fewer rows have no rank; failures have no `excess`.
+    Failures and evaluations on fewer rows or folds have no rank; failures have no `excess`.
     """
 
     evaluation: Evaluation

@@ -13,7 +13,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.observers import HOOKS
-from automl_admm.runs.options import Kind, Option
+from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
 
 ADDRESSABLE_BYTES = 2**60

@@ -360,6 +360,7 @@ def observe(
             failed=not evaluation.ok,
             fidelity=evaluation.candidate.fidelity,
             refused=evaluation.key in book.refused,
+            stopped=evaluation.folds_left > 0,
         )
         for evaluation, point in inside
     ]

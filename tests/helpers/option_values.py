@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from automl_admm.runs.options import Kind, Option
+from automl_admm.runs.option_record import Kind, Option
 
 LIMIT = "columns <= 20"
 GAP = "fpr_gap[sex] <= 0.9"
@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, Any] = {
     # With limits that can be proven on the rows of the tests.
     "certify": 0.9,
     "certify_fraction": 0.3,
+    "racing": False,
 }
 BY_KIND: Mapping[Kind, Any] = {
     Kind.SECONDS: 777.0,

@@ -29,7 +29,7 @@ from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import Schema, read_schema
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
-from automl_admm.runs.options import Option
+from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder

@@ -15,7 +15,8 @@ import click
 from automl_admm.cli.shared.param_types import DURATION, MEMORY
 from automl_admm.cli.shared.screen import say
 from automl_admm.data.reading.file_options import FileOptions, file_options
-from automl_admm.runs.options import OPTIONS, Kind, Option, SearchOptions
+from automl_admm.runs.option_record import Kind, Option
+from automl_admm.runs.options import OPTIONS, SearchOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 # Stands for None in a choice that a run can make by itself.
@@ -132,6 +133,8 @@ def run_option(option: Option, *, at_resume: bool = False, **attributes: Any) ->
         "metavar": option.metavar or METAVARS.get(option.kind),
         "help": option.resume_help if at_resume else option.help,
         "is_flag": option.kind is Kind.FLAG,
+        # A flag turns its default: `--no-racing` is False.
+        **({"flag_value": not option.default} if option.kind is Kind.FLAG else {}),
         "multiple": is_list,
         "default": default,
         "show_default": default is not None and option.kind is not Kind.FLAG,

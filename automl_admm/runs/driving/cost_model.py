@@ -86,7 +86,7 @@ class CostModel:
     def _digest(self, evaluation: Evaluation) -> None:
         if evaluation.status is not Status.CANCELLED:
             self._known.update(_taken(evaluation.candidate))
-        seconds = math.log(max(evaluation.seconds, SHORTEST))
+        seconds = math.log(max(evaluation.seconds * _folds_for_one(evaluation), SHORTEST))
         self._belief.learn(self._row(evaluation.candidate), seconds, at_least=not evaluation.ok)
 
     def _row(self, candidate: Candidate) -> Row:
@@ -100,6 +100,12 @@ class CostModel:
         places = zip(self._space.active(candidate.selection), candidate.theta, strict=True)
         # No decision has the name of a parameter, so that none of its alternatives is meant.
         return row + [((parameters[i].name, ""), unit - 0.5, PARAMETER) for i, unit in places]
+
+
+def _folds_for_one(evaluation: Evaluation) -> float:
+    """Return the number of all folds for each fold run: one stopped early would have taken more."""
+    done = len(evaluation.details.get("scores", ()))
+    return (done + evaluation.folds_left) / done if done else 1.0
 
 
 def _taken(candidate: Candidate) -> list[Feature]:

@@ -6,7 +6,7 @@ nothing is ever evaluated twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -55,13 +55,19 @@ class NoStandby:
         """Expect nothing."""
 
 
+def no_race(best: Evaluation | None) -> Mapping[str, Any]:
+    """Race nobody: evaluations are given their candidate alone."""
+    del best
+    return {}
+
+
 @dataclass(frozen=True)
 class Desk:
     """Own the parties of one run: the executor, the store, the clocks and the listeners.
 
     The `past` is in the log and the store already, counts in the budget, and answers repeated
-    proposals. Candidates refused by `foresight` are not started. `finish` takes over the files of
-    an ended evaluation.
+    proposals. Candidates refused by `foresight` are not started. An evaluation is given what `race`
+    returns for the best one so far. `finish` takes over the files of an ended evaluation.
     """
 
     dispatch: Dispatcher
@@ -70,6 +76,7 @@ class Desk:
     tell: Tell
     past: Past = NO_PAST
     ledger: Ledger = field(default_factory=Ledger)
+    race: Callable[[Evaluation | None], Mapping[str, Any]] = no_race
     finish: Callable[[Evaluation, Finished], None] | None = None
     foresight: Foresight = field(default_factory=Foresight)
     interrupts: Deferral = field(default_factory=lambda: Deferral(enabled=False))
@@ -213,6 +220,8 @@ class Driver:
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self.log.best)
         arguments = {"candidate": candidate, "seed": self._problem.seed_of(key)}
+        if candidate.fidelity == 1.0:  # on fewer rows anything is behind
+            arguments |= self._desk.race(self.log.best)
         keep = self._desk.finish is not None
         task = self._desk.dispatch.make(TaskKind.EVALUATE, arguments, seconds, keep=keep)
         running = _Running(self._started, task, key, [candidate], until_deadline)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from automl_admm.core.evaluations import Status
+from automl_admm.core.evaluations import FOLDS_LEFT, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.results import EvaluationResult
@@ -16,7 +16,8 @@ from automl_admm.core.results import EvaluationResult
 class TaskEnd:
     """The end of an evaluation, with the reason if it was no success.
 
-    The details of a failure are its traceback, or the last lines printed.
+    The message says so, too, if a success was stopped early. The details of a failure are its
+    traceback, or the last lines printed.
     """
 
     status: Status
@@ -32,12 +33,19 @@ def check_end(finished: Finished, limits: Sequence[Limit], *, until_deadline: bo
     if finished.status is Status.SUCCESS:
         result = EvaluationResult.from_json(finished.result)
         problem = _problem_of(finished, result, limits)
-        return TaskEnd(Status.INVALID if problem else Status.SUCCESS, problem, result)
+        if problem:
+            return TaskEnd(Status.INVALID, problem, result)
+        return TaskEnd(Status.SUCCESS, _say_if_stopped(result), result)
     failed = EvaluationResult(details=dict(finished.result))
     out_of_budget = finished.status is Status.TIMEOUT and until_deadline
     if out_of_budget or finished.status is Status.CANCELLED:
         return TaskEnd(Status.CANCELLED, "the search ended first", failed)
     return TaskEnd(finished.status, finished.message, failed)
+
+
+def _say_if_stopped(result: EvaluationResult) -> str:
+    left, done = result.details.get(FOLDS_LEFT, 0), len(result.details.get("scores", ()))
+    return f"clearly behind, stopped after {done} of {done + left} folds" if left else ""
 
 
 def _problem_of(finished: Finished, result: EvaluationResult, limits: Sequence[Limit]) -> str:

@@ -66,7 +66,7 @@ def contend(
     contenders = [
         Contender(one.key, -one.loss, _slack(one, constraints, aside, risk))
         for one in evaluations
-        if one.ok and one.is_whole
+        if one.is_ranked
     ]
     return order(contenders)
 

@@ -33,7 +33,7 @@ def price_limits(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> 
 
     A step is a tenth of the limit, or, for a limit of 0, of the spread of the measured values.
     """
-    measured = [evaluation for evaluation in evaluations if evaluation.ok and evaluation.is_whole]
+    measured = [evaluation for evaluation in evaluations if evaluation.is_ranked]
     return tuple(_price(measured, limits, place) for place in range(len(limits)))
 
 
