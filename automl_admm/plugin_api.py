@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from automl_admm.execution.shared_state import SharedSetting
     from automl_admm.execution.task_folders import TaskFolders, remove_tree, written_files
     from automl_admm.execution.threads import count_cores, thread_environment, threads_each
+    from automl_admm.pipelines.column_routes import native_routes
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.records import (
         BuildContext,
@@ -152,6 +153,7 @@ _HOMES = {
     "count_cores": "execution.threads",
     "hookimpl": "plugins.specs",
     "naming_os_errors": "core.errors",
+    "native_routes": "pipelines.column_routes",
     "one_by_one": "core.proposals",
     "pickle_work": "execution.local_executor",
     "price_of_failure": "core.ranking",
@@ -224,6 +226,7 @@ __all__ = [
     "count_cores",
     "hookimpl",
     "naming_os_errors",
+    "native_routes",
     "one_by_one",
     "pickle_work",
     "price_of_failure",

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from automl_admm import AutoMLClassifier
-from automl_admm.builtin.components import encoding, routes
+from automl_admm.builtin.components import encoding
+from automl_admm.pipelines import column_routes as routes
 from automl_admm.plugin_api import BuildContext
 from automl_admm.plugins.records import FEW_LEVELS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError, GrammarError
@@ -19,7 +19,7 @@ from automl_admm.grammar.expand.overriding import override
 from automl_admm.grammar.expand.unfolding import unfold
 from automl_admm.grammar.locate import find_grammar, read_grammar
 from automl_admm.grammar.read.reader import ReadingError, read
-from automl_admm.grammar.tree import Node
+from automl_admm.grammar.tree import Grammar, Node
 from automl_admm.plugins.records import (
     FEW_LEVELS,
     KINDS,
@@ -37,6 +37,7 @@ COLUMNS_OF: Mapping[NeededKind, str] = {
     "text": "text columns",
     "tags": "columns of tags",
 }
+NOWHERE = "no installed package has it"
 TIDINESS = frozenset(
     {Code.UNUSED_RULE, Code.UNUSED_IMPORT, Code.IMPORTED_TWICE, Code.SHADOWED, Code.DUPLICATE}
 )
@@ -44,11 +45,25 @@ TIDINESS = frozenset(
 
 @dataclass(frozen=True)
 class CompiledGrammar:
-    """A grammar's text, its name in messages, and its pipelines."""
+    """A grammar's text, its name in messages, and its pipelines.
+
+    `left_out` names the components of an `%import?` that cannot be used here, with the reason; it
+    is empty if no installed package has the component.
+    """
 
     text: str
     name: str
     pipelines: PipelineSpace
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The rules for the task and the table at hand, all mistakes, and the components left out."""
+
+    rules: Mapping[str, Node] = field(default_factory=dict)
+    problems: tuple[Diagnostic, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_grammar(
@@ -94,10 +109,10 @@ def compile_text(
     """
     if not 1 <= max_depth <= MAX_DEPTH:
         raise ConfigurationError(f"a recursion is cut at a depth from 1 to {MAX_DEPTH}.")
-    rules, problems = analyse(text, components, elsewhere, max_depth, grammars, kinds)
-    if problems:
-        raise GrammarError(render(problems, text, name))
-    return CompiledGrammar(text, name, unfold(rules, components))
+    found = analyse(text, components, elsewhere, max_depth, grammars, kinds)
+    if found.problems:
+        raise GrammarError(render(found.problems, text, name))
+    return CompiledGrammar(text, name, unfold(found.rules, components), found.left_out)
 
 
 def analyse(
@@ -107,26 +122,39 @@ def analyse(
     max_depth: int = DEPTH,
     grammars: Registry[GrammarPlugin] | None = None,
     kinds: Kinds = ALL_KINDS,
-) -> tuple[dict[str, Node], list[Diagnostic]]:
-    """Return the rules for the task and the kinds of columns at hand, and all mistakes."""
-    here = frozenset(plugin.name for plugin in components)
+) -> Analysis:
+    """Find the rules for the task and the kinds of columns at hand, and all mistakes."""
+    missing = {plugin.name: plugin.missing for plugin in components if plugin.missing}
+    here = frozenset(plugin.name for plugin in components) - missing.keys()
     try:
         grammar, problems = include(read(text), grammars or Registry("grammar"))
     except ReadingError as problem:
-        return {}, [problem.diagnostic]
+        return Analysis(problems=(problem.diagnostic,))
     grammar, more = override(grammar)
-    problems += [*more, *check(grammar, here, elsewhere), *check_calls(nodes(grammar), components)]
+    problems += [*more, *check(grammar, here, elsewhere, missing)]
+    problems += check_calls(nodes(grammar), components)
     # An untidy grammar has a meaning, so its mistakes of meaning can be told as well.
     if any(problem.code not in TIDINESS for problem in problems):
-        return {}, problems
+        return Analysis(problems=tuple(problems))
     absent = dict.fromkeys({item.name for item in grammar.imports} - here, "is not for this task")
+    left_out = _left_out(grammar, here | elsewhere, missing)
+    absent |= {name: f"is left out: {why or NOWHERE}" for name, why in left_out.items()}
     absent |= _without_columns(components, kinds)
     rules, lost = narrow(levelled(grammar.bodies(), max_depth), absent)
     estimators = frozenset(plugin.name for plugin in components if plugin.role == "estimator")
     # Each check relies on the one before: only a bounded tree can be walked.
     encoders = frozenset(plugin.name for plugin in components if plugin.needs)
     meaning = lost or check_unfolded_size(rules) or check_places(rules, estimators, encoders)
-    return rules, [*problems, *meaning]
+    return Analysis(rules, (*problems, *meaning), left_out)
+
+
+def _left_out(
+    grammar: Grammar, known: frozenset[str], missing: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the optional components that cannot be used here, with the reason if there is one."""
+    wanted = sorted(item.name for item in grammar.imports if item.optional)
+    unusable = [name for name in wanted if name in missing or name not in known]
+    return {name: missing.get(name, "") for name in unusable}
 
 
 def _without_columns(components: Registry[ComponentPlugin], kinds: Kinds) -> dict[str, str]:

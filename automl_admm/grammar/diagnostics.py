@@ -43,6 +43,7 @@ class Code(StrEnum):
     IMPORT = "G025"
     PRECEDENCE = "G026"
     CYCLE = "G027"
+    UNAVAILABLE = "G028"
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,11 +141,15 @@ Node = Reference | Template | Sequence | Choice | Repetition | Call | Aliased | 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One component named in an `%import components`, or needed by an imported rule."""
+    """One component named in an `%import components`, or needed by an imported rule.
+
+    One of an `%import? components` is `optional`: choices lose it where no package has it.
+    """
 
     name: str
     span: Span
     implied: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

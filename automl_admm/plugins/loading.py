@@ -39,10 +39,12 @@ from automl_admm.plugins.registry import DoubledNameError, Registry
 logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
-# Distributions of this project beside the core, each with the solvers and executors that it brings.
+# Distributions of this project beside the core, each with what it brings: solvers, executors and
+# components.
 # They are known to do no harm when they are imported; a name that only looks like ours is not.
 OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        f"{OURS}-boost": ("catboost", "lightgbm", "xgboost"),
         f"{OURS}-dask": ("dask",),
         f"{OURS}-hyperopt": ("hyperopt", "hyperopt-anneal"),
         f"{OURS}-optuna": ("optuna", "optuna-gp"),
@@ -52,6 +54,11 @@ OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 HERE = "this process"
 FAILED = "failed: "
 ONLY = "AUTOML_ADMM_PLUGINS"
+
+
+def package_of(name: str) -> str | None:
+    """Return our distribution with a solver, an executor or a component of this name."""
+    return next((package for package, names in OUR_PLUGINS.items() if name in names), None)
 
 
 @dataclass(frozen=True, slots=True)

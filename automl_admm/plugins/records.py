@@ -312,6 +312,10 @@ class ComponentPlugin(_Named):
     `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
     lacks one of them, the grammar leaves the component out, as one of another task.
 
+    A component with a `missing` part, such as a library of the wrong version, cannot be built on
+    this machine: say in a few words what is missing and how to get it. A grammar leaves such a
+    component out if it imports it by `%import?`, and refuses it otherwise.
+
     >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
     ('classification', 'regression')
     """
@@ -323,6 +327,7 @@ class ComponentPlugin(_Named):
     capped: Mapping[str, Literal["columns", "rows"]] | None = None
     trusted_types: tuple[str, ...] = ()
     needs: frozenset[NeededKind] = frozenset()
+    missing: str = ""
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -340,6 +345,9 @@ class ComponentPlugin(_Named):
         needs: Any = self.needs
         if not isinstance(needs, frozenset) or not needs <= set(KINDS):
             return f"its needs must be a frozenset of some of {KINDS}, not {say_value(needs)}"
+        missing: Any = self.missing
+        if not isinstance(missing, str):
+            return f"its missing part must be told as text, not {say_value(missing)}"
         return None
 
     def _wrong_names(self) -> str | None:

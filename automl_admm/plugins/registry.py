@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from automl_admm.core.errors import PluginError, UnknownNameError
@@ -61,6 +61,16 @@ class Registry(Generic[RecordT]):
         if name not in self._records:
             raise UnknownNameError(self.kind, name, self._records)
         return self._records[name]
+
+    def without(self, names: Collection[str]) -> Registry[RecordT]:
+        """Return a registry without some names."""
+        found: Registry[RecordT] = Registry(self.kind)
+        for name, record in self._records.items():
+            if name not in names:
+                found.add(record, self._providers[name])
+        for name, provider in self._claims.items():
+            found.withhold(name, provider)
+        return found
 
     def stand_in(self) -> RecordT:
         """Return the first registered record of a stand-in.

@@ -138,6 +138,18 @@ def kept_cv(config: RunConfig) -> Any:
     return int(folds) if folds > 1 else HOLDOUT
 
 
+def held_back(config: RunConfig) -> frozenset[str]:
+    """Return the optional components that a run began without, and so goes on without.
+
+    They come in where changes are allowed.
+    """
+    if config.changes_allowed or not config.resumed or config.place is None:
+        return frozenset()
+    folder = RunFolder(config.place)
+    said = folder.read(folder.settings).get("components_left_out", {})
+    return frozenset(map(str, said)) if isinstance(said, Mapping) else frozenset()
+
+
 def _schema_of(option: Option) -> Schema:
     """Return the schema of an option's value in `run.json`, by its kind."""
     schemas: Mapping[Kind, Schema] = {

@@ -1,4 +1,4 @@
-"""For authors of plugins: contract suites that hold a solver to its promises, and objectives.
+"""For authors of plugins: suites that hold a solver or a component to its promises; objectives.
 
 Nothing in the package imports this. Begin with `contracts`, the classes to subclass; `theta`,
 `whole` and `z` have their tests, `problems` the sub-problems they use. `check` runs the suites for
@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 
 WITH_PROMISES = tuple(
-    f"automl_admm.testing.{name}" for name in ("fresh_process", "silence", "theta", "whole", "z")
+    f"automl_admm.testing.{name}"
+    for name in ("components", "fresh_process", "silence", "theta", "whole", "z")
 )
 
 # pytest explains a failed `assert` only in modules registered before their import.

@@ -1,4 +1,4 @@
-"""The promises of every solver, as test classes for pytest.
+"""The promises of every solver and of every component, as test classes for pytest.
 
 Subclass one and make your solver in it::
 
@@ -11,6 +11,7 @@ Subclass one and make your solver in it::
 
 from __future__ import annotations
 
+from automl_admm.testing.components import ComponentContract
 from automl_admm.testing.problems import (
     BUDGET,
     MIXED,
@@ -27,6 +28,7 @@ __all__ = [
     "BUDGET",
     "MIXED",
     "TABLE",
+    "ComponentContract",
     "ThetaSolverContract",
     "ZSolverContract",
     "box_problem",

@@ -17,10 +17,10 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEnco
 from skops.io import dumps, get_untrusted_types, loads
 
 from automl_admm import AutoMLClassifier
-from automl_admm.builtin.components import routes
 from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.data.levels import MOST_ROWS, count_levels
+from automl_admm.pipelines import column_routes as routes
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.pipelines.level_shares import LevelShares
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline

@@ -172,3 +172,12 @@ def test_a_bad_start_is_explained_before_anything_runs(
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(says)
     assert not (tmp_path / "automl-runs").exists()
+
+
+def test_check_tells_in_one_line_what_is_left_out(run: Any, tmp_path: Path) -> None:
+    text = "%import? components (rigde)\n" + MINE.replace("| ridge", "| ridge | rigde")
+    (tmp_path / "optional.lark").write_text(text, "utf-8")
+    done = run("grammar", "check", "optional.lark")
+    assert (done.code, done.err) == (0, "")
+    said = "left out of the grammar: rigde (no installed package has it; did you mean 'ridge'?)"
+    assert done.out.splitlines()[2:] == [f"optional.lark: {said}"]

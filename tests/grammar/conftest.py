@@ -32,7 +32,9 @@ ESTIMATORS = {
         Choice("kernel", ("linear", "poly")),
         Parameter("degree", 2, 5, kind="int", when=Condition("kernel", ("poly",))),
     ),
+    "catty": (Parameter("depth", 1, 9, kind="int"),),
 }
+MISSING = {"catty": "its library is not installed: pip install catty"}
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +43,12 @@ def components() -> Registry[ComponentPlugin]:
     for name, parameters in {**TRANSFORMERS, **ESTIMATORS}.items():
         role = "estimator" if name in ESTIMATORS else "transformer"
         plugin = ComponentPlugin(
-            name=name, summary="a fake", role=role, factory=build, parameters=parameters
+            name=name,
+            summary="a fake",
+            role=role,
+            factory=build,
+            parameters=parameters,
+            missing=MISSING.get(name, ""),
         )
         registry.add(plugin, "tests")
     return registry

@@ -98,3 +98,26 @@ def test_recursion_is_cut_at_a_depth(components, depth, decisions):
 def test_a_depth_has_its_range(components, depth):
     with pytest.raises(ConfigurationError, match="depth from 1 to 20"):
         compile_text(RECURSIVE, "text", components, max_depth=depth)
+
+
+OPTIONAL = (
+    "%import? components (bayes, catty, nobody, ridge)\nstart: catty | nobody | ridge | bayes\n"
+)
+
+
+def test_optional_components_that_are_not_here_are_named_with_the_reason(components, elsewhere):
+    found = compile_text(OPTIONAL, "mine", components, elsewhere)
+    assert found.left_out == {
+        "catty": "its library is not installed: pip install catty",
+        "nobody": "",
+    }
+
+
+def test_a_grammar_without_its_optional_components_is_the_grammar_without_their_names(
+    components, elsewhere
+):
+    plain = "%import components (ridge)\nstart: ridge\n"
+    assert (
+        compile_text(OPTIONAL, "mine", components, elsewhere).pipelines
+        == compile_text(plain, "mine", components, elsewhere).pipelines
+    )

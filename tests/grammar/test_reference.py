@@ -46,6 +46,7 @@ def compiled(text: str) -> PipelineSpace:
 AROUND = {
     "//": "{}\nstart: ridge\n",
     "%import components": "{}\nstart: pca ridge\n",
+    "%import? components": "{}\n%import components (ridge)\nstart: ridge | lightgbm\n",
     "%import": "{}\nstart: scaler estimator\n",
     "%override": "{}\nstart: impute pca ridge\n",
     "%extend": "start: impute estimator\nestimator: decision_tree\n{}\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from automl_admm.builtin import grammars as built_in_grammars
 from automl_admm.core.space import Choice
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_modules, all_steps
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.grammar import CompiledGrammar, load_grammar
+from automl_admm.grammar import CompiledGrammar, compile_text, load_grammar
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
@@ -120,6 +121,19 @@ def test_the_default_search_starts_at_plain_boosting(plugins, task):
     compiled = load(plugins, "default", task)
     steps = compiled.pipelines.steps(default_start(compiled.pipelines.space))
     assert [step.component for step in steps] == ["impute", "hist_gradient_boosting"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_packages_the_default_is_what_it_is_without_its_optional_import(plugins, task):
+    compiled = load(plugins, "default", task)
+    assert set(compiled.left_out) == {"lightgbm", "xgboost"}
+    lines = compiled.text.replace(": lightgbm\n         | hist", ": hist").splitlines()
+    plain = [line for line in lines if not re.search("lightgbm|xgboost", line)]
+    registry = plugins.components[task]
+    everywhere = frozenset(p.name for each in plugins.components.values() for p in each)
+    assert compile_text("\n".join(plain), "plain", registry, everywhere).pipelines == (
+        compiled.pipelines
+    )
 
 
 @pytest.mark.parametrize(

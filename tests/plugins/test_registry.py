@@ -58,3 +58,15 @@ def test_the_first_registered_stand_in_is_taken() -> None:
     registry.add(Record("random", is_stand_in=True), "ours 1.0")
     registry.add(Record("a", is_stand_in=True), "theirs 2.0")
     assert registry.stand_in().name == "random"
+
+
+def test_a_registry_without_some_names_keeps_the_others_and_their_claims() -> None:
+    registry: Registry[Record] = Registry("thing")
+    for name in "abc":
+        registry.add(Record(name), f"{name} 1.0")
+    registry.withhold("a", "two 2.0")
+    fewer = registry.without({"b", "never there"})
+    assert [record.name for record in fewer] == ["a", "c"]
+    assert fewer.provider("c") == "c 1.0"
+    with pytest.raises(PluginError, match="provided twice"):
+        fewer.get("a")

@@ -7,16 +7,13 @@ plain text is refused. Behind another step there is nothing to guard against.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.builtin.components import routes
 from automl_admm.core.space import Value
+from automl_admm.pipelines import column_routes as routes
 from automl_admm.plugins.records import BuildContext
-
-# Below the model's limit of 255.
-MOST_CATEGORIES = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +52,13 @@ class NativeHistograms(Histograms):
         from sklearn import ensemble
         from sklearn.pipeline import make_pipeline
 
-        many = context.having_more(MOST_CATEGORIES)
-        native = [column for column in context.categorical if column not in many]
-        found = [
-            *routes.numbered(native, MOST_CATEGORIES),
-            *_numbers(context),
-            *routes.by_target(many, context),
-        ]
-        # The native ones come first, so their places are known.
+        found, native = routes.native_routes(context, _filled())
         model = getattr(ensemble, self.name)(
-            categorical_features=list(range(len(native))) or None, **values
+            categorical_features=list(range(native)) or None, **values
         )
         if not found:  # behind another component, where the kinds of columns are not known
             return model
-        return make_pipeline(_joined(found, context), model)
+        return make_pipeline(_joined(found), model)
 
 
 build_native_classifier = NativeHistograms("HistGradientBoostingClassifier")
@@ -81,22 +71,21 @@ def _guarded(model: Any, context: BuildContext) -> Any:
         return model
     from sklearn.pipeline import make_pipeline
 
-    categories = routes.numbered(context.categorical, MOST_CATEGORIES)
-    return make_pipeline(_joined([*_numbers(context), *categories], context), model)
+    numbers = [("numeric", _filled(), list(context.numeric))] if context.numeric else []
+    categories = routes.numbered(context.categorical, routes.MOST_NATIVE)
+    others = [*routes.text(context), *routes.tags(context)]
+    return make_pipeline(_joined([*numbers, *categories, *others]), model)
 
 
-def _numbers(context: BuildContext) -> Iterator[routes.Route]:
+def _filled() -> Any:
     """A number column with gaps gets a second column to mark them."""
     from sklearn.impute import SimpleImputer
 
-    if context.numeric:
-        imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-        yield "numeric", imputer, list(context.numeric)
+    return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
 
 
-def _joined(found: list[routes.Route], context: BuildContext) -> Any:
+def _joined(found: list[routes.Route]) -> Any:
     from sklearn.compose import ColumnTransformer
 
-    others = [*routes.text(context), *routes.tags(context)]
     # Dense: boosting takes no sparse table.
-    return ColumnTransformer([*found, *others], sparse_threshold=0)
+    return ColumnTransformer(found, sparse_threshold=0)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from automl_admm.builtin.components import routes
 from automl_admm.builtin.components.declare import choice, transformer, whole
 from automl_admm.core.space import Value
+from automl_admm.pipelines import column_routes as routes
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin
 
 Values = Mapping[str, Value]

@@ -95,7 +95,12 @@ def _widths(step: Any, count: int) -> list[int] | None:
     """Return the number of outputs for each input of a step; None if it mixes them."""
     from sklearn.base import OneToOneFeatureMixin
     from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import Normalizer, OneHotEncoder, TargetEncoder
+    from sklearn.preprocessing import (
+        FunctionTransformer,
+        Normalizer,
+        OneHotEncoder,
+        TargetEncoder,
+    )
 
     if getattr(step, "n_features_in_", None) != count:
         return None
@@ -109,9 +114,11 @@ def _widths(step: Any, count: int) -> list[int] | None:
         return [1 if step.target_type_ != "multiclass" else len(step.classes_)] * count
     # Without `keep_empty_features` the imputer drops columns, and indicators add some.
     is_whole = isinstance(step, SimpleImputer) and step.keep_empty_features
+    # A column transformer passes columns on in one without a function.
+    passes_on = isinstance(step, FunctionTransformer) and step.func is None
     # Normalizer is one-to-one by name, but divides each value by the norm of its row.
     apart = isinstance(step, OneToOneFeatureMixin) and not isinstance(step, Normalizer)
-    return [1] * count if apart or (is_whole and step.indicator_ is None) else None
+    return [1] * count if apart or passes_on or (is_whole and step.indicator_ is None) else None
 
 
 def _groups_rare(encoder: Any) -> bool:

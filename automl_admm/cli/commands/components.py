@@ -30,7 +30,8 @@ def _overview(plugins: Plugins) -> Table:
         serving = [task for task in TASKS if name in known[task]]
         record = known[serving[0]][name]
         tasks, count = ", ".join(serving), str(len(record.parameters))
-        table.add_row(*cells((name, record.role, tasks, count, record.summary)))
+        said = f"{record.summary}; missing: {record.missing}" if record.missing else record.summary
+        table.add_row(*cells((name, record.role, tasks, count, said)))
     return table
 
 

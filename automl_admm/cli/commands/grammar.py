@@ -23,6 +23,7 @@ from automl_admm.grammar.text.matcher import parse
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.records import TASKS, LearningTask
 from automl_admm.progress.visible_text import in_a_line
+from automl_admm.runs.prepare.suggestions import tell_left_out
 
 FILE = click.argument("source", metavar="FILE")
 TASK = click.option(
@@ -70,10 +71,16 @@ def check_command(source: str, task: LearningTask | None, max_depth: int) -> Non
 
     The number of shapes counts all choices and orders of the grammar.
     """
-    for served in _load(source, task, max_depth):
+    left_out: dict[str, str] = {}
+    plugins = installed()
+    for served in _load(source, task, max_depth, plugins):
         count = count_shapes(served.pipelines.shape)
         shapes = f"{count:,} shape{'' if count == 1 else 's'}"
         say(f"{source}: ok for {served.task}, {shapes}")
+        left_out |= served.grammar.left_out
+    told = tell_left_out(left_out, plugins)
+    if told is not None:
+        say(f"{source}: {in_a_line(told)}")
 
 
 @command.command("show")
@@ -160,9 +167,11 @@ def parse_command(source: str, text: str, task: LearningTask | None, max_depth: 
     _print_rows(rows)
 
 
-def _load(source: str, task: LearningTask | None, max_depth: int) -> list[Served]:
+def _load(
+    source: str, task: LearningTask | None, max_depth: int, plugins: Plugins | None = None
+) -> list[Served]:
     """Return the grammar for every task that it serves; raise if it serves none."""
-    plugins = installed()
+    plugins = plugins or installed()
     served: list[Served] = []
     problems: list[GrammarError] = []
     for each in TASKS if task is None else (task,):

@@ -43,6 +43,7 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.options import FLAGS
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.prepare.suggestions import tell_left_out
 from automl_admm.store.network_fs import network_notice
 
 # The share of a budget that reading may take: what follows on these rows takes some times as long.
@@ -164,6 +165,8 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
     lines += map(in_a_line, tell_readings(prepared.ingest))
+    left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)
+    lines += [] if left_out is None else [in_a_line(left_out)]
     lines += [f"warning: {in_a_line(line)}" for line in tell_leaks(prepared.leaks)]
     if loaded.share is not None:
         lines.append(f"warning: {loaded.share.tell()}")

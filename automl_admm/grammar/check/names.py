@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from automl_admm.core.errors import suggest
 from automl_admm.grammar.check.before_pairs import check_precedence, check_repeated_pairs
@@ -34,34 +35,42 @@ from automl_admm.grammar.tree import (
     names_used,
     walk,
 )
+from automl_admm.plugins.loading import package_of
 
+WITHOUT = "'%import?' in place of '%import' goes on without it."
 MAX_PIECES = 1_000  # the largest shipped grammar has 55
 MAX_REPEATS = 20
 
 
-def check(grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]) -> list[Diagnostic]:
+def check(
+    grammar: Grammar,
+    here: frozenset[str],
+    elsewhere: frozenset[str],
+    missing: Mapping[str, str] = MappingProxyType({}),
+) -> list[Diagnostic]:
     """Return all mistakes of soundness and tidiness.
 
-    `here` are the names of the components for the task, `elsewhere` those of other tasks.
+    `here` are the names of the components for the task, `elsewhere` those of other tasks. Those in
+    `missing` cannot be built on this machine, for the reason given.
     """
     # Later checks take time by the product of sizes: a huge text must not reach them.
     problems = list(_check_size(grammar))
     if problems:
         return problems
-    problems = check_soundness(grammar, here, elsewhere)
+    problems = check_soundness(grammar, here, elsewhere, missing)
     places = {problem.span for problem in problems}
     # One mistake a place: the untidiness often goes away with it.
     return [*problems, *(p for p in check_tidiness(grammar) if p.span not in places)]
 
 
 def check_soundness(
-    grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str]
+    grammar: Grammar, here: frozenset[str], elsewhere: frozenset[str], missing: Mapping[str, str]
 ) -> list[Diagnostic]:
     """Find mistakes that make the meaning of the grammar unclear."""
     return [
         *_check_support(grammar),
         *_check_rule_names(grammar),
-        *_check_imported_names(grammar, here | elsewhere),
+        *_check_imported_names(grammar, here | elsewhere, missing),
         *_check_references(grammar, here | elsewhere),
         *_check_callees(grammar),
         *_check_templates(grammar),
@@ -123,12 +132,25 @@ def _check_rule_names(grammar: Grammar) -> Iterator[Diagnostic]:
         yield Diagnostic(Code.NO_START, BEGINNING, message, help_ + near)
 
 
-def _check_imported_names(grammar: Grammar, known: frozenset[str]) -> Iterator[Diagnostic]:
+def _check_imported_names(
+    grammar: Grammar, known: frozenset[str], missing: Mapping[str, str]
+) -> Iterator[Diagnostic]:
     for item in grammar.imports:
-        if item.name not in known:
+        if item.optional:
+            continue
+        if item.name in missing:
+            message = f"component '{item.name}' cannot be used: {missing[item.name]}"
+            yield Diagnostic(Code.UNAVAILABLE, item.span, message, WITHOUT)
+        elif item.name not in known:
             message = f"there is no component '{item.name}'"
-            help_ = suggest(item.name, known)
+            help_ = _bringer(item.name) or suggest(item.name, known)
             yield Diagnostic(Code.UNKNOWN_COMPONENT, item.span, message, help_)
+
+
+def _bringer(name: str) -> str:
+    """Name our package with a component; empty if none has it."""
+    package = package_of(name)
+    return f"{package} brings it: pip install ./plugins/{package}. {WITHOUT}" if package else ""
 
 
 def _check_references(grammar: Grammar, components: frozenset[str]) -> Iterator[Diagnostic]:

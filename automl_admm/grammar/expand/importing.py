@@ -19,7 +19,6 @@ from automl_admm.grammar.tree import (
     Before,
     Call,
     Grammar,
-    Import,
     Node,
     Reference,
     Rule,
@@ -103,9 +102,11 @@ def _joined(grammar: Grammar, wanted: RuleImport, source: Grammar) -> Grammar:
         span = own.get(name, wanted.span)
         added.append(Rule(names[name], _moved(rules[name], span, names), span))
         used |= {word for word, _ in names_used(rules[name])} - set(rules)
-    components = {item.name for item in source.imports} & used
-    components -= {item.name for item in grammar.imports}
-    imports = [Import(name, wanted.span, implied=True) for name in sorted(components)]
+    here = {item.name for item in grammar.imports}
+    components = {i.name: i for i in source.imports if i.name in used and i.name not in here}
+    imports = [
+        replace(components[name], span=wanted.span, implied=True) for name in sorted(components)
+    ]
     return replace(grammar, rules=(*grammar.rules, *added), imports=(*grammar.imports, *imports))
 
 

@@ -46,14 +46,20 @@ MAX_DIGITS = 4  # Python refuses to read thousands of digits, and takes long for
 FILE_HELP = (
     "A grammar is one file: copy the rules into it, or have a plugin give the other one a name."
 )
-STATEMENT_HELP = "There are '%import', '%override', '%extend' and '%ignore'."
+STATEMENT_HELP = "There are '%import', '%import?', '%override', '%extend' and '%ignore'."
+OPTIONAL_HELP = "Write '%import default (a)': its rules bring optional components as such."
 RULES = ("rule", "override_rule", "extend_rule")
 STATEMENTS = {
     "declare": "'%declare'",
     "token": "a terminal",
 }
 OVERRIDE_STATEMENT = '| "%override" rule                        -> override_rule\n'
-EXTEND_STATEMENT = '| "%extend" rule -> extend_rule\n'
+OUR_STATEMENTS = (
+    '| "%extend" rule -> extend_rule\n'
+    '| "%import?" import_path ["->" name] -> optional_import\n'
+    '| "%import?" import_path name_list -> optional_multi_import\n'
+)
+OPTIONAL = "optional_"
 ATOMS = {
     "maybe": ("'[…]'", "Write '(…)?'."),
     "literal": ("a literal", CALL_HELP),
@@ -85,11 +91,11 @@ def read(text: str) -> Grammar:
 
 @cache
 def _parser() -> Lark:
-    """Return a parser of Lark's meta grammar plus `%extend`: 33 ms once a process."""
+    """Return a parser of Lark's meta grammar and our statements: 33 ms once a process."""
     from lark import Lark
 
     source = files("lark").joinpath("grammars", "lark.lark").read_text("utf-8")
-    extended = source.replace(OVERRIDE_STATEMENT, OVERRIDE_STATEMENT + EXTEND_STATEMENT)
+    extended = source.replace(OVERRIDE_STATEMENT, OVERRIDE_STATEMENT + OUR_STATEMENTS)
     return Lark(extended, parser="lalr", propagate_positions=True)
 
 
@@ -104,7 +110,7 @@ def _grammar(tree: Tree[Any]) -> Grammar:
             rule = item if item.data == "rule" else item.children[0]
             items[Unsupported].extend(_unsupported_header(rule))
             rules[item.data].extend([] if _has_parameters(rule) else [_rule(rule)])
-        elif item.data in {"import", "multi_import"}:
+        elif item.data.removeprefix(OPTIONAL) in {"import", "multi_import"}:
             for found in _import(item):
                 items[type(found)].append(found)
         elif item.data in STATEMENTS:
@@ -148,11 +154,12 @@ def _import(tree: Tree[Any]) -> Iterator[Import | RuleImport | Unsupported]:
     """`%import components (a, b)`, `%import default (rule)`, or with a dot: `components.a`."""
     path, extra = tree.children
     words = [_word(part) for part in path.children]
-    if tree.data == "multi_import":
+    is_optional = tree.data.startswith(OPTIONAL)
+    if tree.data.endswith("multi_import"):
         source, names = words, extra.children
     else:
         source, names = words[:-2], path.children[-1:]
-    imports = tuple(Import(_word(name), _span(name.meta)) for name in names)
+    imports = tuple(Import(_word(n), _span(n.meta), optional=is_optional) for n in names)
     if words[0] == ".":
         what = f"importing from a file ('{''.join(source or words)}')"
         yield Unsupported(what, FILE_HELP, _span(path.meta))
@@ -161,9 +168,11 @@ def _import(tree: Tree[Any]) -> Iterator[Import | RuleImport | Unsupported]:
         yield Unsupported(f"importing from '{''.join(source or words)}'", help_, _span(path.meta))
     elif source == ["components"]:
         yield from imports
+    elif is_optional:
+        yield Unsupported("'%import?' of rules", OPTIONAL_HELP, _span(path.meta))
     else:
         yield RuleImport(source[0], imports, _span(path.meta))
-    if tree.data == "import" and extra is not None:
+    if not tree.data.endswith("multi_import") and extra is not None:
         yield Unsupported("'-> name'", "Use the name that it has.", _span(extra.meta))
 
 

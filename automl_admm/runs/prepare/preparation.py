@@ -63,8 +63,10 @@ from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import tell_untrusted
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
-from automl_admm.runs.saved_request import way_of
+from automl_admm.runs.saved_request import held_back, way_of
 from automl_admm.search.protocol import SearchProblem, default_start
+
+BEGUN_WITHOUT = "the run began without it, and 'automl-admm resume --allow-changed' takes it in"
 
 
 @dataclass(frozen=True)
@@ -232,11 +234,17 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, roles: Roles) -> K
 
 
 def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> CompiledGrammar:
-    """Load the grammar, without components for another task or other kinds of columns."""
+    """Load the grammar, without components for another task or other kinds of columns.
+
+    A resumed run goes on without the optional components that it began without.
+    """
+    held = held_back(config)
     components = plugins.components[context.task]
-    everywhere = {record.name for each in TASKS for record in plugins.components[each]}
+    back = frozenset(r.name for r in components if r.name in held and not r.missing)
+    components = components.without(back)
+    everywhere = {record.name for each in TASKS for record in plugins.components[each]} - back
     elsewhere = frozenset(everywhere - {record.name for record in components})
-    return load_grammar(
+    grammar = load_grammar(
         config.grammar,
         components,
         plugins.grammars,
@@ -244,6 +252,8 @@ def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> Comp
         config.max_depth,
         context.kinds,
     )
+    reasons = {name: BEGUN_WITHOUT for name in grammar.left_out if name in back}
+    return replace(grammar, left_out={**grammar.left_out, **reasons})
 
 
 def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:

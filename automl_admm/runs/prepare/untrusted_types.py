@@ -23,7 +23,7 @@ from automl_admm.core.space import Choice, Parameter, SearchSpace
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
-from automl_admm.plugins.loading import OURS, load_plugins
+from automl_admm.plugins.loading import OUR_PLUGINS, OURS, load_plugins
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
 from automl_admm.search.protocol import default_start
@@ -47,7 +47,8 @@ def tell_untrusted(
 ) -> None:
     """Warn of the components of a grammar whose models `predict` will refuse to load."""
     names = sorted({module.component for module in all_modules(grammar.pipelines.shape)})
-    foreign = [name for name in names if components.provider(name).partition(" ")[0] != OURS]
+    ours = {OURS, *OUR_PLUGINS}
+    foreign = [name for name in names if components.provider(name).partition(" ")[0] not in ours]
     seconds = MOST_SECONDS if budget is None else min(MOST_SECONDS, SHARE_OF_BUDGET * budget)
     for name, faults in _find_apart(task, foreign, seconds):
         told = "%s: its trusted_types %s: `automl-admm predict` would refuse a model with it. %s"

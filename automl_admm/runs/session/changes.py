@@ -63,7 +63,7 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Changes:
     names = [[item["name"] for item in side["limits"]] for side in (was, is_now)]
     is_other_space = was["space_sha256"] != is_now["space_sha256"]
     texts = was["grammar_text"], is_now["grammar_text"]
-    grammar = [_grammar(*texts)] if is_other_space else []
+    grammar = (_components(before, now) or [_grammar(*texts)]) if is_other_space else []
     return Changes(
         lines=(*data, *measured, *limits, *grammar),
         space=is_other_space,
@@ -88,6 +88,19 @@ def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) 
 
 def _limit(item: Mapping[str, Any]) -> str:
     return str(Limit(item["name"], item["bound"], item["at_least"]))
+
+
+def _components(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Name the optional components that came or went; nothing if the text of the grammar changed.
+
+    Older versions had no optional components.
+    """
+    if before["settings"]["grammar_text"] != now["settings"]["grammar_text"]:
+        return []
+    was, is_now = (side.get("components_left_out", {}) for side in (before, now))
+    lost = [f"component '{name}': there → left out" for name in sorted(set(is_now) - set(was))]
+    found = [f"component '{name}': left out → there" for name in sorted(set(was) - set(is_now))]
+    return [*lost, *found]
 
 
 def _grammar(was: str, now: str) -> str:

@@ -68,6 +68,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "data": _describe(prepared.work),
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
+        "components_left_out": dict(prepared.grammar.left_out),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }

@@ -24,6 +24,8 @@ TEXTS = {
     "syntax": "start ridge",
     "ring": "%import circle (start)\n",
     "circle": "%import ring (start)\n",
+    "boosted": "%import? components (lightgbm)\n%import components (ridge)\n"
+    "start: model\nmodel: lightgbm | ridge\n",
 }
 
 
@@ -114,3 +116,12 @@ def test_an_imported_grammar_may_import(components, grammars):
     labels = ("ridge", "forest", "double")
     assert (found["model"], found["model.model"]) == (labels, labels)
     assert found["model.model.model"] == labels[:2]
+
+
+def test_an_imported_rule_brings_its_optional_components_as_such(components, grammars):
+    text = "%import boosted (model)\nstart: model\n"
+    found = compile_text(text, "mine", components, grammars=grammars)
+    assert found.left_out == {"lightgbm": ""}
+    ours = "%import components (lightgbm)\n%import boosted (model)\nstart: lightgbm | model\n"
+    with pytest.raises(GrammarError, match="there is no component 'lightgbm'"):
+        compiled(ours, components, grammars)

@@ -135,9 +135,9 @@ def test_every_pipeline_of_every_grammar_reads_back(components, body, parts, mod
     text = f"start: {body} m\nm: {model}\nx: none | scale x\n{rules}"
     used = [name for name in ("pca", "scale", "select", "ridge", "svm") if name in text]
     grammar = f"%import components ({', '.join(used)})\n{text}"
-    unfoldable, problems = analyse(grammar, components)
-    assume(all(problem.code == Code.UNUSED_RULE for problem in problems))
-    pipelines = unfold(unfoldable, components)
+    found = analyse(grammar, components)
+    assume(all(problem.code == Code.UNUSED_RULE for problem in found.problems))
+    pipelines = unfold(found.rules, components)
     text = pipelines.text(drawn(pipelines, seed))
     assert pipelines.text(parse(text, pipelines)) == text
 

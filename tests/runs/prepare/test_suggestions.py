@@ -10,7 +10,7 @@ import pytest
 from automl_admm.core.errors import UnknownNameError
 from automl_admm.plugins.loading import OUR_PLUGINS, PluginInfo, Plugins, load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.suggestions import check_parts, whence, with_article
+from automl_admm.runs.prepare.suggestions import check_parts, tell_left_out, whence, with_article
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
@@ -82,9 +82,21 @@ def test_the_packages_bring_what_is_said_of_them() -> None:
 
 
 def provided(plugins: Plugins) -> Iterator[tuple[str, str]]:
-    for registry in (plugins.theta_solvers, plugins.z_solvers, plugins.executors):
+    solvers = (plugins.theta_solvers, plugins.z_solvers, plugins.executors)
+    for registry in (*solvers, *plugins.components.values()):
         for record in registry:
             yield registry.provider(record.name), record.name
+
+
+def test_what_is_left_out_of_a_grammar_is_one_line(ours: Plugins) -> None:
+    assert tell_left_out({}, ours) is None
+    reason = "needs rust: install it"
+    left_out = {"catboost": reason, "lightgbm": "", "ridgee": "", "xgboost": "", "zzz": ""}
+    assert tell_left_out(left_out, ours) == (
+        "left out of the grammar: catboost (needs rust: install it); lightgbm, xgboost "
+        "(automl-admm-boost brings it: pip install ./plugins/automl-admm-boost); ridgee "
+        "(no installed package has it; did you mean 'ridge'?); zzz (no installed package has it)"
+    )
 
 
 def test_articles() -> None:

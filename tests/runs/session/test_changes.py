@@ -39,6 +39,16 @@ def changed(part: str, **values: Any) -> dict[str, Any]:
     return now
 
 
+def test_optional_components_that_come_and_go_are_named() -> None:
+    other = changed("settings", space_sha256="zz")
+    gone = find_changes(BEFORE, other | {"components_left_out": {"lightgbm": ""}})
+    assert gone.lines == ("component 'lightgbm': there → left out",)
+    back = find_changes(BEFORE | {"components_left_out": {"lightgbm": "", "catboost": ""}}, other)
+    assert [line.partition(":")[2] for line in back.lines] == [" left out → there"] * 2
+    assert gone.space
+    assert not gone.void
+
+
 def test_nothing_changed() -> None:
     changes = find_changes(BEFORE, copy.deepcopy(BEFORE))
     assert changes.lines == ()

@@ -20,6 +20,8 @@ MISSING, UNKNOWN = -1, -2
 FOLDS = 5
 # Columns of target encoding at most; with many classes the best of them are kept.
 MOST_TARGETS = 256
+# Levels of a column that a model splits itself; scikit-learn's boosting takes 255.
+MOST_NATIVE = 250
 # Words share this many places, so that a vocabulary is neither empty nor a part of the model.
 PLACES = 2**13
 # Columns of one text, and of all texts, of each of the two ways to make them.
@@ -144,3 +146,27 @@ def tags(context: BuildContext) -> Iterator[Route]:
             binary=True, lowercase=False, token_pattern=TAGS, max_features=MOST_TAGS
         )
         yield f"tags_{place}", counts, column
+
+
+def native_routes(
+    context: BuildContext, numbers: Any = "passthrough", most: int = MOST_NATIVE
+) -> tuple[list[Route], int]:
+    """Return the routes of a raw table to a model that splits sets of levels, gaps included.
+
+    Category columns of at most `most` levels come first, as many as the number returned beside the
+    routes; their levels are numbered from 0, a missing one is -1 and a new one -2. Columns of more
+    levels are encoded by the target, text and tags as everywhere. Number columns go through the
+    transformer `numbers`. There is no route where the kinds of columns are not known: behind
+    another component.
+
+    >>> from automl_admm.plugin_api import BuildContext
+    >>> table = BuildContext("regression", numeric=("age",), categorical=("sex",), levels=(2,))
+    >>> routes, native = native_routes(table)
+    >>> [(name, columns) for name, _, columns in routes], native
+    ([('categorical', ['sex']), ('numeric', ['age'])], 1)
+    """
+    many = context.having_more(most)
+    native = [column for column in context.categorical if column not in many]
+    figures = [("numeric", numbers, list(context.numeric))] if context.numeric else []
+    encoded = [*by_target(many, context), *text(context), *tags(context)]
+    return [*numbered(native, most), *figures, *encoded], len(native)

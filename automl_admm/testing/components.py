@@ -1,0 +1,201 @@
+"""The promises of a component, an estimator or a transformer, in pipelines of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.core.space import Choice, Value
+from automl_admm.core.structure.pipeline_space import Step
+from automl_admm.execution.skops_import import import_skops, save_pipeline
+from automl_admm.pipelines.as_code import code_of
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.finish.model_file import trusted_types
+
+ROWS = 120
+SEED = 5
+NEW = pd.DataFrame({"a": [np.nan, 1.0], "b": [0.0, 9.0], "c": [None, "new"], "d": ["", "new word"]})
+PREDICT = """
+import hashlib, json, sys
+import numpy as np, pandas as pd, skops.io
+from automl_admm.pipelines.build import predict_scores
+model = skops.io.load(sys.argv[1], trusted=json.loads(sys.argv[3]))
+found = np.ascontiguousarray(predict_scores(model, pd.read_pickle(sys.argv[2])))
+print(hashlib.sha256(found.tobytes()).hexdigest())
+"""
+Values = Mapping[str, Value]
+
+
+@cache
+def _installed() -> Plugins:
+    return load_plugins(quietly=True)
+
+
+class ComponentContract:
+    """The promises of a component: subclass it, and return your record in `make`.
+
+    It must be installed, or registered, under its name. With `takes_raw` it also stands alone on a
+    table with gaps, categories and text. `draws` is the number of random settings that it is fitted
+    with, beside the defaults and the ends of all ranges.
+    """
+
+    takes_raw: ClassVar[bool] = False
+    draws: ClassVar[int] = 3
+
+    def make(self) -> ComponentPlugin:
+        """Return the record."""
+        raise NotImplementedError
+
+    @property
+    def registry(self) -> Registry[ComponentPlugin]:
+        """The installed components of the task, and this one."""
+        record = self.make()
+        found = _installed().components[record.tasks[0]].without({record.name})
+        found.add(record, "the contract")
+        return found
+
+    def steps(self, values: Values, *, raw: bool = False) -> list[Step]:
+        """Return the shortest pipeline with the component."""
+        record = self.make()
+        before = [] if raw or record.needs else [Step("impute")]
+        after = [] if record.role == "estimator" else [Step("decision_tree")]
+        return [*before, Step(record.name, tuple(values.items())), *after]
+
+    def table(self, *, labels: Any = ("no", "yes")) -> tuple[pd.DataFrame, Any]:
+        """Return a table with gaps, categories and text, and its target."""
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(ROWS, 2)), columns=["a", "b"])
+        X["c"] = rng.choice(["x", "y", "z"], ROWS)
+        X["d"] = rng.choice(["one word", "another word", "no more"], ROWS)
+        signal = X["a"] + (X["c"] == "x")
+        X.loc[rng.random(ROWS) < 0.2, "a"] = np.nan
+        X.loc[rng.random(ROWS) < 0.2, "c"] = None
+        if self.make().tasks[0] == "regression":
+            return X, signal.to_numpy()
+        return X, np.asarray(labels)[(signal > 0.5).to_numpy().astype(int)]
+
+    def fitted(
+        self, X: Any, y: Any, values: Values, weights: Any = None, *, raw: bool = False
+    ) -> Any:
+        """Fit the shortest pipeline with the component."""
+        task = self.make().tasks[0]
+        classes = len(np.unique(y)) if task == "classification" else 0
+        context = BuildContext(task, ("a", "b"), ("c",), ("d",), levels=(4,), classes=classes)
+        steps = self.steps(values, raw=raw)
+        pipeline = build_pipeline(steps, self.registry, context, SEED)
+        return fit_pipeline(pipeline, steps, self.registry, X, y, weights)
+
+    def settings(self) -> Iterator[Values]:
+        """Yield the settings that it is fitted with."""
+        parameters = self.make().parameters
+        rng = np.random.default_rng(1)
+        yield {}
+        drawn = [rng.random(len(parameters)) for _ in range(self.draws)]
+        for units in [np.zeros(len(parameters)), np.ones(len(parameters)), *drawn]:
+            yield {
+                one.name: one.value(
+                    one.alternatives[min(int(u * len(one.alternatives)), len(one.alternatives) - 1)]
+                )
+                if isinstance(one, Choice)
+                else one.value(float(u))
+                for one, u in zip(parameters, units, strict=True)
+                if one.when is None
+            }
+
+    def test_every_setting_fits(self) -> None:
+        """Fit the ends of all ranges, and random settings; predictions are finite."""
+        X, y = self.table()
+        for values in self.settings():
+            found = predict_scores(self.fitted(X, y, values), X)
+            assert len(found) == len(X), values
+            assert np.isfinite(found).all(), values
+
+    def test_labels_of_any_type_come_back(self) -> None:
+        """Give back labels as they came: text, numbers and truth values."""
+        for labels in (("no", "yes"), (7, 3), (1.0, 2.0), (False, True)):
+            X, y = self.table(labels=labels)
+            found = self.fitted(X, y, {}).predict(X)
+            if self.make().tasks[0] == "classification":
+                assert set(found) <= set(y)
+                assert np.asarray(found).dtype == y.dtype
+
+    def test_a_class_of_one_row_is_no_obstacle(self) -> None:
+        """Fit a target with a class of a single row."""
+        X, y = self.table(labels=("a", "b"))
+        if self.make().tasks[0] == "classification":
+            y = np.where(np.arange(len(y)) == 0, "c", y)
+            assert set(self.fitted(X, y, {}).classes_) == {"a", "b", "c"}
+
+    def test_weights_count(self) -> None:
+        """Fit other models for other weights, and the same one for weights that are all 1."""
+        X, y = self.table()
+        plain = predict_scores(self.fitted(X, y, {}), X)
+        equal = predict_scores(self.fitted(X, y, {}, np.ones(len(y))), X)
+        np.testing.assert_allclose(equal, plain, rtol=1e-5)
+        uneven = np.where(X["b"] > 0, 10.0, 0.1)
+        assert not np.allclose(predict_scores(self.fitted(X, y, {}, uneven), X), plain)
+
+    def test_a_raw_table_is_taken(self) -> None:
+        """Fit gaps, categories and text; predict new levels and empty texts."""
+        if not self.takes_raw:
+            pytest.skip("it stands behind another component")
+        X, y = self.table()
+        model = self.fitted(X, y, {}, raw=True)
+        assert np.isfinite(predict_scores(model, NEW)).all()
+
+    def test_the_same_seed_gives_the_same_model(self) -> None:
+        """Fit again bit by bit the same, with settings drawn at random."""
+        X, y = self.table()
+        values = list(self.settings())[-1]
+        first, again = (predict_scores(self.fitted(X, y, values), X) for _ in range(2))
+        assert np.array_equal(first, again), values
+
+    def test_a_saved_model_predicts_the_same_elsewhere(self, tmp_path: Path) -> None:
+        """Predict bit by bit the same in another process, of trusted types alone."""
+        import json
+
+        X, y = self.table()
+        model, rows = self.fitted(X, y, {}, raw=self.takes_raw), tmp_path / "rows.pkl"
+        here = np.ascontiguousarray(predict_scores(model, X)).tobytes()
+        types = save_pipeline(model, tmp_path / "model.skops")
+        trusted = trusted_types(_installed()) | set(self.make().trusted_types)
+        assert set(types) <= trusted, f"trusted_types lack {set(types) - trusted}"
+        X.to_pickle(rows)
+        command = (sys.executable, "-W", "error", "-c", PREDICT, tmp_path / "model.skops", rows)
+        done = subprocess.run(  # noqa: S603 - this interpreter, our own text
+            [*command, json.dumps(types)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split()[-1] == hashlib.sha256(here).hexdigest()
+        assert import_skops().load(tmp_path / "model.skops", trusted=list(types)) is not None
+
+    def test_its_code_builds_it_again(self) -> None:
+        """Write code that builds a pipeline which fits the same model."""
+        X, y = self.table()
+        model = self.fitted(X, y, {})
+        code = code_of(model)
+        assert code.problem == ""
+        names: dict[str, Any] = {}
+        for full in code.imports:
+            module, _, name = full.rpartition(".")
+            exec(f"from {module} import {name}", names)  # noqa: S102 - as pipeline.py has it
+        again = eval(code.pipeline, names).fit(X, y)  # noqa: S307 - as pipeline.py has it
+        assert np.array_equal(predict_scores(again, X), predict_scores(model, X))
+
+    def test_it_is_silent(self, capfd: pytest.CaptureFixture[str]) -> None:
+        """Print nothing, from native code either."""
+        X, y = self.table()
+        self.fitted(X, y, list(self.settings())[-1]).predict(X)
+        assert capfd.readouterr() == ("", "")

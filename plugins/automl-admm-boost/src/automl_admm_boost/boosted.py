@@ -1,0 +1,189 @@
+"""The common part of all estimators: rows in, early stopping, the model as bytes, answers out."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from automl_admm_boost.rounds import Rows, part_aside
+
+Floats = NDArray[np.float64]
+PATIENCE = 30  # rounds without a better loss before early stopping
+
+
+class DamagedModelError(ValueError):
+    """The saved model is not the one that was fitted."""
+
+
+class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Boosted trees of a library, kept as the bytes of its own format.
+
+    Predictions are always those of a model read from these bytes: a saved model predicts bit by bit
+    as it did before. With `early_stopping` a part of the rows finds the number of rounds, and all
+    rows are fitted again with this number. In `categorical_features`, places of columns, levels are
+    numbered from 0; -1 and NaN are a missing value, a level of its own.
+    """
+
+    n_estimators: int
+    early_stopping: bool
+    random_state: Any
+    n_jobs: int | None
+    categorical_features: list[int] | None
+
+    @abstractmethod
+    def _train(
+        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None
+    ) -> tuple[bytes, int]:
+        """Fit the library's model; return its bytes, and the best number of rounds."""
+
+    @abstractmethod
+    def _read(self, model: bytes) -> Any:
+        """Return the library's model, read from its bytes."""
+
+    @abstractmethod
+    def _raw(self, X: Floats) -> Floats:
+        """Return the library's predictions: values, or probabilities."""
+
+    def _fit_rows(self, X: Floats, y: Any, weights: Any, outputs: int) -> None:
+        """Fit on all rows; `outputs` is the number of classes, 0 for a quantity."""
+        self._learn_levels(X)
+        rows, rounds = Rows(self._numbered(X), y, weights), self.n_estimators
+        parts = part_aside(rows, outputs, self.random_state) if self.early_stopping else None
+        if parts is not None:
+            rounds = self._train(parts[0], outputs, rounds, parts[1])[1]
+        self.n_iter_ = rounds
+        self._keep(self._train(rows, outputs, rounds, None)[0])
+
+    def _keep(self, model: bytes) -> None:
+        self.model_ = model
+        # Libraries may end the process on bytes that are damaged: they never get to see any.
+        self.model_sha256_ = hashlib.sha256(model).hexdigest()
+        self._booster = self._read(model)
+
+    def _learn_levels(self, X: Floats) -> None:
+        codes = X[:, self.categorical_features or []]
+        known = np.where(np.isnan(codes), -1.0, codes)
+        self.missing_levels_ = known.max(axis=0, initial=-1.0) + 1.0
+
+    def _numbered(self, X: Floats) -> Floats:
+        """Give a missing level the next number, and a new one, below -1, none."""
+        places = self.categorical_features
+        if not places:
+            return X
+        X = X.copy()
+        codes = X[:, places]
+        is_missing = np.isnan(codes) | (codes == -1.0)
+        codes = np.where(codes < -1.0, np.nan, codes)
+        X[:, places] = np.where(is_missing, self.missing_levels_, codes)
+        return X
+
+    def _answers(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        checked: Any = validate_data(
+            self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return self._raw(self._numbered(checked))
+
+    @property
+    def _threads(self) -> int:
+        return 1 if self.n_jobs is None else self.n_jobs
+
+    @property
+    def _seed(self) -> int:
+        """A seed that every library takes."""
+        from sklearn.utils import check_random_state
+
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state) % 2**31
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the library's object out: its bytes say all."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_booster", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read the library's model from its bytes, if they are those that were fitted."""
+        super().__setstate__(state)
+        model = state.get("model_")
+        if model is None:
+            return
+        if hashlib.sha256(model).hexdigest() != state.get("model_sha256_"):
+            raise DamagedModelError(f"the model in a {type(self).__name__} is damaged: fit again.")
+        self._booster = self._read(model) if model else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]
+    """The common part of the classifiers; a target of one class needs no trees."""
+
+    class_weight: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the trees."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, y)
+            weights = by_class if weights is None else weights * by_class
+        if len(self.classes_) == 1:
+            self._learn_levels(X)
+            self.n_iter_, self.model_, self._booster = 0, b"", None
+            self.model_sha256_ = hashlib.sha256(b"").hexdigest()
+            return self
+        self._fit_rows(X, numbers, weights, len(self.classes_))
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class."""
+        if len(getattr(self, "classes_", ())) == 1:
+            checked: Any = validate_data(self, X, reset=False, ensure_all_finite="allow-nan")
+            return np.ones((len(checked), 1))
+        found = self._answers(X)
+        if found.ndim == 1:
+            return np.column_stack([1.0 - found, found])
+        # Sums of numbers of 32 bits miss 1 by more than some metrics take.
+        return found / found.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each row."""
+        places = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[places]
+
+
+class BoostedRegressor(RegressorMixin, Boosted):  # type: ignore[misc]
+    """The common part of the regressors."""
+
+    loss: str
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the trees."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=True
+        )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._fit_rows(X, np.asarray(y, dtype=np.float64), weights, 0)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted value of each row."""
+        return self._answers(X)

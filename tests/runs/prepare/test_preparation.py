@@ -1,0 +1,100 @@
+"""A run goes on with the optional components that it began with, and without the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.core.errors import StoreError
+from automl_admm.plugin_api import ComponentPlugin, hookimpl
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
+
+GRAMMAR = """\
+%import? components (bayes)
+%import components (logistic_regression)
+start: bayes | logistic_regression
+"""
+
+
+class Bayes:
+    """A package with one component; one that cannot be built if a part is missing."""
+
+    def __init__(self, missing: str = "") -> None:
+        self.missing = missing
+
+    @hookimpl
+    def components(self) -> Iterator[ComponentPlugin]:
+        yield ComponentPlugin(
+            name="bayes", summary="bayes", role="estimator", factory=build, missing=self.missing
+        )
+
+
+def build(values: Any, context: Any) -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+class Runs:
+    """Sessions of one run, with or without the package."""
+
+    def __init__(self, folder: Path) -> None:
+        rng = np.random.default_rng(0)
+        self.X = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+        self.y = pd.Series(np.where(self.X["a"] > 0, "yes", "no"), name="y")
+        grammar = folder / "mine.lark"
+        grammar.write_text(GRAMMAR, encoding="utf-8")
+        self.config = RunConfig(
+            grammar=grammar, work_dir=folder / "run", executor="inline", max_evaluations=1, cv=0.3
+        )
+
+    def go(self, *packages: Bayes, **changed: Any) -> dict[str, Any]:
+        """Return `run.json` after a session, and the evaluated pipelines as `tried`."""
+        extra = {f"package_{place}": package for place, package in enumerate(packages)}
+        config = replace(self.config, extra_plugins=extra, **changed)
+        outcome = run_pipelines(prepare(config, self.X, self.y))
+        said: dict[str, Any] = json.loads((self.config.work_dir / "run.json").read_text())
+        return said | {"tried": [e.text.partition("(")[0] for e in outcome.result.evaluations]}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path)
+
+
+MORE = {"resumed": True, "max_evaluations": 2}
+
+
+@pytest.mark.parametrize("reason", ["", "its library is too old"])
+def test_a_run_goes_on_without_what_it_began_without(runs: Runs, reason: str) -> None:
+    packages = [Bayes(reason)] if reason else []
+    begun = runs.go(*packages)
+    assert begun["components_left_out"] == {"bayes": reason}
+    assert begun["tried"] == ["logistic_regression"]
+    more = runs.go(Bayes(), **MORE)
+    assert more["tried"] == ["logistic_regression"] * 2
+    assert list(more["components_left_out"]) == ["bayes"]
+    assert "--allow-changed" in more["components_left_out"]["bayes"]
+    taken = runs.go(Bayes(), **MORE | {"max_evaluations": 4}, changes_allowed=True)
+    assert taken["components_left_out"] == {}
+    assert taken["tried"][:2] == ["logistic_regression"] * 2
+    assert "bayes" in taken["tried"]
+
+
+@pytest.mark.parametrize("packages", [[], [Bayes("its library is gone")]])
+def test_a_run_whose_component_is_gone_says_so(runs: Runs, packages: list[Bayes]) -> None:
+    assert runs.go(Bayes())["tried"] == ["bayes"]
+    with pytest.raises(StoreError, match="component 'bayes': there → left out"):
+        runs.go(*packages, **MORE)
+    said = runs.go(*packages, **MORE, changes_allowed=True)
+    assert set(said["tried"]) == {"logistic_regression"}
+    assert list(said["components_left_out"]) == ["bayes"]
