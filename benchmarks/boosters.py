@@ -71,7 +71,8 @@ def score(model: Any, X: Any, y: Any) -> float:
 
 def rows(folder: Path, names: list[str], times: int) -> Iterator[str]:
     """Yield the lines of the table."""
-    yield f"{'set':<16}{'rows':>7}{'classes':>8}  {'model':<16}{'seconds':>8}{'rounds':>7}{'score':>8}"
+    head = f"{'set':<16}{'rows':>7}{'classes':>8}  {'model':<16}"
+    yield f"{head}{'seconds':>8}{'rounds':>7}{'score':>8}"
     for name in names:
         X, y = read_set(folder / f"{name}.csv")
         about = f"{name:<16}{len(y):>7}{len(np.unique(y)):>8}"

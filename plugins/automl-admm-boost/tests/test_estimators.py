@@ -1,0 +1,137 @@
+"""The estimators as scikit-learn's, their levels, their rounds and their files."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from io import BytesIO
+from typing import Any
+
+import automl_admm_boost
+import numpy as np
+import pytest
+import skops.io
+from automl_admm_boost import boosted, rounds
+from automl_admm_boost.libraries import LIBRARIES, find_problem
+from sklearn.utils.estimator_checks import check_estimator
+
+NAMES = [name for library in LIBRARIES if not find_problem(library) for name in library.estimators]
+WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": "rows are counted in leaves and bins",
+}
+CONSTANT = {"check_fit2d_1sample": "CatBoost refuses a table of constants"}
+
+
+def made(name: str, **settings: Any) -> Any:
+    return getattr(automl_admm_boost, name)(**{"n_estimators": 20, "random_state": 0} | settings)
+
+
+def target_of(name: str, signal: Any) -> Any:
+    return np.where(signal > 0, "yes", "no") if name.endswith("Classifier") else signal
+
+
+def answers(model: Any, X: Any) -> Any:
+    return getattr(model, "predict_proba", model.predict)(X)
+
+
+@pytest.fixture
+def numbers() -> Any:
+    return np.random.default_rng(0).normal(size=(300, 3))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_scikit_learn_finds_no_fault(name: str) -> None:
+    known = WEIGHTS | (CONSTANT if name == "CatBoostRegressor" else {})
+    found = check_estimator(made(name, n_estimators=10), expected_failed_checks=known, on_fail=None)
+    faults = [each["check_name"] for each in found if each["status"] == "failed"]
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_levels_are_split_and_a_missing_one_is_a_level(name: str) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(-1, 6, 400), rng.normal(size=400)]).astype(float)
+    # No threshold on the numbers of the levels tells them apart.
+    y = target_of(name, np.where(np.isin(X[:, 0], (-1, 1, 4)), 1.0, -1.0))
+    model = made(name, categorical_features=[0], n_estimators=60).fit(X, y)
+    assert model.score(X, y) > 0.99
+    gaps = np.where(X == -1.0, np.nan, X)
+    assert np.array_equal(answers(model, gaps), answers(model, X))
+    new = np.array([[-2.0, 0.0], [99.0, 0.0]])
+    assert np.isfinite(answers(model, new)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_early_stopping_finds_the_rounds_and_fits_all_rows(name: str, numbers: Any) -> None:
+    noise = np.random.default_rng(1).normal(size=300)
+    y = target_of(name, numbers[:, 0] + noise)
+    model = made(name, n_estimators=300, early_stopping=True, learning_rate=0.3).fit(numbers, y)
+    assert 0 < model.n_iter_ < 300
+    plain = made(name, n_estimators=model.n_iter_, learning_rate=0.3).fit(numbers, y)
+    assert np.array_equal(answers(model, numbers), answers(plain, numbers))
+
+
+@pytest.mark.parametrize(
+    ("count", "classes", "of_last", "is_parted"),
+    [(140, 2, 60, True), (130, 2, 60, False), (400, 2, 3, False), (400, 0, 0, True)],
+)
+def test_few_rows_and_rare_classes_do_not_stop_early(
+    count: int, classes: int, of_last: int, is_parted: bool
+) -> None:
+    y = np.zeros(count, dtype=int)
+    y[:of_last] = max(classes - 1, 0)
+    found = rounds.part_aside(rounds.Rows(np.zeros((count, 1)), y), classes, 0)
+    assert (found is not None) == is_parted
+    if found is not None:
+        assert len(found[0].y) + len(found[1].y) == count
+        assert set(found[0].y) == set(found[1].y) == set(y)
+
+
+def test_rows_without_weight_are_no_part_to_stop_by() -> None:
+    rows = rounds.Rows(np.zeros((200, 1)), np.zeros(200), np.zeros(200))
+    assert rounds.part_aside(rows, 0, 0) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_model_is_one_line_and_never_reaches_the_library(name: str, numbers: Any) -> None:
+    model = made(name).fit(numbers, target_of(name, numbers[:, 0]))
+    state = model.__getstate__()
+    cut = state | {"model_": state["model_"][: len(state["model_"]) // 2]}
+    with pytest.raises(boosted.DamagedModelError, match=f"the model in a {name} is damaged"):
+        type(model).__new__(type(model)).__setstate__(cut)
+    assert np.array_equal(
+        answers(pickle.loads(pickle.dumps(model)), numbers), answers(model, numbers)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Classifier")])
+def test_a_model_of_one_class_needs_no_trees(name: str, numbers: Any) -> None:
+    model = made(name).fit(numbers, ["only"] * 300)
+    types = skops.io.get_untrusted_types(data=(saved := skops.io.dumps(model)))
+    again = skops.io.loads(saved, trusted=types)
+    assert set(again.predict(numbers)) == {"only"}
+    assert np.array_equal(again.predict_proba(numbers), np.ones((300, 1)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_holds_no_foreign_type(name: str, numbers: Any) -> None:
+    model = made(name).fit(numbers, target_of(name, numbers[:, 0]))
+    saved = skops.io.dumps(model)
+    (own,) = set(skops.io.get_untrusted_types(data=saved)) - {"numpy.dtype"}
+    assert own.startswith("automl_admm_boost.")
+    with zipfile.ZipFile(BytesIO(saved)) as file:
+        assert not [part for part in file.namelist() if part.endswith((".pkl", ".pickle"))]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Regressor")])
+def test_the_absolute_error_is_that_of_the_median(name: str, numbers: Any) -> None:
+    y = np.where(np.arange(300) % 10 == 0, 1000.0, 0.0) + numbers[:, 0]
+    settings = {"learning_rate": 0.3, "n_estimators": 60}
+    robust = made(name, loss="absolute_error", **settings).fit(numbers, y)
+    assert np.median(robust.predict(numbers)) < 10.0
+
+
+def test_an_unknown_name_is_told() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'LightGBMRanker'"):
+        _ = automl_admm_boost.LightGBMRanker

@@ -1,0 +1,87 @@
+"""A run with a booster from the command line: limits, files, predictions, the script."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+TABLE = "table.csv"
+HEAD = "%import? components (lightgbm, xgboost, nobody_has_it)\n"
+BOOSTED = HEAD + "start: nobody_has_it | lightgbm\n"
+# Beyond any patience: only the limit of an evaluation ends it.
+ENDLESS = HEAD + 'start: nobody_has_it | "{}" "(" "n_estimators" "=" "1000000" ")"\n'
+
+
+def run(folder: Path, *arguments: str) -> Any:
+    command = [sys.executable, "-m", "automl_admm", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of gaps and categories, and a run with LightGBM on it."""
+    place = tmp_path_factory.mktemp("runs")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
+    table["c"] = rng.choice(["red", "green", "blue"], 160)
+    table["buys"] = np.where(table["a"] + (table["c"] == "red") > 0.5, "yes", "no")
+    table.loc[rng.random(160) < 0.2, ["a", "c"]] = None
+    table.to_csv(place / TABLE, index=False)
+    (place / "mine.lark").write_text(BOOSTED, encoding="utf-8")
+    fit = ("fit", TABLE, "--target", "buys", "--grammar", "mine.lark", "--out", "run")
+    done = run(place, *fit, "--max-evaluations", "2", "--executor", "inline")
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "left out of the grammar" in line]
+    assert told == ["left out of the grammar: nobody_has_it (no installed package has it)"]
+    return place
+
+
+def test_the_run_says_what_was_left_out(folder: Path) -> None:
+    said = json.loads((folder / "run" / "run.json").read_text())
+    assert said["components_left_out"] == {"nobody_has_it": ""}
+    assert json.loads((folder / "run" / "model.json").read_text())["pipeline"].startswith(
+        "lightgbm("
+    )
+
+
+def test_the_script_predicts_as_the_model_does(folder: Path) -> None:
+    done = run(folder, "predict", "run", TABLE, "-o", "told.csv")
+    assert done.returncode == 0, done.stderr
+    script = (folder / "run" / "pipeline.py").read_text(encoding="utf-8")
+    assert "from automl_admm_boost.light_gbm import LightGBMClassifier" in script
+    command = [sys.executable, "run/pipeline.py", TABLE, TABLE, "scripted.csv"]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    told, scripted = (list(csv.reader((folder / f"{n}.csv").open())) for n in ("told", "scripted"))
+    assert told == scripted
+
+
+def test_a_damaged_model_is_refused_in_one_line(folder: Path) -> None:
+    model = folder / "run" / "model.skops"
+    whole = model.read_bytes()
+    try:
+        model.write_bytes(whole[:-500] + bytes(500))
+        done = run(folder, "predict", "run", TABLE)
+    finally:
+        model.write_bytes(whole)
+    assert done.returncode == 7
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert "is not the file that the run wrote" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
+def test_a_fit_that_never_ends_is_ended(folder: Path, name: str) -> None:
+    (folder / f"{name}.lark").write_text(ENDLESS.format(name), encoding="utf-8")
+    fit = ("fit", TABLE, "--target", "buys", "--grammar", f"{name}.lark", "--out", f"run-{name}")
+    limits = ("--eval-timeout", "2s", "--max-evaluations", "1", "--json")
+    done = run(folder, *fit, *limits)
+    assert done.returncode == 4, done.stderr
+    assert "1 timeout" in done.stderr
