@@ -1,107 +1,174 @@
-"""Predictions of one model by every way out of a run, over all data sets of a folder.
+"""Predictions of one model by every way out of a run, over data sets and messy tables.
 
-    python benchmarks/ways_out.py --data DIR [--evaluations 4] [sets …]
+    python benchmarks/ways_out.py ../shared/data --results ways_out.jsonl [--sets …]
 
-Each set DIR/NAME.csv has its target in DIR/NAME.json. A model is fitted on the CSV file. Its rows
-are predicted from CSV, packed CSV with semicolons, Parquet and JSON lines, by `load` in a new
-process, by `pipeline.py` where this package cannot be imported, and by ONNX. Printed is for each
-way the number of rows with another prediction than from the CSV file, and the largest difference of
-a value.
+Each set DIR/NAME.csv has its target in DIR/NAME.json; the messy tables are some of
+`frames_tables.py`. A model is fitted in Python, on four rows of five, with two evaluations and seed
+0. What it predicts of the other rows in the process of `fit` is the measure. They are predicted
+from every form of file by `automl-admm predict`, by `automl_admm.load` in a new process, by
+`pipeline.py` where this package cannot be imported, and by ONNX where the model can be converted.
+A line of the results is a set, and one that is there is not run again. The table shows for each way
+the largest difference of a prediction, and how many labels are others.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
-
-PROGRAM = (sys.executable, "-m", "automl_admm")
-ABSENT = ("automl_admm", "skops", "lark", "pluggy", "click", "rich", "psutil")
-ALONE = (
-    f"import runpy, sys; sys.modules.update(dict.fromkeys({ABSENT})); sys.argv = sys.argv[1:]; "
-    "runpy.run_path(sys.argv[0], run_name='__main__')"
+from frames_tables import make_task
+from ways_files import (
+    FORMS,
+    LATER,
+    SCRIPT,
+    call,
+    call_program,
+    commit,
+    compare,
+    keep,
+    parted,
+    print_table,
+    records,
+    save_all,
+    told,
 )
-LOADED = """
-import sys, automl_admm, pandas
-model, rows = automl_admm.load(sys.argv[1]), pandas.read_parquet(sys.argv[2])
-found = {"prediction": model.predict(rows)}
-if hasattr(model, "predict_proba"):
-    for label, column in zip(model.classes_, model.predict_proba(rows).T):
-        found[f"probability_{label}"] = column
-pandas.DataFrame(found).to_csv(sys.argv[3], index=False)
+
+MESSY = (
+    "thousands 1,234.50",
+    "numbers with n/a and dashes",
+    "codes with zeros: 007",
+    "yes, Yes, Y, no, N",
+    "truth values with gaps",
+    "dates 17.05.2023",
+    "dates of pandas: the day of the week",
+    "durations 1:23:45",
+    "categories that are numbers and text",
+    "free text with gaps, and numbers",
+    "tags in a text",
+    "quantity: dates and categories",
+)
+# The frames arrive as a pickle: Python's own types, such as dates, are part of the test.
+START = """
+import sys, pandas, automl_admm
+def write(model, X, path):
+    found = {"prediction": model.predict(X)}
+    if hasattr(model, "predict_proba"):
+        for label, column in zip(model.classes_, model.predict_proba(X).T):
+            found[f"probability_{label}"] = column
+    pandas.DataFrame(found).to_parquet(path)
+folder, run = sys.argv[1:]
+X, y, new = pandas.read_pickle(f"{folder}/frames.pickle")
 """
-Save = Callable[[pd.DataFrame, Path], object]
-FORMS: dict[str, Save] = {
-    "rows.csv.gz": lambda frame, path: frame.to_csv(path, index=False, sep=";", decimal=","),
-    "rows.parquet": lambda frame, path: frame.to_parquet(path, index=False),
-    "rows.jsonl": lambda frame, path: frame.to_json(
-        path, orient="records", lines=True, double_precision=15
-    ),
-}
+FIT = (
+    START
+    + """
+is_quantity = y.dtype.kind in "if" and y.nunique() > 20
+kind = automl_admm.AutoMLRegressor if is_quantity else automl_admm.AutoMLClassifier
+search = kind(max_evaluations=2, random_state=0, executor="inline", work_dir=run)
+write(search.fit(X, y), new, f"{folder}/fit.parquet")
+"""
+)
+# The inputs of ONNX are the columns as the pipeline takes them.
+LOAD = (
+    START
+    + """
+import os
+model = automl_admm.load(run)
+write(model, new, f"{folder}/load.parquet")
+if not os.path.exists(f"{folder}/model.onnx"):
+    sys.exit()
+import numpy, onnxruntime
+rows = pandas.DataFrame(model.rows.take(new))
+session = onnxruntime.InferenceSession(f"{folder}/model.onnx")
+kinds = {"tensor(string)": object, "tensor(double)": float, "tensor(float)": numpy.float32}
+inputs = {one.name: kinds[one.type] for one in session.get_inputs()}
+feeds = {}
+for name, kind in inputs.items():
+    cells = rows if list(inputs) == ["columns"] else rows[[name]]
+    if kind is object:
+        cells = cells.astype(object).where(cells.notna(), "")
+    feeds[name] = cells.to_numpy(kind)
+answers = session.run(None, feeds)
+found = {"prediction": numpy.asarray(answers[0]).ravel()}
+if hasattr(model, "predict_proba"):
+    found |= {f"probability_{label}": c for label, c in zip(model.classes_, answers[1].T)}
+pandas.DataFrame(found).to_parquet(f"{folder}/onnx.parquet")
+"""
+)
+HEADER = ["set", "model", *FORMS, *LATER, "load", "pipeline.py", "ONNX"]
+Task = tuple[pd.DataFrame, pd.Series, pd.DataFrame]
 
 
-def call(*words: object) -> str:
-    """Run a program; return its last words if it fails, else nothing."""
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["failed"])[-1]
+def task_of(name: str, data: Path) -> Task:
+    """Return the rows to train on, their target and the rows to predict."""
+    if name in MESSY:
+        made = make_task(name, 0)
+        return made.X_train, made.y_train, made.X_test
+    target = json.loads((data / f"{name}.json").read_text(encoding="utf-8"))["target"]
+    train, new = parted(data / f"{name}.csv")
+    return train.drop(columns=[target]), train[target], new.drop(columns=[target])
 
 
-def compare(path: Path, first: pd.DataFrame) -> str:
-    """Say how far predictions are from the first ones."""
-    found = pd.read_csv(path, dtype={"prediction": str})
-    other = int((found["prediction"] != first["prediction"]).sum())
-    values = [name for name in first if name != "prediction"]
-    apart = np.abs(found[values].to_numpy(float) - first[values].to_numpy(float))
-    if not values:
-        apart = np.abs(found["prediction"].astype(float) - first["prediction"].astype(float))
-    return f"{other} / {np.max(apart, initial=0.0):.1g}"
-
-
-def ways_of(name: str, data: Path, folder: Path, evaluations: int) -> dict[str, str]:
-    """Return a cell for each way out of a run on one set."""
-    csv, run = data / f"{name}.csv", folder / "RUN"
-    target = json.loads((data / f"{name}.json").read_text())["target"]
-    few = ("--max-evaluations", evaluations, "--workers", 1, "-q")
-    problem = call(*PROGRAM, "fit", csv, "--target", target, *few, "--out", run)
-    problem = problem or call(*PROGRAM, "predict", run, csv, "-o", folder / "first.csv")
+def ways_of(task: Task, folder: Path) -> dict[str, str]:
+    """Return what is said of each way out of a run."""
+    X, y, new = task
+    pd.to_pickle(task, folder / "frames.pickle")
+    run = folder / "RUN"
+    problem = call(sys.executable, "-c", FIT, folder, run)
     if problem:
-        return {"fit": problem}
-    first = pd.read_csv(folder / "first.csv", dtype={"prediction": str})
-    frame = pd.read_csv(csv)
-    cells: dict[str, str] = {}
-    for form, save in FORMS.items():
-        save(frame, folder / form)
-        problem = call(*PROGRAM, "predict", run, folder / form, "-o", folder / "told.csv")
-        cells[form] = problem or compare(folder / "told.csv", first)
-    rows, told = folder / "rows.parquet", folder / "told.csv"
-    problem = call(sys.executable, "-c", LOADED, run, rows, told)
-    cells["load"] = problem or compare(told, first)
-    script = (sys.executable, "-W", "ignore", "-c", ALONE, run / "pipeline.py")
-    cells["pipeline.py"] = call(*script, csv, csv, told) or compare(told, first)
-    refused = call(*PROGRAM, "export", run, "--onnx", folder / "model.onnx")
-    cells["ONNX"] = refused.removeprefix("error: ")[:60] or "kept"
+        return {"model": problem}
+    first = told(folder / "fit.parquet")
+    model = json.loads((run / "model.json").read_text(encoding="utf-8"))["pipeline"]
+    cells = {"model": " ".join(part.partition("(")[0] for part in model.split(") "))}
+
+    def after(problem: str, file: str) -> str:
+        return problem or compare(told(folder / file), first)
+
+    files = save_all(new, folder, "new", [*FORMS, *LATER])
+    predict = (["predict", run, file, "-o", f"{file}.csv"] for file in files.values())
+    problem = call_program(*predict)
+    cells |= {form: after(problem, f"{file.name}.csv") for form, file in files.items()}
+    train, rows = folder / "train.parquet", files["Parquet"]
+    X.assign(**{str(y.name): y}).to_parquet(train, index=False)
+    script = call(*SCRIPT, run / "pipeline.py", train, rows, folder / "script.parquet")
+    cells["pipeline.py"] = after(script, "script.parquet")
+    refused = call_program(["export", run, "--onnx", folder / "model.onnx", "--data", train])
+    problem = call(sys.executable, "-c", LOAD, folder, run)
+    cells["load"] = after(problem, "load.parquet")
+    cells["ONNX"] = after(refused or problem, "onnx.parquet")
     return cells
 
 
 def main() -> None:
-    """Print a line for each set."""
+    """Run the sets that are not in the results; print the table, and the refusals below it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--evaluations", type=int, default=4)
-    parser.add_argument("sets", nargs="*")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--sets", nargs="*")
     given = parser.parse_args()
-    names = given.sets or sorted(path.stem for path in given.data.glob("*.json"))
-    for name in names:
+    names = given.sets or [*sorted(path.stem for path in given.data.glob("*.json")), *MESSY]
+    done = {record["set"] for record in records(given.results)}
+    for name in (name for name in names if name not in done):
         with tempfile.TemporaryDirectory() as folder:
-            cells = ways_of(name, given.data, Path(folder), given.evaluations)
-        print(f"{name:15}", "  ".join(f"{way} {cell}" for way, cell in cells.items()), flush=True)
+            cells = ways_of(task_of(name, given.data), Path(folder))
+        keep(given.results, {"set": name, "commit": commit(), **cells})
+        print(f"{name} is done", file=sys.stderr, flush=True)
+    found = list(records(given.results))
+    refused = [(one["set"], one["ONNX"]) for one in found if one.get("ONNX", "").startswith("exit")]
+    print_table([HEADER, *([shown(one, key) for key in HEADER] for one in found)])
+    for name, line in refused:
+        print(f"\n{name}: {line}")
+
+
+def shown(record: dict[str, Any], key: str) -> str:
+    """Return a cell of the table; refusals of ONNX stand below it."""
+    said = str(record.get(key, ""))
+    return "refused" if key == "ONNX" and said.startswith("exit 2") else said
 
 
 if __name__ == "__main__":

@@ -157,7 +157,8 @@ def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path
     X, y = frame.drop(columns="target"), frame["target"]
     kind = AutoMLRegressor if name == "numbers" else AutoMLClassifier
     search = kind(grammar="tiny", max_evaluations=2, executor="inline", work_dir=tmp_path / "RUN")
-    search.fit(X, y)
+    search.fit(X, y.rename("wanted"))
+    frame = frame.rename(columns={"target": "wanted"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     script = tmp_path / "RUN" / "pipeline.py"
     python(ALONE, script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv")
@@ -183,6 +184,23 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     python(ALONE, "RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv")
     assert Path("script.csv").read_text() == Path("told.csv").read_text()
     python(ALONE, "RUN/pipeline.py")
+    text = Path("rows.csv").read_text("cp1252").splitlines()
+    age = text[2].split(";")[0]
+    text[2] = f"old{text[2].removeprefix(age)}"
+    Path("bad.csv").write_text("\n".join(text), "cp1252")
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        ALONE,
+        "RUN/pipeline.py",
+        "rows.csv",
+        "bad.csv",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = "error: bad.csv, line 3: column 'age' holds 'old', and held numbers in training.\n"
+    assert (done.returncode, done.stderr, done.stdout) == (2, said, "")
 
 
 def test_a_model_without_code_leaves_no_script(

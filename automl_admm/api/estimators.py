@@ -119,7 +119,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         rows, target = self._validated(X, target)
         schema = schema_of_rows(rows)
         with started_early(config.executor, config.n_jobs) as server:
-            given = Given(rows, target, sensitive, columns)
+            given = Given(rows, _named(target, y, rows), sensitive, columns)
             outcome = self._run(replace(config, server=server), given)
         if self.on_infeasible == "raise":
             demand_certified(outcome)
@@ -239,6 +239,15 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         # A search by the clock depends on the speed of the machine.
         tags.non_deterministic = self.max_evaluations is None
         return tags
+
+
+def _named(target: Any, y: Any, rows: Any) -> Any:
+    """Return a checked target under the name that it was given with: files of the run know it."""
+    import pandas as pd
+
+    name = getattr(y, "name", None)
+    is_taken = str(name) in map(str, getattr(rows, "columns", ()))
+    return target if name is None or is_taken else pd.Series(target, name=str(name))
 
 
 def _prepared(config: RunConfig, given: Given) -> Preparation:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -116,17 +116,22 @@ class Arff:
 
 def read_header(path: Path) -> Arff:
     """Read the header of an ARFF file."""
-    attributes: list[Attribute] = []
     with path.open("rb") as file:
-        for number, line in enumerate(iter(file.readline, b""), 1):
-            written = line.decode("utf-8-sig", "replace").strip()
-            if written.lower().startswith("@data"):
-                if not attributes:
-                    raise DataError(f"{path} declares no attribute.")
-                _refuse_twins(path, attributes)
-                return Arff(path, tuple(attributes), file.tell(), number)
-            if written.lower().startswith("@attribute"):
-                attributes.append(_attribute(path, number, written))
+        return header_in(path, file)
+
+
+def header_in(path: Path, file: BinaryIO) -> Arff:
+    """Read the header of an open ARFF file; the next line that it gives is the first row."""
+    attributes: list[Attribute] = []
+    for number, line in enumerate(iter(file.readline, b""), 1):
+        written = line.decode("utf-8-sig", "replace").strip()
+        if written.lower().startswith("@data"):
+            if not attributes:
+                raise DataError(f"{path} declares no attribute.")
+            _refuse_twins(path, attributes)
+            return Arff(path, tuple(attributes), file.tell(), number)
+        if written.lower().startswith("@attribute"):
+            attributes.append(_attribute(path, number, written))
     raise DataError(f"{path} has no @data: it holds no rows.")
 
 

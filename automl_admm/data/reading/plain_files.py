@@ -45,7 +45,8 @@ class PlainFile:
 
     `title` and `name` are those of its source, which had `source_size` bytes; 0 if nobody knows.
     `size` is the number of its own bytes, or of those there would be had the time not ended before
-    its end; then `is_whole` is False. `found` are words on the source.
+    its end; then `is_whole` is False. `found` are words on the source. `is_tidied` is True for CSV
+    rewritten without comments and the like.
     """
 
     path: Path
@@ -54,6 +55,7 @@ class PlainFile:
     size: int
     is_whole: bool = True
     found: tuple[str, ...] = ()
+    is_tidied: bool = False
 
     @property
     def name(self) -> str:
@@ -260,6 +262,7 @@ def _tidy(plain: PlainFile, copies: _Copies, options: FileOptions, is_late: Cloc
         size=path.stat().st_size if is_whole else plain.size,
         is_whole=plain.is_whole and is_whole,
         found=(*plain.found, tidying.said),
+        is_tidied=True,
     )
 
 

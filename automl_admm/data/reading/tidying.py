@@ -59,6 +59,11 @@ class Tidying:
 def tidying_of(path: Path, options: FileOptions) -> Tidying | None:
     """Return the way to rewrite a CSV file; None for a plain one."""
     text, is_cut = beginning(path)
+    return tidying_in(text, options, is_cut=is_cut)
+
+
+def tidying_in(text: str, options: FileOptions, *, is_cut: bool) -> Tidying | None:
+    """Return the way to rewrite a CSV file by its beginning; more follows if that `is_cut`."""
     if options.separator == " ":
         return Tidying("blanks", _of_blanks)
     if SEPARATOR_LINE.match(text):

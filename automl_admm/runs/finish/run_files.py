@@ -21,7 +21,7 @@ from automl_admm.plugins.loading import OURS
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.script.csv_manner import csv_arguments
+from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.finish.trained_rows import DECIMAL
 from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
@@ -75,7 +75,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
 
 def _decimal_commas(config: RunConfig) -> dict[str, str]:
     """Return the decimal sign of the training file if it was a comma."""
-    sign = csv_arguments(config).get(DECIMAL)
+    sign = training_file(config).csv.get(DECIMAL)
     return {} if sign is None else {DECIMAL: sign}
 
 

@@ -1,14 +1,15 @@
-"""The manner of a training file in the words of `pandas.read_csv`."""
+"""The manner of a training file: its format and, for CSV, its dialect in the words of pandas."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.data.reading.csv_rows import read_csv_rows
-from automl_admm.data.reading.dialects import find_dialect
+from automl_admm.data.reading.dialects import Dialect, find_dialect
 from automl_admm.data.reading.encodings import Encoding, find_encoding
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.formats import CSV, binary_form, format_of
@@ -20,37 +21,55 @@ from automl_admm.runs.config import RunConfig
 LOOKED_AT = 1 << 20
 
 
-def csv_arguments(config: RunConfig) -> dict[str, str]:
-    """Return what differs from a plain file in UTF-8; nothing is known of one that is gone."""
-    found = {"encoding": "utf-8-sig"}
+@dataclass(frozen=True, slots=True)
+class TrainingFile:
+    """The manner in which a training file is written.
+
+    `csv` are the signs and the encoding in the words of pandas, `form` is its format, and
+    `is_tidied` is True for CSV with comment lines and the like.
+    """
+
+    csv: Mapping[str, str]
+    form: str = CSV
+    is_tidied: bool = False
+
+
+PLAIN = TrainingFile({"encoding": "utf-8-sig"})
+
+
+def training_file(config: RunConfig) -> TrainingFile:
+    """Return what is known of the training file; one that is gone counts as plain."""
     source = Path(config.source or "")
     try:
         if config.source is None or not source.is_file():
-            return found
-        options = file_options(config.separator, config.decimal, config.encoding)
-        return found | _manner(source, options)
+            return PLAIN
+        return _manner(source, file_options(config.separator, config.decimal, config.encoding))
     except (AutomlAdmmError, OSError):
-        return found
+        return PLAIN
 
 
-def _manner(source: Path, options: FileOptions) -> dict[str, Any]:
+def _manner(source: Path, options: FileOptions) -> TrainingFile:
     with tempfile.TemporaryDirectory(prefix="automl-admm-tmp-") as folder:
         part = Path(folder) / "part.csv"
         part.write_bytes(_beginning(source))
-        if binary_form(part) is not None:
-            return {}
+        if (form := binary_form(part)) is not None:
+            return replace(PLAIN, form=form)
         with plain_file(part, options) as plain:
-            if format_of(plain.path) != CSV:
-                return {}
+            if (form := format_of(plain.path)) != CSV:
+                return replace(PLAIN, form=form)
             dialect = find_dialect(plain.path, options)
             _, dialect = read_csv_rows(plain.path, dialect)
-        found = {"sep": dialect.separator, "decimal": dialect.decimal}
-        plain_ones = {"sep": ",", "decimal": "."}
-        manner = {name: sign for name, sign in found.items() if sign != plain_ones[name]}
-        if dialect.decimal == ",":
-            manner["thousands"] = "."
         encoding = Encoding(options.encoding) if options.encoding else _encoding_of(part)
-        return manner if encoding.is_plain else {"encoding": encoding.name, **manner}
+        found = dict(PLAIN.csv) if encoding.is_plain else {"encoding": encoding.name}
+        return TrainingFile(found | _signs(dialect), is_tidied=plain.is_tidied)
+
+
+def _signs(dialect: Dialect) -> dict[str, str]:
+    """Return the signs of a dialect that differ from those of a plain file."""
+    found = {"sep": dialect.separator, "decimal": dialect.decimal}
+    plain_ones = {"sep": ",", "decimal": "."}
+    signs = {name: sign for name, sign in found.items() if sign != plain_ones[name]}
+    return signs | {"thousands": "."} if dialect.decimal == "," else signs
 
 
 def _encoding_of(part: Path) -> Encoding:

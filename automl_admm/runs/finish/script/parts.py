@@ -1,11 +1,7 @@
-"""The parts of `pipeline.py` that do not hang on the run; nothing of this package is used here.
-
-They are written for readers of the script: the same as in `data`, for the columns of one table.
-"""
+"""The parts of `pipeline.py` around its model; nothing of this package is used here."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,117 +10,18 @@ import numpy as np
 import pandas as pd
 
 
-def read_lines(path: Path) -> Any:
-    """Read JSON lines; pandas' own reader takes texts such as 007 for numbers."""
-    with path.open(encoding="utf-8") as file:
-        return pd.DataFrame([json.loads(line) for line in file if line.strip()])
-
-
-READERS = {
-    **dict.fromkeys((".parquet", ".pq"), pd.read_parquet),
-    ".feather": pd.read_feather,
-    **dict.fromkeys((".jsonl", ".ndjson"), read_lines),
-}
-TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
-
-
-def read_table(path: Path, columns: dict[str, Any], missing: list[str], csv: dict[str, Any]) -> Any:
-    """Read these columns of a file, with the values and types of training.
-
-    `csv` is how the training file was written. What counts as missing in text is in `missing`,
-    unless it was a value in training.
-    """
-    if path.suffix.lower() in READERS:
-        table = READERS[path.suffix.lower()](path)
-        table.columns = table.columns.astype(str)
-    else:
-        markers = {name: gaps_of(columns[name], missing) for name in columns}
-        written = [name for name, known in columns.items() if known["holds"] != "number"]
-        table = pd.read_csv(
-            path,
-            dtype=dict.fromkeys(written, str),
-            na_values=markers,
-            keep_default_na=False,
-            skipinitialspace=True,
-            index_col=False,
-            low_memory=False,
-            **csv,
-        )
-    made = {}
-    for name, known in columns.items():
-        if name not in table:
-            raise SystemExit(f"{path}: there is no column '{name}'.")
-        try:
-            made[name] = as_trained(table[name], known, missing)
-        except (ValueError, TypeError) as problem:
-            raise SystemExit(f"{path}, column '{name}': {problem}") from problem
-    return pd.DataFrame(made, index=table.index)
-
-
-def gaps_of(known: dict[str, Any], missing: list[str]) -> list[str]:
-    """Return the texts that mean a missing value in a column."""
-    return [text for text in missing if text not in known.get("texts", ())]
-
-
-def as_trained(column: Any, known: dict[str, Any], missing: list[str]) -> Any:
-    """Return a column with the values and the type that it had in training."""
-    if known["holds"] == "other":
-        return column
-    if known["holds"] == "number":
-        plain = column if pd.api.types.is_numeric_dtype(column.dtype) else column.astype(object)
-        values = pd.to_numeric(plain).replace([np.inf, -np.inf], np.nan)
-    else:
-        cells = column.astype(object).where(column.notna(), np.nan)
-        turn = truth_of if known["holds"] == "boolean" else text_of
-        gaps = gaps_of(known, missing)
-        values = cells.mask(cells.isin(gaps), np.nan).map(turn, na_action="ignore")
-    if "categories" in known:
-        new = sorted(set(values.dropna()).difference(known["categories"]))
-        levels = pd.Index([*known["categories"], *new]).infer_objects()
-        found = pd.Categorical(values, levels, ordered=known.get("is_ordered", False))
-        return pd.Series(found, index=column.index)
-    return with_type(values, known["dtype"])
-
-
-def text_of(value: Any) -> str:
-    """Return a text; refuse what is none."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text, and it held text in training.")
-    return value
-
-
-def truth_of(value: Any) -> bool:
-    """Return the truth value of a cell."""
-    text = str(value).strip().lower()
-    if text not in (*TRUE, *FALSE):
-        raise ValueError(f"{value!r} is neither true nor false.")
-    return text in TRUE
-
-
-def with_type(column: Any, dtype: str) -> Any:
-    """Return a column with the type of training, unless this loses values."""
-    if dtype in ("object", "str", "string"):
-        return column.astype(object if dtype == "object" else "str")
-    if dtype.startswith("float"):
-        return column.astype(dtype)
-    if column.isna().any():
-        return column.astype(object if dtype.startswith("bool") else float)
-    turned = column.astype(dtype)
-    return turned if bool((turned == column).all()) else column
-
-
-def make_columns(table: Any, readings: list[Any], readers: dict[str, Any]) -> Any:
+def make_columns(table: Any, readings: list[Any], readers: dict[str, Any], place: Any) -> Any:
     """Return the columns that the pipeline takes, made of those of the table.
 
     A reading has the name of a column, the names of those made of it and, unless they are the
-    same, the facts found on it in training.
+    same, the facts found on it in training. `place` names the place of a row.
     """
     rows = table.reset_index(drop=True)
     made: dict[str, Any] = {}
     for name, names, facts in readings:
         found = {"": rows[name]}
         if facts is not None:
-            found = readers[facts["form"]](rows[name], facts, lambda row: f"row {row} (from 0)")
+            found = readers[facts["form"]](rows[name], facts, lambda row: place(table.index[row]))
         made |= dict(zip(names, found.values(), strict=True))
     return pd.DataFrame(made).set_axis(table.index)
 

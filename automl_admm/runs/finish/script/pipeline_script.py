@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -17,24 +18,32 @@ import numpy as np
 from automl_admm.core.messages import say_error
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM, Ingest, Reading
+from automl_admm.data.reading.formats import ARFF
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import MISSING_TEXTS, Column
 from automl_admm.execution.threads import THREAD_VARIABLES, threads_each
 from automl_admm.pipelines.as_code import PipelineCode, expression
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.script import parts
+from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
-from automl_admm.runs.finish.script.csv_manner import csv_arguments
+from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
 from automl_admm.runs.provenance import versions
 from automl_admm.store.run_folder import RunFolder, write_atomically
 
-PARTS = parts.__name__
+PARTS, TABLE_PARTS, MORE_FORMS = parts.__name__, table_parts.__name__, more_forms.__name__
 ROLES = "automl_admm.data.row_roles"
 WEIGHTS = "automl_admm.pipelines.weighting"
 PORTIONS = "automl_admm.data.row_portions"
 # What scikit-learn itself needs, and so whoever runs the script has.
 AT_HAND = frozenset({"sklearn", "numpy", "pandas", "scipy", *sys.stdlib_module_names})
+SHARED = (
+    (TABLE_PARTS, "DataError"),
+    (TABLE_PARTS, "read_table"),
+    (PARTS, "predictions_of"),
+    (PARTS, "hand_out"),
+)
+BLANK = " "
 TARGET = "target"  # the name of a target that had none in Python
 
 logger = logging.getLogger(__name__)
@@ -73,11 +82,25 @@ class _Script:
         bundle = Bundle()
         foreign = self._import_components(bundle)
         body = [self._constants(), self._build(), self._fit(bundle), self._rows_of(bundle)]
-        for name in ("read_table", "predictions_of", "hand_out"):
-            bundle.add(PARTS, name)
+        for module, name in SHARED:
+            bundle.add(module, name)
+        more = self._more_forms(bundle)
         head = [f'"""{self._about(foreign)}"""', "from __future__ import annotations"]
         start = "\n\n".join([*head, self._threads(), _imports(bundle)])
-        return start + "\n\n" + "\n\n\n".join([*body, bundle.text, MAIN])
+        return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, MAIN])
+
+    def _more_forms(self, bundle: Bundle) -> str:
+        """Return the functions for a training file that is ARFF or no plain CSV."""
+        found = ""
+        if self._file.form == ARFF:
+            found = f'"arff": {bundle.add(MORE_FORMS, "read_arff")}'
+        elif self._file.is_tidied:
+            tidied = bundle.add(MORE_FORMS, "tidied")
+            is_by_blanks = self.outcome.preparation.config.separator in ("blanks", " ")
+            found = (
+                f'"tidy": {f"lambda text: {tidied}(text, {BLANK!r})" if is_by_blanks else tidied}'
+            )
+        return f"# What else the training file needs to be read.\nMORE = {{{found}}}"
 
     def _import_components(self, bundle: Bundle) -> list[str]:
         """Import what the pipeline consists of; return the packages that have to be installed."""
@@ -150,12 +173,16 @@ class _Script:
             "# Texts that are missing values, unless they were values in training.",
             f"MISSING = {expression(sorted(MISSING_TEXTS))}",
             "# How the training file is written, in the words of pandas.read_csv.",
-            f"CSV = {expression(csv_arguments(prepared.config))}",
+            f"CSV = {expression(dict(self._file.csv))}",
         ]
         if not prepared.ingest.is_plain:
             lines.append("# Columns, the columns made of them, and the facts to read them by.")
             lines.append(f"READINGS = {expression([_reading(r) for r in _kept(prepared.ingest)])}")
         return "\n".join(lines)
+
+    @cached_property
+    def _file(self) -> TrainingFile:
+        return training_file(self.outcome.preparation.config)
 
     @property
     def _train(self) -> str | None:
@@ -178,7 +205,7 @@ class _Script:
         lines = [
             "def fit(train):",
             '    """Fit on the rows of a file that the run trained on; return the others, too."""',
-            "    table = read_table(train, COLUMNS | ANSWER, MISSING, CSV)",
+            "    table, place = read_table(train, COLUMNS | ANSWER, MISSING, CSV, MORE)",
         ]
         if self._portion is not None:
             bundle.add(PORTIONS, "Portion")
@@ -191,7 +218,7 @@ class _Script:
         if self._rows.startswith(("is_for", "unpack")):
             bundle.add(PARTS, self._rows.partition("(")[0])
         lines += [
-            "    X, y = rows_of(table), table[TARGET].to_numpy()",
+            "    X, y = rows_of(table, place), table[TARGET].to_numpy()",
             f"    is_kept = {_indented(self._rows)}",
             *self._fitting(bundle, is_weighted=self._is_weighted),
         ]
@@ -221,12 +248,12 @@ class _Script:
             reads = {form: BY_NAME[form].read for form in forms}
             named = {f: bundle.add(read.__module__, read.__name__) for f, read in reads.items()}
             readers = ", ".join(f'"{form}": {name}' for form, name in named.items())
-            found = f"make_columns(table, READINGS, {{{readers}}})"
+            found = f"make_columns(table, READINGS, {{{readers}}}, place)"
         elif not hasattr(X, "columns"):
             dtype = "object" if X.dtype.kind not in "fiub" else "None"
             found = f"np.ascontiguousarray({found}.to_numpy(dtype={dtype}))"
         about = '"""Return the rows of a table as the pipeline takes them."""'
-        return f"def rows_of(table):\n    {about}\n    return {found}"
+        return f"def rows_of(table, place):\n    {about}\n    return {found}"
 
     @property
     def _is_weighted(self) -> bool:
@@ -311,11 +338,11 @@ def _indented(code: str) -> str:
 MAIN = '''def main(train=TRAIN, new=None, output=None):
     """Fit, and predict new rows; without any, say how well it fits rows held out."""
     if train is None or not Path(train).is_file():
-        raise SystemExit(f"There is no training file {train}: name it first.")
+        raise DataError(f"there is no training file {train}. Name it first.")
     model, X, y = fit(Path(train))
     if new is not None:
-        rows = read_table(Path(new), COLUMNS, MISSING, CSV)
-        hand_out(predictions_of(model, rows_of(rows)), output)
+        rows = rows_of(*read_table(Path(new), COLUMNS, MISSING, CSV, MORE))
+        hand_out(predictions_of(model, rows), output)
     elif len(y):
         print(f"score {model.score(X, y):.4f} on {len(y)} rows that it was not fitted on")
     else:
@@ -323,5 +350,9 @@ MAIN = '''def main(train=TRAIN, new=None, output=None):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:4])
+    except (DataError, OSError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        sys.exit(2)
 '''

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from automl_admm.runs.finish.script.bundle import Bundle
 
-PARTS = "automl_admm.runs.finish.script.parts"
+PARTS = "automl_admm.runs.finish.script.table_parts"
 
 
 def run(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -62,5 +62,5 @@ def test_two_definitions_of_one_name_are_told_apart(monkeypatch: pytest.MonkeyPa
     assert bundle.add(PARTS, "truth_of") == "truth_of"
     known = run(bundle, monkeypatch)
     assert isinstance(known["TRUE"], frozenset)
-    assert isinstance(known["PARTS_TRUE"], tuple)
+    assert isinstance(known["TABLE_PARTS_TRUE"], tuple)
     assert known["truth_of"]("True") is True

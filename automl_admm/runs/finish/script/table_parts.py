@@ -1,0 +1,262 @@
+"""The parts of `pipeline.py` that read a file: as `predict` reads it, or refused in a line.
+
+The same as in `data`, for the columns of one table and the dialect of its training file.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import re
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from automl_admm.core.errors import DataError
+
+TRUE, FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
+HELD = {"number": "numbers", "boolean": "true or false", "text": "text"}
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
+ARFF_START = re.compile(r"\s*(?:%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
+UNREADABLE = (
+    *(ValueError, ImportError, EOFError, OSError, csv.Error),
+    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile),
+)
+
+
+def read_table(
+    path: Path, columns: dict[str, Any], missing: list[str], manner: dict[str, Any], more: Any
+) -> tuple[Any, Any]:
+    """Read these columns of a file as in training; return them, and how to name a row's place.
+
+    `manner` is how the training file was written. What counts as missing in text is in `missing`,
+    unless it was a value in training. `more` has the functions for what a plain file has not.
+    """
+    try:
+        table, place = read_file(path, columns, missing, manner, more)
+    except DataError:
+        raise
+    except UNREADABLE as problem:
+        reason = (str(problem).splitlines() or ["it is damaged"])[0].rstrip(".")
+        raise DataError(f"{path} cannot be read: {reason}.") from problem
+    if table.empty:
+        raise DataError(f"{path} holds no rows.")
+    table.columns = table.columns.astype(str)
+    made = {}
+    for name, known in columns.items():
+        if name not in table:
+            raise DataError(f"{path}: there is no column '{name}'. {expected(manner)}")
+        made[name] = as_trained(table[name].reset_index(drop=True), known, missing, place)
+    return pd.DataFrame(made), place
+
+
+def read_file(
+    path: Path, columns: dict[str, Any], missing: list[str], manner: dict[str, Any], more: Any
+) -> tuple[Any, Any]:
+    """Read a file by its content, cells as they stand there."""
+    content = unpacked(path.read_bytes())
+    if content.startswith(b"PAR1"):
+        return pd.read_parquet(io.BytesIO(content)), lambda row: f"{path}, row {row + 1}"
+    if content.startswith((b"ARROW1", b"FEA1")):
+        return pd.read_feather(io.BytesIO(content)), lambda row: f"{path}, row {row + 1}"
+    text = decoded(content, manner)
+    if ARFF_START.match(text):
+        if "arff" not in more:
+            raise DataError(f"{path} is ARFF, and this script does not read it. Save it as CSV.")
+        texts = [name for name, known in columns.items() if known["holds"] in ("text", "other")]
+        table, place = more["arff"](path, text, texts)
+        return table, place
+    if re.match(r"\s*\{\s*[\"}]", text):
+        lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+        records = [record_in(path, at, line) for at, line in lines]
+        return pd.DataFrame(records), lambda row: f"{path}, line {lines[row][0]}"
+    if re.match(r"\s*\[\s*[\[{\"\]]", text):
+        return pd.DataFrame(json.loads(text)), lambda row: f"{path}, record {row + 1}"
+    if "tidy" in more:
+        text = more["tidy"](text)
+    return read_csv(path, text, columns, missing, manner)
+
+
+def unpacked(content: bytes) -> bytes:
+    """Return the content of a compressed file, or of a plain one."""
+    if content.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if len(archive.namelist()) > 1:
+                raise ValueError("it holds several files")
+            return archive.read(archive.namelist()[0])
+    known = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+    for start, module in known.items():
+        if content.startswith(start):
+            return bytes(module.decompress(content))
+    return content
+
+
+def decoded(content: bytes, manner: dict[str, Any]) -> str:
+    """Return text: UTF-8 if it can be that, else in the encoding of the training file."""
+    try:
+        text = content.decode("utf-8-sig")
+        if "\0" not in text and "\x1b" not in text:
+            return text
+    except UnicodeDecodeError:
+        pass
+    return content.decode(manner["encoding"]).removeprefix("\ufeff")
+
+
+def record_in(path: Path, line: int, written: str) -> Any:
+    """Return a JSON record; pandas' own reader takes texts such as 007 for numbers."""
+    try:
+        return dict(json.loads(written))
+    except (ValueError, TypeError) as problem:
+        raise DataError(f"{path}, line {line}: this is no JSON record.") from problem
+
+
+def read_csv(
+    path: Path, text: str, columns: dict[str, Any], missing: list[str], manner: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Read text in the dialect of the training file."""
+    lines = lines_of(path, text, manner)
+
+    def place(row: int) -> str:
+        return f"{path}, line {lines[row + 1]}"
+
+    markers = {name: gaps_of(columns[name], missing) for name in columns}
+    numbers = [name for name, known in columns.items() if known["holds"] == "number"]
+    signs = {name: manner[name] for name in ("sep", "decimal", "thousands") if name in manner}
+
+    def parsed(as_text: list[str], **others: Any) -> Any:
+        return pd.read_csv(
+            io.StringIO(text),
+            dtype=dict.fromkeys(as_text, str),
+            na_values=markers,
+            keep_default_na=False,
+            skipinitialspace=True,
+            index_col=False,
+            low_memory=False,
+            **others,
+        )
+
+    table = parsed([name for name in columns if name not in numbers], **signs)
+    if "thousands" in signs:
+        written = parsed(numbers, sep=signs["sep"])
+        check_points(path, written[[name for name in numbers if name in written]], place)
+    return table, place
+
+
+def lines_of(path: Path, text: str, manner: dict[str, Any]) -> list[int]:
+    """Return the line of the header and of each row; refuse a row of another length than that."""
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=manner.get("sep", ","),
+        skipinitialspace=True,
+        strict=True,
+    )
+    lines, width = [], 0
+    for fields in reader:
+        if not width and len(set(fields)) < len(fields):
+            raise DataError(f"{path}: two columns have one name.")
+        width = width or len(fields)
+        if fields and len(fields) != width:
+            raise DataError(
+                f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
+                f"{width}. {expected(manner)}"
+            )
+        if fields:
+            lines.append(reader.line_num)
+    return lines
+
+
+def expected(manner: dict[str, Any]) -> str:
+    """Say in which dialect the script reads CSV files."""
+    sep, decimal = manner.get("sep", ","), manner.get("decimal", ".")
+    return f"CSV is read as the training file was written: separator {sep!r}, decimal {decimal!r}."
+
+
+def check_points(path: Path, written: Any, place: Any) -> None:
+    """Refuse points that part no thousands: the training file had decimal commas."""
+    cells = written.apply(lambda column: column.str.strip())
+    has_commas = any(column.str.contains(",", regex=False).any() for _, column in cells.items())
+    for name, column in cells.items():
+        has_points = column.str.contains(".", regex=False, na=False)
+        is_bad = has_points & ~column.str.fullmatch(GROUPED, na=False)
+        refuse_first(column, is_bad, "numbers with decimal commas", place)
+        if has_points.any() and not has_commas:
+            raise DataError(
+                f"{path}: {column[has_points].iloc[0]} in column '{name}' has a decimal point, or "
+                "a thousands point? Write a number of the file with a decimal comma."
+            )
+
+
+def gaps_of(known: dict[str, Any], missing: list[str]) -> list[str]:
+    """Return the texts that mean a missing value in a column."""
+    return [text for text in missing if text not in known.get("texts", ())]
+
+
+def as_trained(column: Any, known: dict[str, Any], missing: list[str], place: Any) -> Any:
+    """Return a column with the values and the type that it had in training."""
+    if known["holds"] == "other":
+        return column
+    values = column
+    if not (known["holds"] == "number" and pd.api.types.is_numeric_dtype(column.dtype)):
+        cells = column.astype(object).where(column.notna(), np.nan)
+        cells = cells.mask(cells.isin(gaps_of(known, missing)), np.nan)
+        turn = {"number": number_of, "boolean": truth_of, "text": text_of}[known["holds"]]
+        values = cells.map(turn, na_action="ignore")
+        refuse_first(column, values.isna() & cells.notna(), HELD[known["holds"]], place)
+    if known["holds"] == "number":
+        values = pd.to_numeric(values).replace([np.inf, -np.inf], np.nan)
+    if "categories" in known:
+        new = sorted(set(values.dropna()).difference(known["categories"]))
+        levels = pd.Index([*known["categories"], *new]).infer_objects()
+        found = pd.Categorical(values, levels, ordered=known.get("is_ordered", False))
+        return pd.Series(found, index=column.index)
+    return with_type(values, known["dtype"])
+
+
+def refuse_first(column: Any, is_bad: Any, held: str, place: Any) -> None:
+    """Raise on the first of the cells that are bad; the column held `held` in training."""
+    bad = np.flatnonzero(is_bad)
+    if len(bad):
+        row = int(bad[0])
+        raise DataError(
+            f"{place(row)}: column '{column.name}' holds {str(column.iloc[row])[:40]!r}, and held "
+            f"{held} in training."
+        )
+
+
+def number_of(value: Any) -> float | None:
+    """Return a number; None if it is none."""
+    try:
+        return None if isinstance(value, str) and "_" in value else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def text_of(value: Any) -> str | None:
+    """Return a text; None if it is none."""
+    return value if isinstance(value, str) else None
+
+
+def truth_of(value: Any) -> bool | None:
+    """Return the truth value of a cell; None if it is neither true nor false."""
+    text = str(value).strip().lower()
+    return (text in TRUE) if text in (*TRUE, *FALSE) else None
+
+
+def with_type(column: Any, dtype: str) -> Any:
+    """Return a column with the type of training, unless this loses values."""
+    if dtype in ("object", "str", "string"):
+        return column.astype(object if dtype == "object" else "str")
+    if dtype.startswith("float"):
+        return column.astype(dtype)
+    if column.isna().any():
+        return column.astype(object if dtype.startswith("bool") else float)
+    turned = column.astype(dtype)
+    return turned if bool((turned == column).all()) else column

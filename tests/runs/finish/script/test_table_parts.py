@@ -1,0 +1,179 @@
+"""The script of a run reads a file as `predict` does, or refuses it in a line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.reading.tables import read_table as read_as_predict
+from automl_admm.data.table_schema import MISSING_TEXTS, schema_of
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.script.csv_manner import training_file
+from automl_admm.runs.finish.script.more_forms import read_arff, tidied
+from automl_admm.runs.finish.script.table_parts import read_table
+
+FRAME = pd.DataFrame(
+    {
+        "a": [1.5, np.nan, -3.25],
+        "n": [1, 2, 3],
+        "t": ["x", "Ulm, Süd", "NA"],
+        "b": [True, False, True],
+    }
+)
+COMMAS = {"encoding": "utf-8-sig", "sep": ";", "decimal": ",", "thousands": "."}
+PLAIN = {"encoding": "utf-8-sig"}
+
+
+def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
+    return {one["name"]: one for one in schema_of(frame).describe()}
+
+
+def read(
+    path: Path, frame: pd.DataFrame = FRAME, csv: Any = PLAIN, more: Any = None
+) -> pd.DataFrame:
+    table, _ = read_table(path, columns_of(frame), sorted(MISSING_TEXTS), csv, more or {})
+    assert isinstance(table, pd.DataFrame)
+    return table
+
+
+WRITERS = {
+    "a.csv": lambda path: FRAME.to_csv(path, index=False),
+    "a.csv.gz": lambda path: FRAME.to_csv(path, index=False),
+    "b.csv": lambda path: path.write_bytes(gzip.compress(FRAME.to_csv(index=False).encode())),
+    "a.zip": lambda path: FRAME.to_csv(path, index=False),
+    "a.parquet": FRAME.to_parquet,
+    "a.feather": FRAME.to_feather,
+    "a.jsonl": lambda path: FRAME.to_json(path, orient="records", lines=True),
+    "a.json": lambda path: FRAME.to_json(path, orient="records"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_is_known_by_its_content(name: str, tmp_path: Path) -> None:
+    WRITERS[name](tmp_path / name)
+    found = read(tmp_path / name)
+    expected = read_as_predict(tmp_path / name, schema=schema_of(FRAME))
+    pd.testing.assert_frame_equal(found, expected)
+    assert found["a"].equals(FRAME["a"])
+
+
+HEADER = "a;n;t;b"
+ROWS = ("1,5;1;x;True", ";2;y;False", "1.234,5;3;z;1")
+LATER = {
+    "the training file's": (HEADER, *ROWS),
+    "UTF-8 where training was not": (HEADER, *ROWS, "2,5;4;Süd;0"),
+    "quotes": (HEADER, *ROWS, '2,5;4;"a;b";0'),
+    "blank lines": (HEADER, ROWS[0], "", *ROWS[1:]),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_decimal_commas_are_read_as_predict_reads_them(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(LATER[name]) + "\n", encoding="utf-8")
+    manner = COMMAS | {"encoding": "Latin-1"}
+    expected = read_as_predict(path, schema=schema_of(FRAME))
+    pd.testing.assert_frame_equal(read(path, csv=manner), expected)
+    assert expected["a"].tolist()[2] == 1234.5
+
+
+# A file, the manner of training, and what is said of it.
+REFUSED = {
+    "a bad number": (
+        "a,n,t,b\n1,1,x,True\nhigh,1,x,True\n",
+        PLAIN,
+        "line 3: column 'a' holds 'high'",
+    ),
+    "a bad truth": ("a,n,t,b\n1,1,x,perhaps\n", PLAIN, "line 2: column 'b' holds 'perhaps'"),
+    "an underscore": ("a,n,t,b\n1_0,1,x,True\n", PLAIN, "line 2: column 'a' holds '1_0'"),
+    "a field too many": (
+        "a,n,t,b\n1,1,x,True,9\n",
+        PLAIN,
+        "line 2: 5 fields, but the header has 4",
+    ),
+    "a field too few": ("a,n,t,b\n1,1,x\n", PLAIN, "line 2: 3 fields, but the header has 4"),
+    "points after commas": (
+        "a;n;t;b\n1.5;1;x;True\n",
+        COMMAS,
+        "line 2: column 'a' holds '1.5', and held numbers with decimal commas",
+    ),
+    "points that may be either": ("a;n;t;b\n1.234;1;x;True\n", COMMAS, "1.234 in column 'a'"),
+    "another separator": ("a;n;t;b\n1;1;x;True\n", PLAIN, "there is no column 'a'. CSV is read as"),
+    "single quotes": ("'a','n','t','b'\n1,1,'x',True\n", PLAIN, "there is no column 'a'"),
+    "a comment": (
+        "# of May\na,n,t,b\n1,1,x,True\n",
+        PLAIN,
+        "line 2: 4 fields, but the header has 1",
+    ),
+    "a separator named": ("sep=;\na;n;t;b\n1;1;x;True\n", COMMAS, "line 2: 4 fields, but"),
+    "blanks": ("a n t b\n1 1 x True\n", PLAIN, "there is no column 'a'"),
+    "an open quote": ('a,n,t,b\n1,1,"x,True\n', PLAIN, "cannot be read"),
+    "twins": ("a,a,n,t,b\n1,1,1,x,True\n", PLAIN, "two columns have one name"),
+    "a header alone": ("a,n,t,b\n", PLAIN, "holds no rows"),
+    "nothing": ("", PLAIN, "cannot be read"),
+    "ARFF": ("@relation x\n@attribute a numeric\n@data\n1\n", PLAIN, "Save it as CSV"),
+    "no JSON": ('{"a": 1}\n{"a": \n', PLAIN, "line 2: this is no JSON record"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_be_read_wrongly_is_refused_in_a_line(name: str, tmp_path: Path) -> None:
+    text, manner, said = REFUSED[name]
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as raised:
+        read(path, csv=manner)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"a,n\n\xfc,1\n", b"\x1f\x8b\x08damaged", b"PAR1 damaged"])
+def test_damaged_bytes_are_refused_in_a_line(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.csv cannot be read: .*") as raised:
+        read(tmp_path / "a.csv")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"new\.csv cannot be read: .*No such file"):
+        read(tmp_path / "new.csv")
+
+
+# Training files that are no plain CSV: their script reads the same kinds.
+UNTIDY = {
+    "single quotes": "'a','n','t','b'\n1.5,1,'it, too',True\n,2,'y',False\n",
+    "sep=;": "sep=;\na;n;t;b\n1.5;1;x;True\n;2;y;False\n",
+    "blanks": "a n t b\n1.5   1 x True\n2.5   2 y False\n",
+    "comments": "# of May\n# by us\na,n,t,b\n1.5,1,x,True\n,2,y,False\n",
+}
+
+
+@pytest.mark.parametrize("name", UNTIDY)
+def test_a_script_reads_the_untidy_form_of_its_training_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(UNTIDY[name], encoding="utf-8")
+    manner = training_file(RunConfig(source=str(path)))
+    assert manner.is_tidied
+    found = read(path, csv=dict(manner.csv), more={"tidy": tidied})
+    pd.testing.assert_frame_equal(found, read_as_predict(path, schema=schema_of(FRAME)))
+
+
+def test_a_script_of_an_arff_run_reads_arff(tmp_path: Path) -> None:
+    path = tmp_path / "a.arff"
+    kinds = ("a numeric", "n numeric", "t {x,'Ulm, Süd'}", "b {true,false}")
+    head = "".join(f"@attribute {kind}\n" for kind in kinds)
+    path.write_text(f"@relation r\n{head}@data\n1.5,1,'Ulm, Süd',true\n?,2,x,false\n", "utf-8")
+    manner = training_file(RunConfig(source=str(path)))
+    assert manner.form == ".arff"
+    found = read(path, csv=dict(manner.csv), more={"arff": read_arff})
+    pd.testing.assert_frame_equal(found, read_as_predict(path, schema=schema_of(FRAME)))
+    path.write_text(path.read_text("utf-8").replace("?,2", "?,two"), "utf-8")
+    with pytest.raises(DataError, match="line 8: 'two' in the numeric attribute 'n'"):
+        read(path, csv=dict(manner.csv), more={"arff": read_arff})
