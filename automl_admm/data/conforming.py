@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import plain_column, with_columns
-from automl_admm.data.table_schema import Column, Schema
+from automl_admm.data.table_schema import Column, Schema, content_of
 
 # Says where the row of a number is, from 0: "new.csv, line 7".
 Place = Callable[[int], str]
@@ -21,6 +22,8 @@ Place = Callable[[int], str]
 TRUE = frozenset({"true", "1", "1.0"})
 FALSE = frozenset({"false", "0", "0.0"})
 LONGEST_SHOWN = 40
+# In these a point may stand before decimals, and it may part thousands.
+POINT_OR_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 def row_of(number: int) -> str:
@@ -40,9 +43,31 @@ def conform(frame: Any, schema: Schema, place: Place = row_of) -> Any:
         column if expected is None else conform_column(column, expected, place)
         for column, expected in pairs
     ]
+    if schema.had_commas:
+        _refuse_doubtful_points(pairs, place)
     if all(before is after for (before, _), after in zip(pairs, conformed, strict=True)):
         return frame
     return with_columns(frame, conformed)
+
+
+def _refuse_doubtful_points(pairs: Sequence[tuple[Any, Column | None]], place: Place) -> None:
+    """Raise on texts such as 1.234 for numbers of a file with decimal commas.
+
+    A text such as 1.5 beside them shows that the points are decimal ones, as in a CSV file.
+    """
+    doubtful = []
+    for column, expected in pairs:
+        if expected is None or expected.holds != "number" or content_of(column) != "text":
+            continue
+        texts = column.astype(object).map(str.strip, na_action="ignore")
+        pointed = texts.str.contains(".", regex=False, na=False)
+        is_doubtful = texts.str.fullmatch(POINT_OR_THOUSANDS, na=False)
+        if (pointed & ~is_doubtful).any():
+            return
+        doubtful.append((column, is_doubtful.to_numpy(dtype=bool)))
+    for column, is_doubtful in doubtful:
+        hint = "Its point may part thousands: give it as a number."
+        refuse_cells(column, is_doubtful, "numbers with decimal commas", hint, place)
 
 
 def conform_column(column: Any, expected: Column, place: Place) -> Any:

@@ -28,6 +28,10 @@ MISSING_TEXTS = frozenset(
 )
 
 
+# The key of the decimal sign of the training file, of text files with commas alone.
+DECIMAL = "decimal"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column as it was in training.
@@ -64,16 +68,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a table in their order; those of a plain array have their places as names."""
+    """The columns of a table in their order; those of a plain array have their places as names.
+
+    With `had_commas` the training file had decimal commas.
+    """
 
     columns: tuple[Column, ...]
     is_named: bool = True
+    had_commas: bool = False
 
     def part(self, names: Iterable[Any]) -> Schema:
         """Return the schema of some of the columns."""
         wanted = set(map(str, names))
         chosen = tuple(column for column in self.columns if str(column.name) in wanted)
-        return Schema(chosen, self.is_named)
+        return replace(self, columns=chosen)
 
     def leaving(self, names: Iterable[Any]) -> Schema:
         """Return the schema without a word on the values of some columns: others read them."""
@@ -82,7 +90,7 @@ class Schema:
             replace(column, holds="other", categories=None) if str(column.name) in raw else column
             for column in self.columns
         )
-        return Schema(tuple(columns), self.is_named)
+        return replace(self, columns=tuple(columns))
 
     def by_name(self) -> dict[str, Column]:
         """Return the columns by their names, as a file has them."""
@@ -162,12 +170,18 @@ def read_schema(manifest: Mapping[str, Any]) -> Schema | None:
     if described is None:
         return None
     try:
-        return Schema(tuple(map(_read_column, described)))
+        columns = tuple(map(_read_column, described))
+        return Schema(columns, had_commas=had_decimal_commas(manifest))
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StoreError(
             f"the schema of the run's table makes no sense: {problem!r}.",
             hint="It was changed after the run: fit again.",
         ) from problem
+
+
+def had_decimal_commas(manifest: Mapping[str, Any]) -> bool:
+    """Return True if the training file of a model had decimal commas."""
+    return manifest.get(DECIMAL) == ","
 
 
 def _read_column(described: Mapping[str, Any]) -> Column:

@@ -14,7 +14,7 @@ from messy_table import messy_table, typed
 import automl_admm
 from automl_admm import AutoMLClassifier
 
-SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--quiet")
+SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--quiet")
 TARGET = ("--target", "bought")
 
 
@@ -103,11 +103,38 @@ def test_new_junk_is_refused_by_name_and_line(
     assert done.out == ""
 
 
+def test_a_bare_number_where_training_had_percents_is_refused_by_name_and_row(
+    table: pd.DataFrame, run: Any, fitted: Path
+) -> None:
+    table["share"] = table["share"].str.removesuffix("%").astype(float) / 100
+    table.to_parquet("shares.parquet")
+    done = run("predict", fitted, "shares.parquet")
+    assert (done.code, done.out) == (3, "")
+    assert "shares.parquet, row 1: column 'share' holds 0." in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_texts_with_a_point_are_refused_by_a_model_of_decimal_commas(
+    tmp_path: Path, run: Any
+) -> None:
+    frame = pd.DataFrame({"a": np.arange(40) / 8, "y": ["no", "yes"] * 20})
+    frame.to_csv("commas.csv", index=False, sep=";", decimal=",")
+    assert run("fit", "commas.csv", "--target", "y", *SEARCH, "--out", "out").code == 0
+    Path("texts.jsonl").write_text('{"a": 2}\n{"a": "1.234"}\n')
+    done = run("predict", "out", "texts.jsonl")
+    assert (done.code, done.out) == (3, "")
+    assert "texts.jsonl, line 2: column 'a' holds '1.234'" in done.err
+    with pytest.raises(ValueError, match="decimal commas"):
+        automl_admm.load("out").predict(pd.DataFrame({"a": ["1.234"]}))
+
+
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder of the messy table, fitted once for all refusals."""
     frame, folder = messy_table(), tmp_path_factory.mktemp("messy") / "out"
-    search = AutoMLClassifier(grammar="tiny", max_evaluations=1, random_state=0, work_dir=folder)
+    search = AutoMLClassifier(
+        grammar="tiny", max_evaluations=1, executor="inline", random_state=0, work_dir=folder
+    )
     search.fit(frame.drop(columns="bought"), frame["bought"])
     return folder
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.conforming import POINT_OR_THOUSANDS
 from automl_admm.data.table_schema import MISSING_TEXTS
 
 Verdict = Literal["comma", "thousands", "either", "point", "grouped"]
@@ -23,7 +24,6 @@ EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})")
 COMMA = re.compile(rf"[+-]?(?:\d*,\d+{EXPONENT}|[1-9]\d{{0,2}}(?:\.\d{{3}})+,\d+)")
 POINT = re.compile(rf"[+-]?\d*\.\d+{EXPONENT}")
-POINT_OR_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 # Numbers with thousands points in a file of decimal commas.
 GROUPED = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?")
 # In order: the first that a cell matches tells its kind.

@@ -20,11 +20,10 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
 from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
-from automl_admm.data.table_schema import read_schema
+from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
-from automl_admm.runs.finish.trained_rows import had_decimal_commas
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
 

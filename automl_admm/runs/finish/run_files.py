@@ -14,6 +14,7 @@ from automl_admm.core.evaluations import ONE_CLASS, Evaluation
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
+from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular, remove_tree
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.single import say_threshold
@@ -22,7 +23,6 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script.csv_manner import training_file
-from automl_admm.runs.finish.trained_rows import DECIMAL
 from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json

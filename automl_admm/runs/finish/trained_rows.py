@@ -23,16 +23,8 @@ from automl_admm.data.reading.tables import (
     without_infinities,
 )
 from automl_admm.data.reading.typed_tables import with_gaps_by_texts
-from automl_admm.data.table_schema import Schema, read_schema
+from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
 from automl_admm.store.json_content import RESTORE
-
-# The key of the decimal sign of the training file, of text files with commas alone.
-DECIMAL = "decimal"
-
-
-def had_decimal_commas(manifest: Mapping[str, Any]) -> bool:
-    """Return True if the training file of a model had decimal commas."""
-    return manifest.get(DECIMAL) == ","
 
 
 @dataclass(frozen=True)

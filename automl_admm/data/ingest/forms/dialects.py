@@ -89,7 +89,10 @@ def plain_signs(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """All that is needed to read numbers in text: dialect, and factors of marks beside them."""
+    """All that is needed to read numbers in text: dialect, and factors of marks beside them.
+
+    Unless `is_bare`, a number other than 0 has a mark.
+    """
 
     dialect: Dialect
     before: Factors
@@ -147,7 +150,8 @@ class Writing:
         figure = figure_pattern(self.dialect)
         dressed = rf"(?:{before} ?)?{figure}(?: ?{after})?"
         signed = rf"(?:[-+] ?{dressed}|{before} ?[-+]{figure}(?: ?{after})?|{dressed})"
-        marked = "" if self.is_bare else rf"(?=[^\n]*(?:{before}|{after}))"
+        nothing = r"[-+ ]*[0.,]+ *(?:\n|\Z)"
+        marked = "" if self.is_bare else rf"(?=[^\n]*(?:{before}|{after})|{nothing})"
         return rf"{marked} *(?:{signed}|\( ?{dressed} ?\)) *"
 
 

@@ -66,7 +66,8 @@ def recognise_number(column: Any) -> Facts | None:
     texts = [value for value in cells.distinct if isinstance(value, str) and value]
     if not texts or _are_codes(texts):
         return None
-    writing = _writing_of(texts)
+    has_figures = any(not isinstance(value, str) and value != 0 for value in cells.distinct)
+    writing = _writing_of(texts, has_figures=has_figures)
     return None if writing is None else _facts(cells, texts, writing)
 
 
@@ -107,13 +108,16 @@ def _some(texts: Sequence[str]) -> list[str]:
     return list(texts[:: max(len(texts) // LOOKED_AT, 1)])
 
 
-def _writing_of(texts: Sequence[str]) -> Writing | None:
-    """Return the writing of the numbers among texts, guessed on some and again on what is left."""
+def _writing_of(texts: Sequence[str], *, has_figures: bool) -> Writing | None:
+    """Return the writing of the numbers among texts, guessed on some and again on what is left.
+
+    With `has_figures` numbers stand beside the texts.
+    """
     looked_at = _some(texts)
-    writing = _guess(looked_at)
+    writing = _guess(looked_at, has_figures=has_figures)
     unread = () if writing is None else _left(texts, writing)
     odd = [text for text in unread if _is_dressed(text)]
-    return _guess(looked_at + odd) or writing if odd else writing
+    return _guess(looked_at + odd, has_figures=has_figures) or writing if odd else writing
 
 
 def _left(texts: Sequence[str], writing: Writing) -> list[str]:
@@ -121,24 +125,24 @@ def _left(texts: Sequence[str], writing: Writing) -> list[str]:
     return [texts[int(place)] for place in np.flatnonzero(is_left)]
 
 
-def _guess(texts: Sequence[str]) -> Writing | None:
+def _guess(texts: Sequence[str], *, has_figures: bool) -> Writing | None:
     plain = (plain_signs(text) for text in texts if not is_missing(text))
     found = [match for match in map(DRESSED.fullmatch, plain) if match]
-    is_bare = any(not (match["before"] or match["after"]) for match in found)
-    marks = marks_in(found, "after")
-    is_share = "%" in marks and any(map(_is_bare_amount, found))
-    before = factors_before(marks_in(found, "before"))
-    after = factors_after(marks, is_bare=is_bare)
+    is_bare = has_figures or any(map(_is_bare_amount, found))
+    marks, in_front = marks_in(found, "after"), marks_in(found, "before")
+    before, after = factors_before(in_front), factors_after(marks, is_bare=is_bare)
     dialect = dialect_of([match["figure"] for match in found])
-    if before is None or after is None or dialect is None or is_share:
+    # Beside percents `0.5` could mean 50.
+    if before is None or after is None or dialect is None or ("%" in marks and is_bare):
         return None
-    # A single unit may be left out later; but `0.5` beside percents could mean 50.
-    is_single = len({after[mark] for mark in marks}) < 2 and "%" not in marks
-    return Writing(dialect, before, after, is_bare or is_single)
+    # A sign in every cell is due in later ones, too: without it they may be in another unit.
+    return Writing(dialect, before, after, is_bare or not (marks or in_front))
 
 
 def _is_bare_amount(match: re.Match[str]) -> bool:
-    return not match["after"] and match["figure"].strip("0.,") != ""
+    """Return True for a number without a sign; nothing is nothing in any unit."""
+    is_dressed = match["before"] or match["after"]
+    return not is_dressed and match["figure"].strip("0.,") != ""
 
 
 def _facts(cells: Cells, texts: Sequence[str], writing: Writing) -> Facts | None:
@@ -181,8 +185,8 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     words: Sequence[str] = facts.get("words", ())
     plain = plain_column(column)
     if types.is_numeric_dtype(plain.dtype) and not types.is_complex_dtype(plain.dtype):
-        _check_units(column, facts, place)
         figures = plain.to_numpy(dtype=float)
+        _refuse_bare(column, figures, facts, place)
         found = [np.zeros(len(column)) for _ in words]
     else:
         cells = cells_of(column)
@@ -205,10 +209,11 @@ def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[n
     is_gap = known_missing(facts)
     known = set(facts.get("words", ()))
     texts = [value if isinstance(value, str) else "" for value in cells.distinct]
-    figures = Writing.of(facts).figures(texts)
+    figures, bare = Writing.of(facts).figures(texts), np.full(len(texts), np.nan)
     for number, value in enumerate(cells.distinct):
         if not isinstance(value, str):
-            figures[number] = _as_float(value)
+            figures[number] = bare[number] = _as_float(value)
+    _refuse_bare(column, cells.spread(bare), facts, place)
     is_lost = [
         bool(np.isnan(figure))
         and not (isinstance(value, str) and (is_gap(value) or value in known))
@@ -225,10 +230,16 @@ def _as_float(value: Any) -> float:
         return np.nan
 
 
-def _check_units(column: Any, facts: Facts, place: Place) -> None:
-    """Refuse numbers without a unit if those of training had several."""
-    if not facts["is_bare"] and "%" not in facts["after"]:
-        refuse_cells(column, column.notna().to_numpy(), "numbers with their units", HINT, place)
+def _refuse_bare(column: Any, bare: NDArray[Any], facts: Facts, place: Place) -> None:
+    """Refuse numbers without a sign if all of training had one; NaN stands for other cells.
+
+    As a number 0.098 may be 9.8 %, or less than one, and 5000 may be grams.
+    """
+    if facts["is_bare"]:
+        return
+    example = say_value(facts["example"])
+    hint = f"Its unit cannot be told: give it as text with its sign, such as {example}."
+    refuse_cells(column, ~np.isnan(bare) & (bare != 0), _held(facts), hint, place)
 
 
 def _held(facts: Facts) -> str:

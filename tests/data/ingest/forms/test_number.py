@@ -163,10 +163,49 @@ def test_a_number_without_its_percent_sign_is_refused():
         read(["0.5"], facts)
 
 
-def test_numbers_without_units_are_refused_where_training_had_several():
+@pytest.mark.parametrize(
+    "cells",
+    [
+        column("9.8%", "50%"),
+        column("12 %", "0", "3%"),
+        column("$3", "$1,200"),
+        column("5 kg", "7 kg"),
+        column("3 GB", "500 MB", "4 GB"),
+    ],
+    ids=["percent", "percent and 0", "currency", "unit", "units"],
+)
+@pytest.mark.parametrize(
+    "bare",
+    [
+        column(0.0, 0.098),
+        column(0, 1),
+        column(0.0, 0.098, dtype="Float64"),
+        column("0", 0.098, dtype=object),
+        column(Decimal(0), Decimal("0.098")),
+        column("0", "0.098"),
+        column("0.0", " 0.098 "),
+    ],
+    ids=["float", "int", "nullable", "mixed", "decimal", "text", "blanks"],
+)
+def test_a_number_without_the_sign_of_training_is_refused(cells, bare):
+    facts = recognise_number(cells)
+    with pytest.raises(DataError, match=r"row 1 .*'x' holds .*, and held numbers such") as refused:
+        read(bare, facts)
+    assert "as in training" in refused.value.hint or "with its sign" in refused.value.hint
+    assert read(bare.iloc[:1], facts)[""].tolist() == [0], "nothing is nothing in any unit"
+
+
+def test_numbers_without_a_sign_are_read_where_training_had_both():
+    for cells in (column("$3", "4"), column("$3", "$5", 4, dtype=object), column("5K", "900")):
+        facts = recognise_number(cells)
+        assert read(column(2.5, 7.0), facts)[""].tolist() == [2.5, 7]
+        assert read(["2.5", "7"], facts)[""].tolist() == [2.5, 7]
+    for numbers in (["12%", "3%", 0.5], ["3 GB", "500 MB", 4]):
+        assert recognise_number(column(*numbers, dtype=object)) is None
+
+
+def test_a_later_unit_of_the_same_kind_converts():
     facts = recognise_number(column("3 GB", "500 MB", "4 GB"))
-    with pytest.raises(DataError, match="with their units"):
-        read(column(3.0, 0.5), facts)
     assert read(["1 TB"], facts)[""].tolist() == [1000]
 
 

@@ -1,0 +1,42 @@
+"""Later tables get the values and types of training, or a line says which cell has neither."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from automl_admm.core.errors import DataError
+from automl_admm.data.conforming import conform
+from automl_admm.data.table_schema import read_schema, schema_of
+
+TRAINED = pd.DataFrame({"a": [1.5, 2.25], "b": [0.5, 7.0]})
+
+
+def conformed(columns, sign):
+    schema = read_schema({"schema": schema_of(TRAINED).describe()} | sign)
+    return conform(pd.DataFrame(columns), schema)
+
+
+COMMAS = {"decimal": ","}
+
+
+@pytest.mark.parametrize("kind", [object, "string", "category"])
+def test_a_point_that_may_part_thousands_is_refused_after_decimal_commas(kind):
+    columns = {"a": pd.Series(["7", " 1.234"], dtype=kind), "b": [1.0, 2.0]}
+    with pytest.raises(DataError, match=r"row 1 .*'a' holds ' ?1\.234', and held .*decimal commas"):
+        conformed(columns, COMMAS)
+    assert conformed(columns, {})["a"].tolist() == [7, 1.234]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"a": ["1.234", "2"], "b": ["0.5", "1"]}, [1.234, 2]),
+        ({"a": ["1234", None], "b": [1.0, 2.0]}, [1234, None]),
+        ({"a": [1.234, 2.0], "b": [1.0, 2.0]}, [1.234, 2]),
+    ],
+    ids=["decimals elsewhere", "no points", "numbers"],
+)
+def test_points_that_are_sure_are_read(columns, expected):
+    found = conformed(columns, COMMAS)["a"]
+    assert [None if pd.isna(one) else one for one in found] == expected
