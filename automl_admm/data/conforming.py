@@ -57,9 +57,9 @@ def _refuse_doubtful_points(pairs: Sequence[tuple[Any, Column | None]], place: P
     """
     doubtful = []
     for column, expected in pairs:
-        if expected is None or expected.holds != "number" or content_of(column) != "text":
+        if expected is None or expected.holds != "number" or content_of(column) == "number":
             continue
-        texts = column.astype(object).map(str.strip, na_action="ignore")
+        texts = column.astype(object).map(lambda v: v.strip() if isinstance(v, str) else "")
         pointed = texts.str.contains(".", regex=False, na=False)
         is_doubtful = texts.str.fullmatch(POINT_OR_THOUSANDS, na=False)
         if (pointed & ~is_doubtful).any():

@@ -14,6 +14,7 @@ from automl_admm.data.table_schema import MISSING_TEXTS
 
 # Enough to dismiss a form in a millisecond; whoever passes is confirmed on all cells.
 SAMPLE = 400
+MOSTLY = 0.9
 LEAST_LIKE = 0.5  # of the sample: the rest may be words for "missing"
 # So many texts of training may be unreadable and count as missing, which is said.
 MOST_BAD, MOST_BAD_SHARE = 20, 0.02
@@ -49,6 +50,11 @@ class Cells:
     codes: NDArray[np.intp]
 
     @property
+    def is_mixed(self) -> bool:
+        """True if not all values are texts."""
+        return not set(map(type, self.distinct)) <= {str}
+
+    @property
     def counts(self) -> NDArray[np.intp]:
         """The number of rows of each value."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
@@ -70,7 +76,25 @@ def cells_of(column: Any) -> Cells:
         present = column.notna().to_numpy(dtype=bool)
         codes = np.where(present, np.cumsum(present) - 1, -1)
         distinct = column[present].astype(object)
-    return Cells(list(map(_stripped, distinct.tolist())), np.asarray(codes, dtype=np.intp))
+    return Cells(_all_stripped(distinct.tolist()), np.asarray(codes, dtype=np.intp))
+
+
+def cells_one_by_one(column: Any) -> Cells:
+    """Return the present cells of a column; alike ones are looked for if a sample has any.
+
+    To find the distinct ones of a million texts takes longer than to read each as a number.
+    """
+    sample = sample_of(column)
+    if len(set(map(str, sample))) < MOSTLY * len(sample):
+        return cells_of(column)
+    present = column.notna().to_numpy(dtype=bool)
+    codes = np.where(present, np.cumsum(present) - 1, -1)
+    return Cells(_all_stripped(column[present].astype(object).tolist()), codes)
+
+
+def _all_stripped(values: list[Any]) -> list[Any]:
+    are_texts = set(map(type, values)) <= {str}
+    return list(map(str.strip if are_texts else _stripped, values))
 
 
 def _stripped(value: Any) -> Any:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ DRESSED = re.compile(
     r"(?P<figure>[.,]?\d(?:[.,' ]?\d)*[.,]?(?:[eE][-+]?\d+)?)"
     rf" ?(?P<after>(?:{MARK})[^()\n]{{0,14}}?)?\)?"
 )
+PLAIN_SIGNS = b"0123456789.+-\n"
 AMBIGUOUS = r"[-+]?[1-9]\d{{0,2}}{0}\d{{3}}"
 
 
@@ -124,10 +126,53 @@ class Writing:
         if not texts:
             return np.empty(0)
         joined = plain_signs("\n".join(texts))
-        if joined.count("\n") == len(texts) - 1 and _all_are(self._pattern(only_ones=True), joined):
+        lines = joined.split("\n")
+        if len(lines) > len(texts):  # a text of several lines is no number
+            lines = [plain_signs(text) for text in texts]
+        elif (quick := self._all_plain(joined, len(lines))) is not None:
+            return quick
+        elif _all_are(self._pattern(only_ones=True), joined):
             return np.array(list(map(float, self._bare(joined).split("\n"))))
+        return self._by_pattern(lines)
+
+    def _all_plain(self, joined: str, count: int) -> NDArray[np.float64] | None:
+        """Return the numbers of lines without thousands, all with one mark if there are marks.
+
+        None for other lines: they need patterns, which take several times as long.
+        """
+        framed, is_marked = self._without_common_mark(f"\n{joined}\n", count)
+        if not (is_marked or self.is_bare) or (self.dialect.decimal == "," and "." in framed):
+            return None
+        lines = framed[1:-1].replace(self.dialect.decimal, ".")
+        # What Python takes for a number besides, such as 1_000 and nan, has other signs.
+        if not lines.isascii() or lines.encode().translate(None, PLAIN_SIGNS):
+            return None
+        try:
+            return np.array(list(map(float, lines.split("\n"))))
+        except ValueError:
+            return None
+
+    def _without_common_mark(self, framed: str, count: int) -> tuple[str, bool]:
+        """Return lines without a mark that all of them have; False if there is none."""
+        sides = [(f"\n{mark}", self.before[mark]) for mark in self.before]
+        sides += [(f"{mark}\n", self.after[mark]) for mark in self.after]
+        for beside, factor in sides:
+            if factor == 1 and beside != "\n" and framed.count(beside) == count:
+                return framed.replace(beside, "\n"), True
+        return framed, False
+
+    def _by_pattern(self, lines: list[str]) -> NDArray[np.float64]:
+        """Return the numbers of lines: of most at once, of those with a factor one by one."""
+        found = np.full(len(lines), np.nan)
+        plain = re.compile(self._pattern(only_ones=True)).fullmatch
+        is_plain = np.fromiter((one is not None for one in map(plain, lines)), bool, len(lines))
+        figures = self._bare("\n".join(compress(lines, is_plain))).split("\n")
+        if is_plain.any():
+            found[is_plain] = list(map(float, figures))
         pattern = re.compile(self._pattern(only_ones=False))
-        return np.array([self._figure(plain_signs(text), pattern) for text in texts])
+        for place in np.flatnonzero(~is_plain):
+            found[place] = self._figure(lines[place], pattern)
+        return found
 
     def _figure(self, text: str, pattern: re.Pattern[str]) -> float:
         if "\n" in text or pattern.fullmatch(text) is None:

@@ -14,7 +14,7 @@ from automl_admm.data.columns import plain_column
 from automl_admm.data.conforming import Place, refuse_cells
 from automl_admm.data.ingest.forms.cells import (
     Cells,
-    cells_of,
+    cells_one_by_one,
     is_missing,
     kind_of_cells,
     known_missing,
@@ -60,15 +60,18 @@ def recognise_number(column: Any) -> Facts | None:
         return _facts_of_extremes(column.to_numpy(dtype=float, na_value=np.nan))
     if kind not in TEXTS or not some_are(column, _is_dressed):
         return None
-    cells = cells_of(column)
-    if not all(isinstance(value, str | int | float) for value in cells.distinct):
+    cells = cells_one_by_one(column)
+    types = set(map(type, cells.distinct))
+    if not all(issubclass(one, str | int | float) for one in types):
         return None
     texts = [value for value in cells.distinct if isinstance(value, str) and value]
     if not texts or _are_codes(texts):
         return None
-    has_figures = any(not isinstance(value, str) and value != 0 for value in cells.distinct)
-    writing = _writing_of(texts, has_figures=has_figures)
-    return None if writing is None else _facts(cells, texts, writing)
+    others = (
+        [value for value in cells.distinct if not isinstance(value, str)] if types > {str} else []
+    )
+    writing, unread = _writing_of(texts, has_figures=any(others))
+    return None if writing is None else _facts(cells, texts, writing, unread)
 
 
 def _facts_of_extremes(figures: NDArray[np.float64]) -> Facts | None:
@@ -108,16 +111,18 @@ def _some(texts: Sequence[str]) -> list[str]:
     return list(texts[:: max(len(texts) // LOOKED_AT, 1)])
 
 
-def _writing_of(texts: Sequence[str], *, has_figures: bool) -> Writing | None:
-    """Return the writing of the numbers among texts, guessed on some and again on what is left.
+def _writing_of(texts: Sequence[str], *, has_figures: bool) -> tuple[Writing | None, Sequence[str]]:
+    """Return the writing of the numbers among texts, and the texts that are none in it.
 
-    With `has_figures` numbers stand beside the texts.
+    It is guessed on some, and again with what is left. With `has_figures` numbers stand beside the
+    texts.
     """
     looked_at = _some(texts)
     writing = _guess(looked_at, has_figures=has_figures)
     unread = () if writing is None else _left(texts, writing)
     odd = [text for text in unread if _is_dressed(text)]
-    return _guess(looked_at + odd, has_figures=has_figures) or writing if odd else writing
+    again = _guess(looked_at + odd, has_figures=has_figures) if odd else None
+    return (writing, unread) if again is None else (again, _left(texts, again))
 
 
 def _left(texts: Sequence[str], writing: Writing) -> list[str]:
@@ -145,8 +150,10 @@ def _is_bare_amount(match: re.Match[str]) -> bool:
     return not is_dressed and match["figure"].strip("0.,") != ""
 
 
-def _facts(cells: Cells, texts: Sequence[str], writing: Writing) -> Facts | None:
-    unread = set(_left(texts, writing))
+def _facts(
+    cells: Cells, texts: Sequence[str], writing: Writing, left: Sequence[str]
+) -> Facts | None:
+    unread = set(left)
     words = sorted(text for text in unread if not is_missing(text))
     numbers = [text for text in texts if text not in unread] if unread else texts
     if len(numbers) < FEWEST_NUMBERS or (words and not _are_few(words, cells)):
@@ -189,7 +196,7 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
         _refuse_bare(column, figures, facts, place)
         found = [np.zeros(len(column)) for _ in words]
     else:
-        cells = cells_of(column)
+        cells = cells_one_by_one(column)
         figures = cells.spread(_figures(cells, column, facts, place))
         found = [
             cells.spread(np.array([v == word for v in cells.distinct], float), 0.0)
@@ -208,17 +215,17 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
 def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[np.float64]:
     is_gap = known_missing(facts)
     known = set(facts.get("words", ()))
-    texts = [value if isinstance(value, str) else "" for value in cells.distinct]
+    values = cells.distinct
+    others = [n for n, v in enumerate(values) if not isinstance(v, str)] if cells.is_mixed else []
+    texts = [v if isinstance(v, str) else "" for v in values] if others else values
     figures, bare = Writing.of(facts).figures(texts), np.full(len(texts), np.nan)
-    for number, value in enumerate(cells.distinct):
-        if not isinstance(value, str):
-            figures[number] = bare[number] = _as_float(value)
+    for number in others:
+        figures[number] = bare[number] = _as_float(values[number])
     _refuse_bare(column, cells.spread(bare), facts, place)
-    is_lost = [
-        bool(np.isnan(figure))
-        and not (isinstance(value, str) and (is_gap(value) or value in known))
-        for figure, value in zip(figures, cells.distinct, strict=True)
-    ]
+    is_lost = np.isnan(figures)
+    for place_of_cell in np.flatnonzero(is_lost):
+        value = values[int(place_of_cell)]
+        is_lost[place_of_cell] = not (isinstance(value, str) and (is_gap(value) or value in known))
     refuse_unread(column, cells, is_lost, _held(facts), HINT, place)
     return figures
 

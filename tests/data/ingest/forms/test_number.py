@@ -296,3 +296,14 @@ def say_markers():
     from automl_admm.data.table_schema import MISSING_TEXTS
 
     return MISSING_TEXTS
+
+
+@pytest.mark.parametrize("odd", ["1_000", "Nan", "inf", "1 2", "1.2.3", "1\n2", "--1", "$", "1e"])
+@pytest.mark.parametrize("written", ["{}", "${}", "{}%"])
+def test_the_quick_way_for_many_numbers_takes_nothing_that_the_patterns_refuse(odd, written):
+    numbers = [written.format(n / 4) for n in range(50)]
+    facts = recognise_number(column(*numbers))
+    assert read(numbers, facts)[""].tolist() == [n / 4 for n in range(50)]
+    with pytest.raises(DataError, match="row 50"):
+        read([*numbers, written.format(odd)], facts)
+    assert read([*numbers, "NA", None], facts)[""].isna().sum() == 2
