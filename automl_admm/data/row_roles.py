@@ -7,6 +7,7 @@ pipeline learns from rows that are later than those it is measured on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -18,11 +19,14 @@ from numpy.typing import NDArray
 from automl_admm.core.errors import DataError, Remedy, suggest
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
+from automl_admm.data.conforming import Place
 from automl_admm.data.fingerprints import Hashes, hash_rows
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.table_schema import content_of
 
 Rows = NDArray[np.intp]
+# The zone at the end of a time.
+ZONE = re.compile(r"[Zz]$|[T ]\d\d[\d:.,]* ?[+-]\d\d(?::?\d\d)?$")
 # The role of a column, and its name in Python if it has none of its own.
 NAMES: Mapping[str, str] = MappingProxyType(
     {"weight": "sample_weight", "group": "groups", "time": "time"}
@@ -61,11 +65,15 @@ NO_ROLES = Roles()
 
 @dataclass(frozen=True, eq=False)
 class RoleColumns:
-    """The columns with a role as they were given, series by their own names; None without one."""
+    """The columns with a role as they were given, series by their own names; None without one.
+
+    `place` names the place of a row in the file of the columns; None for columns from Python.
+    """
 
     weight: Any = None
     group: Any = None
     time: Any = None
+    place: Place | None = None
 
     def known(self) -> dict[str, Any]:
         """Return the given columns by their role."""
@@ -86,13 +94,14 @@ class RoleColumns:
     def part(self, places: Any) -> RoleColumns:
         """Return the columns of some of the rows."""
         taken = {role: take_rows(column, places) for role, column in self.known().items()}
-        return replace(self, **{role: one.reset_index(drop=True) for role, one in taken.items()})
+        parts = {role: one.reset_index(drop=True) for role, one in taken.items()}
+        return replace(self, **parts, place=None)  # the numbers of its rows are others
 
     def counted(self) -> NDArray[np.bool_] | None:
         """Return a mask of rows with a weight above 0; None if all have."""
         if self.weight is None:
             return None
-        above = _weights(self.weight) > 0
+        above = _weights(self.weight, self.place) > 0
         return None if above.all() else above
 
     def read(self) -> Roles:
@@ -108,11 +117,11 @@ class RoleColumns:
                 ),
             )
         columns = self.known().values()
-        weights = None if self.weight is None else _weights(self.weight)
+        weights = None if self.weight is None else _weights(self.weight, self.place)
         return Roles(
             weights=None if weights is None else _relative(weights),
-            clusters=None if self.group is None else _clusters(self.group),
-            times=None if self.time is None else _moments(self.time),
+            clusters=None if self.group is None else _clusters(self.group, self.place),
+            times=None if self.time is None else _moments(self.time, self.place),
             hashes=hash_rows(columns, len(next(iter(columns)))),
             unit=1.0 if weights is None else _unit(weights),
         )
@@ -141,10 +150,22 @@ def columns_given(target: Any, weight: Any, group: Any, time: Any) -> RoleColumn
     )
 
 
-def take_columns(frame: Any, names: Mapping[str, str | None]) -> tuple[Any, RoleColumns]:
-    """Part a table into the rest and the columns with a role, named by it."""
+def take_columns(
+    frame: Any,
+    names: Mapping[str, str | None],
+    target: str | None = None,
+    place: Place | None = None,
+) -> tuple[Any, RoleColumns]:
+    """Part a table into the rest and the columns with a role, named by it.
+
+    `target` is the name of the column to predict, which the table no longer has. `place` names the
+    place of a row in the file of the table.
+    """
     wanted = {role: name for role, name in names.items() if name is not None}
     for role, name in wanted.items():
+        if name == target:
+            message = f"'{name}' is the column to predict, and cannot be the {role}."
+            raise DataError(message, hint="Name another column.")
         if name not in frame.columns:
             hint = suggest(name, frame.columns)
             raise DataError(f"there is no column '{name}' to be the {role}.", hint=hint)
@@ -153,7 +174,7 @@ def take_columns(frame: Any, names: Mapping[str, str | None]) -> tuple[Any, Role
     if rest.shape[1] == 0:
         raise DataError("no column is left to predict from: all have another role.")
     return rest, RoleColumns(
-        **{role: frame[name].reset_index(drop=True) for role, name in wanted.items()}
+        **{role: frame[name].reset_index(drop=True) for role, name in wanted.items()}, place=place
     )
 
 
@@ -183,15 +204,17 @@ def _series(value: Any, name: str, target: Any) -> Any:
     return column if column.name is not None else column.rename(name)
 
 
-def _weights(column: Any) -> Array:
+def _weights(column: Any, place: Place | None) -> Array:
     name = column.name
     if content_of(column) != "number":
         shown = say_value(column.iloc[0]) if len(column) else "nothing"
         raise DataError(f"the weights in '{name}' are no numbers, such as {shown}.")
     found = column.to_numpy(dtype=float, na_value=np.nan)
-    _refuse(np.isnan(found), f"the weight in '{name}' is missing")
-    _refuse(np.isinf(found), f"the weight in '{name}' is infinite")
-    _refuse(found < 0, f"the weight in '{name}' is negative")
+    # A reader of files takes an infinite number for a missing one.
+    missing = "missing" if place is None else "missing or infinite"
+    _refuse(np.isnan(found), f"the weight in '{name}' is {missing}", place)
+    _refuse(np.isinf(found), f"the weight in '{name}' is infinite", place)
+    _refuse(found < 0, f"the weight in '{name}' is negative", place)
     if not (found > 0).any():
         raise DataError(f"all weights in '{name}' are zero.", hint="Some row has to count.")
     return np.asarray(found)
@@ -213,12 +236,13 @@ def _unit(weights: Array) -> float:
     return float(np.mean(weights / weights.max()) * weights.max())
 
 
-def _clusters(column: Any) -> Rows:
+def _clusters(column: Any, place: Place | None) -> Rows:
     import pandas as pd
 
     _refuse(
         column.isna().to_numpy(),
         f"the group in '{column.name}' is missing",
+        place,
         "Remove those rows first, or give each a group of its own.",
     )
     return np.asarray(pd.factorize(column, sort=_is_sortable(column))[0], dtype=np.intp)
@@ -228,24 +252,24 @@ def _is_sortable(column: Any) -> bool:
     return content_of(column) in ("number", "text", "boolean")
 
 
-def _moments(column: Any) -> Rows:
+def _moments(column: Any, place: Place | None) -> Rows:
     """Number the moments in their order; equal ones are one moment."""
     import pandas as pd
 
     name = column.name
-    _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing")
+    _refuse(column.isna().to_numpy(), f"the time in '{name}' is missing", place)
     content = content_of(column)
     if content == "number":
         values = column.to_numpy(dtype=float)
-        _refuse(np.isinf(values), f"the time in '{name}' is infinite")
+        _refuse(np.isinf(values), f"the time in '{name}' is infinite", place)
         # Whole numbers beyond the exact ones of floating point, as nanoseconds are, keep order.
         exact = column.to_numpy() if column.dtype.kind in "iu" else values
         return np.asarray(np.unique(exact, return_inverse=True)[1], dtype=np.intp)
     if content == "text":
-        column = _dates(column)
+        column = _dates(column, place)
     elif column.dtype == object:  # such as the dates of a Parquet file
         column = pd.to_datetime(column, errors="coerce", utc=True)
-        _refuse(column.isna().to_numpy(), f"the time in '{name}' is no date")
+        _refuse(column.isna().to_numpy(), f"the time in '{name}' is no date", place)
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         raise DataError(
             f"the time in '{name}' holds {column.dtype}, which has no order of time.",
@@ -254,25 +278,42 @@ def _moments(column: Any) -> Rows:
     return np.asarray(np.unique(column.to_numpy(), return_inverse=True)[1], dtype=np.intp)
 
 
-def _dates(column: Any) -> Any:
+def _dates(column: Any, place: Place | None) -> Any:
     """Read dates of ISO 8601 alone: 01/02/2026 is in January or in February."""
     import pandas as pd
 
-    found = pd.to_datetime(
-        column.astype(str).str.strip(), format="ISO8601", errors="coerce", utc=True
-    )
-    strange = found.isna().to_numpy()
-    if strange.any():
-        place = int(np.argmax(strange))
-        raise DataError(
-            f"the time in '{column.name}' is {say_value(column.iloc[place])} in row {place + 1}.",
-            hint="Write it as a number, or like 2026-01-31 or 2026-01-31T12:00:00.",
-        )
+    texts = column.astype(str).str.strip()
+    found = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    hint = "Write it as a number, or like 2026-01-31 or 2026-01-31T12:00:00."
+    _refuse_time(column, found.isna().to_numpy(), "", place, hint)
+    is_zoned = texts.str.contains(ZONE).to_numpy(dtype=bool)
+    if 0 < is_zoned.sum() < len(is_zoned):
+        # Their order hangs on the zone of the others, which nobody knows.
+        is_odd = is_zoned if 2 * is_zoned.sum() <= len(is_zoned) else ~is_zoned
+        said = "with a zone, and others are without" if is_odd is is_zoned else "without a zone"
+        hint = "Give all times a zone such as +01:00 or Z, or none."
+        _refuse_time(column, is_odd, f", {said}", place, hint)
     return found
 
 
-def _refuse(wrong: NDArray[np.bool_], reason: str, hint: str = "Remove those rows first.") -> None:
+def _refuse_time(column: Any, wrong: Any, said: str, place: Place | None, hint: str) -> None:
     if wrong.any():
-        first = int(np.argmax(wrong)) + 1
-        message = f"{reason} in {int(wrong.sum())} of {len(wrong)} rows, first in row {first}."
+        first = int(np.argmax(wrong))
+        shown = f"{say_value(column.iloc[first])} in {_where(first, place)}{said}"
+        raise DataError(f"the time in '{column.name}' is {shown}.", hint=hint)
+
+
+def _refuse(
+    wrong: NDArray[np.bool_],
+    reason: str,
+    place: Place | None,
+    hint: str = "Remove those rows first.",
+) -> None:
+    if wrong.any():
+        where = _where(int(np.argmax(wrong)), place)
+        message = f"{reason} in {int(wrong.sum())} of {len(wrong)} rows, first in {where}."
         raise DataError(message, hint=hint)
+
+
+def _where(row: int, place: Place | None) -> str:
+    return f"row {row + 1}" if place is None else place(row)

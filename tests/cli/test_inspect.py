@@ -64,9 +64,17 @@ def test_a_kind_can_be_tried_out_and_a_wrong_one_is_refused(mixed, run):
     columns = {one["name"]: one for one in json.loads(tried.out)["columns"]}
     assert columns["same"]["kind"] == "category"
     assert columns["when"]["made"] == []
-    for asked, said in (("sme=drop", "Did you mean 'same'?"), ("city=date", "holds 'Ulm'")):
+    for asked, said in (("sme=drop", "Did you mean 'same'?"), ("city=date", "; it holds '")):
         refused = run("inspect", mixed, "--column", asked)
         assert said in refused.err + refused.out
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("fit", "--target", "dear", "--out", "out")])
+def test_a_column_that_cannot_be_of_a_kind_is_refused_with_its_line(mixed, run, command):
+    refused = run(*command, mixed, "--column", "city=date")
+    assert refused.code == 3
+    assert f"{mixed.name}, line 3: column 'city' cannot be read as date; it holds" in refused.err
+    assert len(refused.err.strip().splitlines()) == 1
 
 
 def test_fit_says_which_columns_are_not_plain(mixed, run, tmp_path):

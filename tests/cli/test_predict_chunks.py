@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.cli.commands.predict import _check_output
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.reading import chunks
 
 Run = Callable[..., Any]
@@ -169,3 +171,10 @@ def test_decimal_commas_that_only_later_rows_show(
         pd.read_csv("commas.out.csv")["probability_yes"],
         pd.read_csv("points.out.csv")["probability_yes"],
     )
+
+
+@pytest.mark.parametrize("name", ["k.csv.gz", "k.gz", "k.parquet.zst"])
+def test_a_packed_file_is_refused_with_a_plain_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="not as") as refused:
+        _check_output(tmp_path / name)
+    assert str(refused.value.hint) == "Name it 'k.csv' or 'k.parquet'."

@@ -98,6 +98,14 @@ def test_whole_numbers_beyond_floating_point_keep_their_order():
             {"time": ["2026-01-02", "01/02/2026", "2026-01-03", "2026-01-04"]},
             "'01/02/2026' in row 2",
         ),
+        (
+            {"time": ["2026-01-02T10:00", "2026-01-02T10:00Z", "2026-01-03 10:00", "2026-01-04"]},
+            "'2026-01-02T10:00Z' in row 2, with a zone, and others are without",
+        ),
+        (
+            {"time": ["2026-01-02T10+01:00", "2026-01-02T10Z", "2026-01-03", "2026-01-04T1:00Z"]},
+            "in row",
+        ),
         ({"time": [True, False, True, True]}, "holds bool"),
         ({"group": ["a"] * 4, "time": [1, 2, 3, 4]}, "cannot both decide"),
     ],
@@ -144,3 +152,31 @@ def test_a_part_of_the_roles_has_the_roles_of_its_rows():
 def test_columns_take_a_part_of_their_rows():
     columns = RoleColumns(weight=pd.Series([1.0, 2.0, 3.0], name="w"))
     assert list(columns.part([2, 0]).weight) == [3.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("names", "cells", "said"),
+    [
+        (
+            {"weight": "w"},
+            {"w": [1.0, -1.0]},
+            r"is negative in 1 of 2 rows, first in f.csv, line 3",
+        ),
+        ({"weight": "w"}, {"w": [1.0, np.nan]}, "is missing or infinite .* first in f.csv, line 3"),
+        ({"group": "g"}, {"g": ["a", None]}, "first in f.csv, line 3"),
+        ({"time": "t"}, {"t": ["2026-01-01", "soon"]}, "'soon' in f.csv, line 3"),
+    ],
+)
+def test_a_row_of_a_file_is_told_by_its_line(names, cells, said):
+    frame = pd.DataFrame({"a": [1, 2], **cells})
+    _, columns = take_columns(frame, names, "y", lambda row: f"f.csv, line {row + 2}")
+    with pytest.raises(DataError, match=said):
+        columns.read()
+    kept = columns.part([1])
+    with pytest.raises(DataError, match="row 1"):  # its rows have other numbers than the file
+        kept.read()
+
+
+def test_the_target_as_a_weight_is_told():
+    with pytest.raises(DataError, match="'y' is the column to predict, and cannot be the weight"):
+        take_columns(pd.DataFrame({"a": [1]}), {"weight": "y"}, "y")

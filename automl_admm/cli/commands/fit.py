@@ -84,7 +84,8 @@ def _fit(
         begun = click.get_current_context().obj
         said = file_options_given(options)
         read = partial(read_within, budget=_budget(options), begun=begun, options=said)
-        loaded = load(data, target, options["sensitive"], read, {r: options[r] for r in ROLES})
+        roles = {role: options[role] for role in ROLES}
+        loaded = load(data, target, options["sensitive"], read, roles, said)
         loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:
         _say_what_it_runs_on(data)  # a missing column may be due to forgotten DATA

@@ -23,7 +23,7 @@ from automl_admm.data.ingest.asking import check_asked
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
 from automl_admm.data.ingest.records import LEFT_OUT
 from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
-from automl_admm.data.reading.tables import read_table, split_target
+from automl_admm.data.reading.tables import place_in, read_table, split_target
 from automl_admm.progress.visible_text import in_a_line
 
 if TYPE_CHECKING:
@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the columns as JSON.")
 def command(data: Path, target: str | None, *, as_json: bool, **options: Any) -> None:
     """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
-    frame, y = read_table(data, keep_codes=True, options=file_options_given(options)), None
+    how = file_options_given(options)
+    frame, y = read_table(data, keep_codes=True, options=how), None
     if target is not None:
         frame, y = split_target(frame, target)
     asked = dict(options["columns"])
     check_asked(asked, frame.columns)
-    columns = inspect_columns(frame, asked)
+    columns = inspect_columns(frame, asked, place_in(data, how))
     left_out = {one.name for one in columns if one.kind in (*LEFT_OUT, REFUSED)}
     leaks = () if y is None else find_leaks(frame, y, left_out)
     task = None if y is None else infer_task(y)

@@ -27,6 +27,7 @@ from automl_admm.data.reading.formats import (
     PARQUET,
     PARQUET_SUFFIXES,
 )
+from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
 from automl_admm.runs.finish.trained_rows import TrainedRows
@@ -133,7 +134,8 @@ def _check_apart(output: Path, data: Path) -> None:
 def _check_output(output: Path) -> None:
     suffix = output.suffix.lower()
     if suffix not in WRITERS and suffix in OTHER_SUFFIXES:
-        known = " or ".join(f"'{output.with_suffix(one).name}'" for one in (CSV, PARQUET))
+        stem = output.with_suffix("") if suffix in PACKED_SUFFIXES else output
+        known = " or ".join(f"'{stem.with_suffix(one).name}'" for one in (CSV, PARQUET))
         raise ConfigurationError(
             f"predictions are written as CSV, Parquet or JSON lines, and not as '{suffix}'.",
             hint=f"Name it {known}.",

@@ -187,7 +187,7 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
     said = file_options(config.separator, config.decimal, config.encoding)
     try:
         read: Read = partial(_read_again, schema=schema, share=share, options=said)
-        return load(data, target, sensitive, read, roles)
+        return load(data, target, sensitive, read, roles, said)
     except DataError:
         if not config.changes_allowed:
             raise
@@ -196,7 +196,7 @@ def _load(data: Path | None, config: RunConfig, folder: RunFolder) -> Loaded:
         def read_anew(path: Path) -> tuple[Any, Share | None]:
             return read_table(path, options=said), None
 
-        return load(data, target, sensitive, read_anew, roles)
+        return load(data, target, sensitive, read_anew, roles, said)
 
 
 def _read_again(

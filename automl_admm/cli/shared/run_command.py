@@ -18,10 +18,10 @@ from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
-from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
-from automl_admm.data.reading.streams import source_of, table_name
-from automl_admm.data.reading.tables import read_table, split_target
+from automl_admm.data.reading.streams import is_stream, source_of, table_name
+from automl_admm.data.reading.tables import place_in, read_table, split_target
 from automl_admm.data.reading.timed_reading import read_in_time
 from automl_admm.data.row_portions import Portion, take_rows
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, take_columns
@@ -85,10 +85,11 @@ def load(
     sensitive: tuple[str, ...],
     read: Read,
     roles: Mapping[str, str | None] = MappingProxyType({}),
+    options: FileOptions = NO_OPTIONS,
 ) -> Loaded:
     """Read DATA, or the shipped data set, and divide it into the input of a run.
 
-    `roles` names the columns with weights, groups or times.
+    `roles` names the columns with weights, groups or times; `options` are those of DATA.
     """
     share = None
     if data is None:
@@ -102,7 +103,9 @@ def load(
         hint = f"Name a column; the last are: {columns}."
         raise ConfigurationError("--target is missing.", hint=hint)
     features, y = split_target(frame, target)
-    features, with_roles = take_columns(features, roles)
+    is_again = data is not None and share is None and not is_stream(data)
+    place = place_in(data, options) if data is not None and is_again else None
+    features, with_roles = take_columns(features, roles, target, place)
     X, apart = set_aside(features, sensitive)
     return Loaded(X, y, apart, name, source, share, columns=with_roles)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from automl_admm.core.errors import DataError
 from automl_admm.data.columns import check_labels
-from automl_admm.data.conforming import row_of
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.deciding import Asked, reading_of, with_made
 from automl_admm.data.ingest.records import Ingest, Reading
@@ -50,15 +50,22 @@ def _words(reading: Reading) -> str:
     return reading.note if is_said else f"{reading.kind}: {reading.note}"
 
 
-def inspect_columns(frame: Any, asked: Asked | None = None) -> list[ColumnFacts]:
-    """Return the facts of all columns of a table, also of those that a run would refuse."""
+def inspect_columns(
+    frame: Any, asked: Asked | None = None, place: Place = row_of
+) -> list[ColumnFacts]:
+    """Return the facts of all columns of a table, also of those that a run would refuse.
+
+    A column that cannot be of the kind that the user asked for raises a DataError.
+    """
     check_labels(frame)
     kinds = {str(name): kind for name, kind in (asked or {}).items()}
     found: list[tuple[Any, Reading | DataError]] = []
     for name, column in frame.items():
         try:
-            found.append((column, reading_of(name, column, kinds.get(str(name)), row_of)))
+            found.append((column, reading_of(name, column, kinds.get(str(name)), place)))
         except DataError as problem:
+            if str(name) in kinds:
+                raise
             found.append((column, problem))
     readings = with_made([one for _, one in found if isinstance(one, Reading)], frame)
     known = {reading.name: reading for reading in readings}

@@ -7,6 +7,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.data.columns import column_kinds
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.deciding import decide, plain_ingest
 from automl_admm.data.ingest.records import Ingest, read_ingest
@@ -17,14 +18,14 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.store.run_folder import RunFolder
 
 
-def ingest_table(config: RunConfig, X: Any) -> TakenIn:
-    """Return the table of a user and the table for pipelines.
+def ingest_table(config: RunConfig, X: Any, place: Place = row_of) -> TakenIn:
+    """Return the table of a user and the table for pipelines; `place` names the place of a row.
 
     A resumed run reads the table by its own facts: found anew by a later version, or on other rows,
     they could be others. Runs of versions without an ingest took all columns as they were.
     """
     if not config.resumed or config.place is None:
-        return take_in(X, decide(X, config.columns))
+        return take_in(X, decide(X, config.columns, place), place)
     folder = RunFolder(config.place)
     try:
         return take_in(X, read_ingest(folder.read(folder.settings)) or plain_ingest(X))

@@ -15,10 +15,11 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, infer_task
+from automl_admm.data.conforming import row_of
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
-from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, Roles, counted_rows
+from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
 from automl_admm.data.sensitive import known_columns
 from automl_admm.data.split_choice import first_deal, say_splits
 from automl_admm.data.table_schema import Schema
@@ -167,7 +168,7 @@ def prepare(
     pipeline sees them. Rows with a weight of 0 are left out.
     """
     X, y, sensitive, columns = counted_rows(X, y, sensitive, columns)
-    known = _learn(config, X, y, sensitive, columns.read())
+    known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
     caution = check_scoring(work)
@@ -202,16 +203,16 @@ def prepare(
     )
 
 
-def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, roles: Roles) -> Known:
+def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> Known:
     """Check the settings, then the table; find the kinds of its columns and the grammar for it."""
-    plugins = load_plugins(config.extra_plugins)
+    roles, plugins = columns.read(), load_plugins(config.extra_plugins)
     check_parts(config, plugins)
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
-    taken = ingest_table(config, X)
+    taken = ingest_table(config, X, columns.place or row_of)
     context = context_of(task, taken)
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)
