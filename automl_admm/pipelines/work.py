@@ -26,6 +26,7 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.data.split_choice import count_repeats
+from automl_admm.execution.deferred_imports import load_deferred
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
@@ -76,6 +77,7 @@ class PipelineWork:
     one for each constraint; by default these are the constraints' own. With a `rule` each of its
     groups may have a threshold of its own. `origins` names the user's column behind each column,
     where one makes several. A certificate counts the rows `tested` of those held out; None for all.
+    `first` is the pipeline expected before others, by default that of the first alternatives.
     """
 
     space: PipelineSpace
@@ -92,6 +94,7 @@ class PipelineWork:
     rule: GroupRule | None = None
     origins: Mapping[str, str] | None = None
     tested: Any = None
+    first: Candidate | None = None
     _components: Registry[ComponentPlugin] | None = None
 
     def prepare(self) -> None:
@@ -99,7 +102,7 @@ class PipelineWork:
 
         Broken components are not reported here but by the evaluations with them.
         """
-        steps = self.space.steps(default_start(self.space.space))
+        steps = self.space.steps(self.first or default_start(self.space.space))
         with suppress(AutomlAdmmError):
             build_pipeline(steps, self._loaded(), self.context, seed=0)
 
@@ -111,6 +114,8 @@ class PipelineWork:
             yield
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
             yield from import_in_steps()
+        # Now at the latest: what is loaded in a child is lost with it.
+        load_deferred()
 
     def evaluate(
         self, candidate: Candidate, seed: int, folder: Path, rival: Sequence[float] = ()

@@ -62,11 +62,11 @@ def run_pipelines(prepared: Preparation) -> PipelineResult:
 
 
 def _run(session: Session) -> PipelineResult:
-    config = session.prepared.config
+    prepared = session.prepared
+    config = prepared.config
     ledger = Ledger(config.begun)
-    executor = build_executor(
-        config, session.prepared.plugins, session.prepared.work, session.scratch
-    )
+    work = replace(prepared.work, first=prepared.first)
+    executor = build_executor(config, prepared.plugins, work, session.scratch)
     try:
         dispatch = Dispatcher(executor)
         if not session.past.evaluations:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
-from scipy.stats import qmc
 
 from automl_admm.builtin.theta import TrustRegionOptions
 from automl_admm.builtin.theta.box import Box
@@ -167,6 +166,8 @@ class TrustRegionTheta:
         return self._box.draw(self._rng, taken)
 
     def _sobol(self) -> Array:
+        from scipy.stats import qmc  # many modules, and a search begins without them
+
         engine = qmc.Sobol(self._box.dimension, rng=self._rng)
         return np.asarray(engine.random_base2(SOBOL_LOG2), dtype=float)
 

@@ -39,6 +39,7 @@ from automl_admm.execution.child.process_tree import (
 from automl_admm.execution.child.result_pipe import Mailbox
 from automl_admm.execution.child.task_child import Order, Rules, run_child
 from automl_admm.execution.child.watch import Bounds, Cause, ChildFolders, Watch
+from automl_admm.execution.deferred_imports import defer_imports
 from automl_admm.execution.quick_imports import importing
 from automl_admm.execution.server.channel import Channel, Message, wait_readable
 from automl_admm.execution.server.orphan_watcher import leave_watcher
@@ -117,7 +118,8 @@ def _leaving_if_orphaned(instructions: Instructions) -> Iterator[None]:
 
 
 def import_all(modules: Sequence[str]) -> None:
-    """Import modules for the work; the work itself reports failures."""
+    """Import modules for the work, in a program of our own; the work itself reports failures."""
+    defer_imports()
     with importing():
         for module in modules:
             try:

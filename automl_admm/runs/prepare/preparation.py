@@ -141,6 +141,12 @@ class Preparation:
         )
 
     @property
+    def first(self) -> Candidate:
+        """The pipeline that a new run begins with."""
+        problem = self.problem
+        return (*problem.quick, *problem.starts)[0]
+
+    @property
     def _quick(self) -> tuple[Candidate, ...]:
         """A pipeline to begin a timed search with, unless the user says where it begins."""
         name, grammars = str(self.config.grammar), self.plugins.grammars

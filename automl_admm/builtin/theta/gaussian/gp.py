@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import qmc
 
 from automl_admm.builtin.theta import GpOptions
 from automl_admm.builtin.theta.box import Box
@@ -157,5 +156,7 @@ class GaussianProcessTheta:
         return np.concatenate([shifted, swapped, near])
 
     def _sobol(self) -> Array:
+        from scipy.stats import qmc  # many modules, and a search begins without them
+
         engine = qmc.Sobol(self._box.dimension, rng=self._rng)
         return np.asarray(engine.random_base2(SOBOL_LOG2), dtype=float)
