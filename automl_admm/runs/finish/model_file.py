@@ -6,7 +6,7 @@ import hashlib
 import io
 import pickle
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import metadata
@@ -22,7 +22,7 @@ from automl_admm.data.reading.tables import read_table
 from automl_admm.data.reading.timed_reading import read_again
 from automl_admm.data.table_schema import had_decimal_commas, read_schema
 from automl_admm.execution.skops_import import import_skops
-from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.loading import OUR_PLUGINS, Plugins, load_plugins
 from automl_admm.runs.finish.moved_types import MOVED, name_anew
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder
@@ -82,8 +82,7 @@ def _load(folder: RunFolder, content: bytes) -> Any:
     if strange:
         raise StoreError(
             f"'{folder.model}' holds types that are not trusted: {', '.join(strange)}.",
-            hint="If they are of your plugin, name them in the trusted_types of its component; "
-            "else load it with skops.io.load(…, trusted=[…]) if you know where it is from.",
+            hint=_remedy(strange),
         )
     try:
         model = skops.loads(content, trusted=sorted(trusted))
@@ -92,6 +91,18 @@ def _load(folder: RunFolder, content: bytes) -> Any:
     if not callable(getattr(model, "predict", None)):
         raise _no_model(folder, f"it holds {type(model).__name__}, which predicts nothing.")
     return model
+
+
+def _remedy(strange: Sequence[str]) -> str:
+    """Say what to do about untrusted types; those of our own packages need an installation."""
+    packages = {name.partition(".")[0].replace("_", "-") for name in strange}
+    ours = sorted(packages & OUR_PLUGINS.keys())
+    if ours:
+        return f"Its model is of {ours[0]}: pip install ./plugins/{ours[0]}"
+    return (
+        "If they are of your plugin, name them in the trusted_types of its component; "
+        "else load it with skops.io.load(…, trusted=[…]) if you know where it is from."
+    )
 
 
 def _refuse_bombs(folder: RunFolder, content: bytes) -> None:
