@@ -17,13 +17,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from automl_admm import AutoMLClassifier, AutoMLRegressor
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.pipelines.racing import is_behind
+from automl_admm.plugins.records import LearningTask
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.pipelines import run_pipelines
+from automl_admm.runs.prepare.preparation import prepare
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,10 @@ def search(path: Path, evaluations: int, seed: int) -> Sequence[Evaluation]:
     about = json.loads(path.with_suffix(".json").read_text())
     X = pd.read_csv(path)
     y = X.pop(about["target"])
-    kind: Any = AutoMLRegressor if about["task"] == "regression" else AutoMLClassifier
-    fitted = kind(max_evaluations=evaluations, random_state=seed, n_jobs=1, racing=False)
-    fitted.fit(X, y)
-    found = sorted(fitted.result_.evaluations, key=lambda one: one.number)
-    return [one for one in found if one.is_ranked]
+    task: LearningTask = "regression" if about["task"] == "regression" else "classification"
+    config = RunConfig(max_evaluations=evaluations, random_state=seed, task=task, racing=False)
+    found = run_pipelines(prepare(config, X, y)).result.evaluations
+    return sorted((one for one in found if one.is_ranked), key=lambda one: one.number)
 
 
 def replay(evaluations: Sequence[Evaluation]) -> Replay:

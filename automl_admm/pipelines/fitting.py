@@ -12,6 +12,7 @@ from automl_admm.core.space import Array
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_steps, occupied
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
 from automl_admm.pipelines.rare_classes import has_covariances, stop_validating
+from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.weighting import fit_estimator
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
@@ -24,27 +25,30 @@ def fit_pipeline(
     X: Any,
     y: Any,
     weights: Array | None = None,
+    times: StepTimes | None = None,
 ) -> Any:
     """Fit a copy of the pipeline step by step, and lower sizes above the bounds of the data.
 
     A selector with an empty selection keeps the best column, and a single column is not projected.
     If nothing is lowered, this is `Pipeline.fit`. The result is a plain fitted pipeline with the
     lowered values as its parameters: it can be cloned and fitted again. The last step is given the
-    `weights` of the rows; the steps before it are fitted on the rows as they are.
+    `weights` of the rows; the steps before it are fitted on the rows as they are. The `times` grow
+    by the seconds of every step.
     """
     from sklearn.base import clone
     from sklearn.pipeline import Pipeline
 
-    lowering = _Lowering(components, y, weights)
+    lowering, times = _Lowering(components, y, weights), times or StepTimes()
     fitted: list[tuple[str, Any]] = []
     arriving = X
     for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
         # Rows and columns are known only here: steps before may have changed both.
-        lowered = lowering.item(component, item, arriving, _rows(arriving))
-        if len(fitted) < len(pipeline.steps) - 1:
-            lowered, arriving = lowering.fit_transform(lowered, item, arriving)
-        else:
-            lowered = lowering.fit_last(lowered, arriving)
+        with times.measuring(item):
+            lowered = lowering.item(component, item, arriving, _rows(arriving))
+            if len(fitted) < len(pipeline.steps) - 1:
+                lowered, arriving = lowering.fit_transform(lowered, item, arriving)
+            else:
+                lowered = lowering.fit_last(lowered, arriving)
         fitted.append((name, lowered))
     return Pipeline(fitted)
 

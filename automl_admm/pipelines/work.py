@@ -48,6 +48,7 @@ from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.racing import Race
 from automl_admm.pipelines.row_share import share_of_rows
+from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
 from automl_admm.pipelines.thresholds.single import aimed_decisions, response_of
@@ -133,7 +134,8 @@ class PipelineWork:
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings():
             race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
-            seen = race.run(self._evaluate_split(candidate, seed, split) for split in self.splits)
+            steps = StepTimes()
+            seen = race.run(self._evaluate_split(candidate, seed, s, steps) for s in self.splits)
             decider = self._decider()
             thresholds, plain = decider.choose(seen), [one.score for one in seen]
             if thresholds is not None:
@@ -162,6 +164,7 @@ class PipelineWork:
                 "scores": scores,
                 **race.as_details(scores),
                 **times.as_details(),
+                **steps.as_details(),
                 **chosen,
                 **decided,
             },
@@ -283,22 +286,26 @@ class PipelineWork:
         pairs = zip(self.constraints, seen, strict=True)
         return [evidence_of(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
 
-    def _evaluate_split(self, candidate: Candidate, seed: int, split: Split) -> Seen:
+    def _evaluate_split(
+        self, candidate: Candidate, seed: int, split: Split, times: StepTimes
+    ) -> Seen:
         classes = None if self.table.classes is None else self.table.y
         rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
-        pipeline = self._fit(candidate, seed, train)
+        pipeline = self._fit(candidate, seed, train, times)
         return self._measure(pipeline, valid, time.perf_counter() - begun)
 
-    def _fit(self, candidate: Candidate | None, seed: int, rows: Table) -> Any:
+    def _fit(
+        self, candidate: Candidate | None, seed: int, rows: Table, times: StepTimes | None = None
+    ) -> Any:
         forget_peak()
         X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:
             return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
         steps = self.space.steps(candidate)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
-        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights)
+        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times)
 
     def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""

@@ -345,3 +345,17 @@ def test_a_model_that_decides_one_class_is_no_success(
     assert "CERTIFIED" not in done.out.replace("NOT CERTIFIED", "")
     assert json.loads((tmp_path / "o" / "model.json").read_text())["one_class"] == "no"
     assert (tmp_path / "o" / "model.skops").exists()
+
+
+def test_a_profile_says_where_the_seconds_went(run: Any, table: Path, tmp_path: Path) -> None:
+    done = run(
+        "fit", table, "--target", "buys", *QUICK, "--out", "out", "-q", "--profile", "--json"
+    )
+    assert json.loads(done.out)["time"]
+    lines = done.err.splitlines()
+    heads = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
+    expected = ["the run's own process", "the workers, during the search"]
+    assert heads[-3:] == [*expected, "fits in the search, by step and evaluations"]
+    fits = json.loads((tmp_path / "out" / "run.json").read_text())["result"]["fits"]
+    assert all(any(f"{name} × " in line for line in lines) for name in fits)
+    assert fits["impute"] >= 0.0

@@ -59,6 +59,7 @@ MOST_BYTES = 80
 @click.command("fit")
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--profile", is_flag=True, help="Say at the end where the seconds went.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(data: Path | None, target: str | None, **options: Any) -> int:
@@ -77,7 +78,7 @@ def _fit(
     # These imports take a second, and the server is to have the most of them from this process.
     with importing():
         from automl_admm.cli.shared.progress import command_progress
-        from automl_admm.cli.shared.run_command import conduct, load, read_within, ready
+        from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
         from automl_admm.data.row_portions import portion_within
 
     try:
@@ -97,8 +98,8 @@ def _fit(
     try:
         prepared = ready(config, loaded)
         _say_what_it_runs_on(data)
-        demands = config.on_infeasible == "raise"
-        return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+        manner = Manner(as_json=options["as_json"], profile=options["profile"])
+        return conduct(prepared, loaded, progress, manner)
     finally:
         if options["work_dir"] is None and config.place is not None:
             with suppress(OSError):  # a folder with content stays

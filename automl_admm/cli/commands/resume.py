@@ -14,7 +14,7 @@ import click
 
 from automl_admm.cli.shared.param_types import DURATION
 from automl_admm.cli.shared.progress import command_progress
-from automl_admm.cli.shared.run_command import Loaded, Read, conduct, load, ready
+from automl_admm.cli.shared.run_command import Loaded, Manner, Read, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.run import StopReason
@@ -79,6 +79,7 @@ def _resume_option(option: Option) -> click.Option:
     help="Go on although the data, the grammar or the limits changed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--profile", is_flag=True, help="Say at the end where the seconds went.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(run: Path, data: Path | None, **options: Any) -> int:
@@ -107,8 +108,8 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         begun=begun,
     )
     prepared = ready(config, loaded)
-    demands = config.on_infeasible == "raise"
-    return conduct(prepared, loaded, progress, as_json=options["as_json"], demands=demands)
+    manner = Manner(as_json=options["as_json"], profile=options["profile"])
+    return conduct(prepared, loaded, progress, manner)
 
 
 def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:

@@ -30,6 +30,7 @@ from automl_admm.data.sensitive import set_aside
 from automl_admm.progress.observer import Progress
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.profile import profile_of
 from automl_admm.runs.finish.demands import (
     LONGER,
     demand_certified,
@@ -126,15 +127,16 @@ def ready(config: RunConfig, loaded: Loaded) -> Preparation:
         return prepare(config, loaded.X, loaded.y, loaded.sensitive, loaded.columns)
 
 
-def conduct(
-    prepared: Preparation,
-    loaded: Loaded,
-    progress: Progress,
-    *,
-    as_json: bool,
-    demands: bool,
-) -> int:
-    """Run, print the result, and return the exit code; `demands` is True if limits must hold.
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """The way a result is printed: as JSON, and with a profile of the seconds."""
+
+    as_json: bool = False
+    profile: bool = False
+
+
+def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: Manner) -> int:
+    """Run, print the result, and return the exit code.
 
     Only the result goes to stdout, no prints of solvers and observers.
     """
@@ -146,11 +148,7 @@ def conduct(
             if constraint.of_baseline is not None:
                 factor = f"{constraint.of_baseline:g} times what the first pipeline has"
                 progress.say(f"{constraint.limit}: {factor}")
-    summary = summarise(outcome)
-    if as_json:
-        hand_on(json.dumps(summary, indent=2) + "\n")
-    else:
-        print_summary(summary)
+    _print(outcome, manner)
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:
@@ -159,9 +157,21 @@ def conduct(
     demand_evaluated(outcome)
     if outcome.fallback is not None:
         say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line(FLAGS)}", err=True)
-    if demands:
+    if prepared.config.on_infeasible == "raise":
         _demand(outcome)
     return INTERRUPTED if is_interrupted(outcome.result) else 0
+
+
+def _print(outcome: PipelineResult, manner: Manner) -> None:
+    """Print the result; beside JSON the profile goes to stderr."""
+    summary = summarise(outcome)
+    if manner.as_json:
+        hand_on(json.dumps(summary, indent=2) + "\n")
+    else:
+        print_summary(summary)
+    if manner.profile:
+        for line in profile_of(outcome.result, summary["time"]).lines():
+            say(in_a_line(line), err=manner.as_json)
 
 
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:

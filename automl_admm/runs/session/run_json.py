@@ -11,6 +11,7 @@ from automl_admm.core.run import RunResult, RunState
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, versions
@@ -53,6 +54,7 @@ def write_settings(
             "evaluations": len(result.evaluations),
             "ledger": {account: round(spent, 3) for account, spent in result.ledger.items()},
             "work": {account: round(spent, 3) for account, spent in result.work.items()},
+            "fits": {one.component: round(one.seconds, 3) for one in fit_times(result.evaluations)},
         }
     write_json(folder.settings, content)
     text = prepared.grammar.text.encode()
