@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from .systems import DATA, ROOT, Environment, System, obstacle
+from .systems import DATA, ROOT, UNFINISHED, Environment, System, obstacle, python_in
 
 SETS = "sets"
 
@@ -16,7 +16,7 @@ SETS = "sets"
 def install(folder: Path, systems: Iterable[System]) -> list[str]:
     """Make what is missing for these systems; return a line for each that could not be made.
 
-    An environment that exists is left as it is: delete its folder to make it anew.
+    A whole environment is left as it is: delete its folder to make it anew.
     """
     wanted = dict.fromkeys([system.environment for system in systems] + [DATA])
     problems = []
@@ -24,25 +24,29 @@ def install(folder: Path, systems: Iterable[System]) -> list[str]:
         problem = obstacle(environment) or _make(folder, environment)
         if problem is not None:
             problems.append(f"{environment.folder}: left out, {problem}")
-    if (folder / DATA.folder).exists() and not (folder / SETS).exists():
-        _export(folder)
+    python = python_in(folder, DATA)
+    if python is not None and not (folder / SETS).exists():
+        _export(folder, python)
     return problems
 
 
 def _make(folder: Path, environment: Environment) -> str | None:
     place = folder / environment.folder
-    if place.exists():
+    unfinished = place / UNFINISHED
+    if place.exists() and not unfinished.exists():
         return None
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    unfinished.touch()
     sys.stderr.write(f"making {place}\n")
-    subprocess.run([environment.python, "-m", "venv", str(place)], check=True)
-    pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    python = str(place / "bin" / "python")
     try:
+        subprocess.run([environment.python, "-m", "venv", str(place)], check=True)
         for packages in _parts(environment):
-            subprocess.run([*pip, *packages], check=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     except subprocess.CalledProcessError as failed:
-        # Half an environment would look like a system that fails everywhere.
-        shutil.rmtree(place)
-        return f"pip ended with exit code {failed.returncode}"
+        return f"{' '.join(failed.cmd[1:4])} ended with exit code {failed.returncode}"
+    unfinished.unlink()
     return None
 
 
@@ -57,9 +61,8 @@ def _parts(environment: Environment) -> list[list[str]]:
     return [["--no-deps", *pinned], [text for text in DATA.requirements if text not in pinned]]
 
 
-def _export(folder: Path) -> None:
+def _export(folder: Path, python: str) -> None:
     script = ROOT / "benchmarks" / "peers" / "processes" / "package_sets.py"
     unfinished = folder / f"{SETS}.part"
-    python = folder / DATA.folder / "bin" / "python"
-    subprocess.run([str(python), str(script), str(unfinished)], check=True)
+    subprocess.run([python, str(script), str(unfinished)], check=True)
     unfinished.rename(folder / SETS)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOST = "automl-admm-boost"
+# This file stands in an environment until all its packages are installed.
+UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,9 @@ OURS_BOOST = Environment(
 )
 # LightGBM comes with FLAML.
 FLAML = Environment("flaml", ("flaml[automl]==2.7.0",))
-AUTOGLUON = Environment("autogluon", ("autogluon.tabular[lightgbm,catboost,xgboost]==1.6.3",))
+AUTOGLUON = Environment(
+    "autogluon", ("autogluon.tabular[lightgbm,catboost,xgboost]==1.6.3", "ray[default]>=2.55,<2.59")
+)
 # Its dependency stopit imports pkg_resources.
 TPOT = Environment("tpot", ("tpot==1.1.0", "setuptools<81"))
 # It has no release for newer Pythons and needs SWIG and a C++ compiler.
@@ -70,13 +74,18 @@ SYSTEMS = {
 }
 
 
+def python_in(environments: Path, environment: Environment) -> str | None:
+    """Return the interpreter of an environment, None if it is not there or not whole."""
+    place = environments / environment.folder
+    made = place / "bin" / "python"
+    return str(made.absolute()) if made.exists() and not (place / UNFINISHED).exists() else None
+
+
 def python_of(system: System, environments: Path) -> str | None:
     """Return the interpreter of a system, None if there is none that has it."""
-    made = environments / system.environment.folder / "bin" / "python"
-    if made.exists():
-        return str(made.absolute())
-    if not system.environment.own:
-        return None
+    made = python_in(environments, system.environment)
+    if made is not None or not system.environment.own:
+        return made
     return sys.executable if is_boosted() == (system.variant == "boost") else None
 
 

@@ -6,12 +6,16 @@ import os
 import resource
 import subprocess
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 INTERVAL = 0.25
+TO_DIE = 10.0
+# Children inherit this variable, wherever they go.
+MARK = "PEERS_RUN"
 # Threads that wait for each other on one core make a system look slow.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
@@ -45,13 +49,21 @@ class Tree:
             return
         self.peak_bytes = max(self.peak_bytes, sum(map(_memory, self._seen.values())))
 
-    def end(self) -> None:
-        """Kill what is left, also children that outlived their parent."""
-        for process in self._seen.values():
-            try:
+
+def kill_marked(mark: str) -> None:
+    """Kill every process whose environment has this value of `MARK`.
+
+    It finds what left the tree, too: a server goes on after its parent, in a session of its own.
+    """
+    killed = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark:
                 process.kill()
-            except psutil.Error:
-                continue
+                killed.append(process)
+        except psutil.Error:
+            continue
+    psutil.wait_procs(killed, timeout=TO_DIE)
 
 
 def _memory(process: psutil.Process) -> int:
@@ -63,22 +75,28 @@ def _memory(process: psutil.Process) -> int:
 
 
 def watch(command: list[str], folder: Path, core: int, patience: float) -> Watched:
-    """Run a command in a folder until it ends; kill it and its children after `patience`.
+    """Run a command in a folder until it ends, or for `patience` seconds; then kill what is left.
 
     What it prints goes to `process.log` in the folder. The package `peers` can be imported there.
     """
-    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    mark = uuid.uuid4().hex
+    own = {"PYTHONPATH": str(Path(__file__).parents[1]), MARK: mark}
     pinned = ["taskset", "-c", str(core), *command]
     begun, used = time.monotonic(), _cpu_seconds()
     with (folder / "process.log").open("wb") as log:
         process = subprocess.Popen(
-            pinned, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            pinned,
+            cwd=folder,
+            env=os.environ | ONE_THREAD | own,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
     tree = Tree(process.pid)
     try:
         code = _wait(process, tree, begun + patience)
     finally:
-        tree.end()
+        kill_marked(mark)
         process.wait()
     wall = time.monotonic() - begun
     return Watched(code, round(wall, 2), round(_cpu_seconds() - used, 2), tree.peak_bytes)

@@ -6,6 +6,7 @@ import ast
 import json
 import math
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +17,14 @@ import pandas as pd
 import psutil
 import pytest
 from peers import __main__ as driver
-from peers import processes
+from peers import environments, processes, systems
+from peers.processes import ours
 from peers.processes.exchange import Fitted, Task, best_so_far, read_task, serve
 from peers.ranking import Block, Tally, compare_all, count_places, rank_all, tally
 from peers.report import delay_of, report
 from peers.results import KEY, Results
 from peers.running import score
+from peers.systems import UNFINISHED, Environment, python_of
 from peers.tasks import DataSet, find_sets, read_set, split_set, write_task
 from peers.watching import watch
 
@@ -198,21 +201,27 @@ def test_a_process_needs_nothing_of_this_package_but_what_it_measures() -> None:
         ), path.name
 
 
+def processes_with(argument: str) -> list[psutil.Process]:
+    found = psutil.process_iter(["cmdline", "status"])
+    alive = [one for one in found if one.info["status"] != psutil.STATUS_ZOMBIE]
+    return [one for one in alive if argument in (one.info["cmdline"] or ())]
+
+
 def test_a_process_that_takes_too_long_is_stopped_with_its_children(tmp_path: Path) -> None:
     core = min(os.sched_getaffinity(0))
-    marker = "98765.4321"
-    found = watch(["sh", "-c", f"sleep {marker} & sleep {marker}"], tmp_path, core, patience=1.0)
+    found = watch(["sh", "-c", "sleep 98765.1 & sleep 98765.1"], tmp_path, core, patience=1.0)
     assert found.exit_code is None
     assert found.peak_bytes > 0
-    left = [p for p in psutil.process_iter(["cmdline"]) if marker in (p.info["cmdline"] or ())]
-    assert left == []
+    assert processes_with("98765.1") == []
 
 
-def test_the_end_of_a_process_is_told_and_what_it_said_is_kept(tmp_path: Path) -> None:
+def test_a_server_that_a_system_leaves_behind_is_ended(tmp_path: Path) -> None:
     core = min(os.sched_getaffinity(0))
-    found = watch(["sh", "-c", "echo gone; exit 3"], tmp_path, core, patience=100.0)
+    command = "setsid sleep 98765.2 & echo gone; exit 3"
+    found = watch(["sh", "-c", command], tmp_path, core, patience=100.0)
     assert found.exit_code == 3
     assert (tmp_path / "process.log").read_text() == "gone\n"
+    assert processes_with("98765.2") == []
 
 
 # --- results -------------------------------------------------------------------------------------
@@ -381,9 +390,52 @@ def test_a_fit_that_never_ended_is_an_overrun_and_one_that_raised_is_none() -> N
     assert delay_of(stopped | {"exit_code": 0}) is None
 
 
+@pytest.mark.parametrize(("boosted", "left"), [(False, "ours"), (True, "ours-boost")])
 def test_a_system_without_an_environment_is_left_out_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    boosted: bool, left: str, tmp_path: Path, monkeypatch: Any, capsys: Any
 ) -> None:
-    found = driver.runnable(driver.systems_of("ours,TPOT"), tmp_path)
-    assert [system.name for system in found] == ["ours"]
-    assert capsys.readouterr().err.count("\n") == 1
+    """The Python of the driver stands in for one of ours alone: the plugin changes the defaults."""
+    monkeypatch.setattr(systems, "is_boosted", lambda: boosted)
+    found = driver.runnable(driver.systems_of("ours,ours-boost,TPOT"), tmp_path)
+    assert [system.name for system in found] == [left]
+    assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_a_variant_is_not_measured_with_the_plugin_of_the_other(monkeypatch: Any) -> None:
+    for found, wrong, right in (({"it": "1"}, "random", "boost"), ({}, "boost", "random")):
+        monkeypatch.setattr(ours, "versions", lambda _names, found=found: found)
+        ours.check_plugin(right)
+        with pytest.raises(RuntimeError, match="not the system that was asked for"):
+            ours.check_plugin(wrong)
+
+
+def test_an_environment_that_was_not_finished_is_none(tmp_path: Path) -> None:
+    """Otherwise a system that pip could not install would fail on every table."""
+    system = driver.systems_of("TPOT")[0]
+    python = tmp_path / "tpot" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert python_of(system, tmp_path) == str(python)
+    (tmp_path / "tpot" / UNFINISHED).touch()
+    assert python_of(system, tmp_path) is None
+
+
+def test_an_environment_that_pip_could_not_fill_is_made_anew_and_a_whole_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = [1, 0]
+    called: list[list[str]] = []
+
+    def run(command: list[str], *, check: bool) -> None:
+        called.append(command)
+        if "pip" in command and check and (code := codes.pop(0)):
+            raise subprocess.CalledProcessError(code, command)
+
+    monkeypatch.setattr(environments.subprocess, "run", run)
+    wanted = Environment("made", ("nothing",))
+    problem = environments._make(tmp_path, wanted)
+    assert problem == "-m pip install ended with exit code 1"
+    assert environments._make(tmp_path, wanted) is None
+    assert len(called) == 4
+    assert environments._make(tmp_path, wanted) is None
+    assert len(called) == 4

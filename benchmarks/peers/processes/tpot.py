@@ -6,8 +6,7 @@ evaluation may take a quarter of the time: the default of ten minutes is made fo
 
 from __future__ import annotations
 
-from typing import Any
-
+import pandas as pd
 import tpot
 
 from .exchange import Fitted, Task, best_so_far, serve
@@ -35,19 +34,15 @@ def fit(task: Task, _variant: str) -> Fitted:
     )
     search.fit(task.X, task.y)
     tried = search.evaluated_individuals
+    scores = pd.to_numeric(tried[search.objective_names[0]], errors="coerce")
+    seconds = tried[DONE] - tried["Submitted Timestamp"].min()
+    moments = zip(seconds.astype(float), BEST_SCORE[task.metric] - scores)  # noqa: B905
     return Fitted(
         predict=search.predict if task.is_regression else search.predict_proba,
         classes=[] if task.is_regression else [str(one) for one in search.classes_],
         evaluations=len(tried),
-        anytime=_incumbents(tried, task),
+        anytime=best_so_far(list(moments)),
     )
-
-
-def _incumbents(tried: Any, task: Task) -> list[tuple[float, float]]:
-    """Return when each pipeline was measured, from the first submission on, and its loss."""
-    seconds = tried[DONE] - tried["Submitted Timestamp"].min()
-    losses = BEST_SCORE[task.metric] - tried[METRICS[task.metric]].astype(float)
-    return best_so_far(list(zip(seconds.astype(float), losses)))  # noqa: B905
 
 
 if __name__ == "__main__":
