@@ -41,7 +41,6 @@ def test_a_snippet_of_python_predicts(frame: pd.DataFrame, name: str) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_service_predicts_and_refuses_in_a_line(frame: pd.DataFrame) -> None:
     pytest.importorskip("fastapi")
-    pytest.importorskip("httpx")
     from fastapi.exceptions import HTTPException
 
     known: dict[str, object] = {}

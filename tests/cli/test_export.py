@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+
+from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
 FEW = ("--max-evaluations", "1", "--executor", "inline", "-q")
@@ -59,6 +64,17 @@ def test_a_regression_of_numbers_alone_is_kept(run: Run, tmp_path: Path) -> None
     fit(run, frame, "ridge", "y")
     done = run("export", "RUN", "--onnx", "model.onnx", "--data", "rows.csv")
     assert done.code == 0, done.err
+
+
+def test_boosted_trees_are_converted() -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()[["a", "b"]]
+    for model in (HistGradientBoostingClassifier(max_iter=3), GradientBoostingClassifier()):
+        pipeline = Pipeline([("impute", SimpleImputer()), ("last", model)])
+        found = convert(pipeline.fit(frame, table()["buys"]), frame)
+        assert (found.rows, found.inputs) == (200, ("a", "b"))
+        assert found.difference < 1e-6
 
 
 def test_what_cannot_be_converted_is_named(
