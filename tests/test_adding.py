@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -124,14 +123,8 @@ def add(folder: Path, source: str) -> None:
 def program(folder: Path, *arguments: str) -> str:
     """Run `automl-admm` where the plugin is installed, and return what it printed."""
     path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
-    done = subprocess.run(
-        [sys.executable, "-m", "automl_admm", *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
+    done = run_program(*arguments, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, TargetEncoder
 from skops.io import dumps, get_untrusted_types, loads
@@ -248,8 +248,8 @@ def test_a_model_of_many_levels_predicts_the_same_on_the_command_line(tmp_path: 
     ).fit(X, y)
     new = pd.concat([X.head(40), pd.DataFrame({"city": ["Atlantis", None]})], ignore_index=True)
     new.to_csv(tmp_path / "new.csv", index=False)
-    command = [sys.executable, "-m", "automl_admm", "predict", str(tmp_path / "run")]
     out = tmp_path / "out.csv"
-    subprocess.run([*command, str(tmp_path / "new.csv"), "-o", str(out)], check=True)
+    done = run_program("predict", tmp_path / "run", tmp_path / "new.csv", "-o", out)
+    assert done.returncode == 0, done.stderr
     assert list(pd.read_csv(out)["prediction"]) == list(search.predict(new))
     assert search.score(X, y) > 0.8

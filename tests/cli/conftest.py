@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 
 from automl_admm.cli.main import main
 
@@ -66,14 +66,7 @@ def spawn(tmp_path: Path) -> Run:
     """Run the program as a process of its own."""
 
     def call(*arguments: str | Path) -> Ended:
-        done = subprocess.run(
-            [sys.executable, "-m", "automl_admm", *map(str, arguments)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        done = run_program(*arguments, cwd=tmp_path)
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return call

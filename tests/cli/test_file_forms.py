@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from file_forms import FORMS, write_all
+from program import run_program
 
 Run = Callable[..., Any]
 SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--theta-solver", "random", "--seed", "1")
@@ -38,12 +37,8 @@ def test_all_forms_are_predicted_alike(trained: str, run: Run, tmp_path: Path) -
     said = {name: run("predict", "out", path) for name, path in files.items()}
     assert {name: ended.code for name, ended in said.items()} == dict.fromkeys(FORMS, 0)
     assert len({ended.out for ended in said.values()}) == 1
-    apart = subprocess.run(
-        [sys.executable, "-m", "automl_admm", "predict", "out", "-"],
-        input=files["packed.csv.gz"].read_bytes(),
-        capture_output=True,
-        check=True,
-    )
+    content = files["packed.csv.gz"].read_bytes()
+    apart = run_program("predict", "out", "-", input=content, text=False)
     assert apart.stdout.decode() == said["plain.csv"].out
     resumed = run("resume", "out", "--max-evaluations", "+1", "-q")
     assert resumed.code == 0, resumed.err
@@ -83,9 +78,9 @@ def test_what_the_user_says_of_the_file_holds_when_the_run_goes_on(
 def test_a_run_on_stdin_goes_on_with_its_data_alone(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     FORMS["german.csv"](people(), path)
-    command = [sys.executable, "-m", "automl_admm", "fit", "-", *SEARCH]
     with path.open("rb") as content:
-        subprocess.run(command, stdin=content, cwd=tmp_path, check=True, capture_output=True)
+        fitted = run_program("fit", "-", *SEARCH, stdin=content, cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
     refused = run("resume", "out", "--max-evaluations", "+1", "-q")
     assert refused.code == 2
     assert "read its data from stdin, and they are not kept" in refused.err

@@ -18,7 +18,8 @@ from typing import Any
 
 import psutil
 import pytest
-from running_tasks import find_tasks
+from program import command, run_program, start_program
+from running_tasks import find_below, find_tasks
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation, Status
@@ -84,7 +85,7 @@ def test_an_interrupt_ends_the_run_with_the_best_so_far(
 ) -> None:
     with start(table, tmp_path, "--budget", "600s", "--grammar", "tiny") as run:
         await_successes(tmp_path / "out" / "store.sqlite")
-        below = psutil.Process(run.pid).children(recursive=True)
+        below = list(find_below(run.pid))
         run.send_signal(number)
         out, err = run.communicate(timeout=PATIENCE)
     seen(f"{signal.Signals(number).name}: exit {run.returncode}, {out.splitlines()[-1]}")
@@ -141,9 +142,14 @@ class Reader:
         return b"".join(self._parts).decode(errors="replace")
 
 
+# With -m an interrupt may come before Python has the module that runs others, and exits with 1.
+AS_A_SCRIPT = "import runpy; runpy.run_module('automl_admm', run_name='__main__')"
+
+
 def test_an_interrupt_while_the_program_starts_is_no_traceback(table: Path, tmp_path: Path) -> None:
     for pause in (0.05, 0.2, 0.5):
-        with start(table, tmp_path, "--budget", "600s") as run:
+        order = (sys.executable, "-c", AS_A_SCRIPT, "fit", str(table), "--target", "buys")
+        with subprocess.Popen(order, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
             time.sleep(pause)
             run.send_signal(signal.SIGINT)
             _, err = run.communicate(timeout=PATIENCE)
@@ -197,14 +203,12 @@ def kill_after(run: subprocess.Popen[str], count: int) -> None:
 def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, seen: Seen) -> None:
     few = ("--target", "buys", "--grammar", "tiny", "--max-evaluations", "8", "--workers", "1")
     for name in ("whole", "killed"):
-        with start_program(tmp_path, "fit", str(table), *few, "--out", name, "-v") as run:
+        with start_in(tmp_path, "fit", str(table), *few, "--out", name, "-v") as run:
             if name == "killed":
                 kill_after(run, 3)
             run.communicate(timeout=PATIENCE)
-    done = subprocess.run(
-        [*command(), "resume", "killed", "-q"], cwd=tmp_path, timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 0
+    done = run_program("resume", "killed", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     parts, whole = (read_rows(tmp_path / name / "store.sqlite") for name in ("killed", "whole"))
     assert [(r.number, r.key, r.loss) for r in parts] == [(r.number, r.key, r.loss) for r in whole]
     winners = {
@@ -215,31 +219,14 @@ def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, se
     assert len(winners) == 1
 
 
-# Whoever runs the tests in the background has signals ignored, and so would the run.
-HEARING = (
-    "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "signal.signal(signal.SIGHUP, signal.SIG_DFL); "
-)
-
-
-def command() -> tuple[str, ...]:
-    """The program as a process of its own that hears interrupts."""
-    return (sys.executable, "-c", f"{HEARING}runpy.run_module('automl_admm', run_name='__main__')")
-
-
 def start(table: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
     given = ("--target", "buys", "--workers", "1", "--out", "out", "-q", *options)
-    return start_program(folder, "fit", str(table), *given)
+    return start_in(folder, "fit", str(table), *given)
 
 
-def start_program(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*command(), *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start_in(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return start_program(*arguments, cwd=folder, **pipes)
 
 
 def await_successes(store: Path, count: int = 1) -> None:
@@ -278,8 +265,7 @@ def test_the_time_of_killed_sessions_hangs_on_no_clock_of_files(
             os.utime(file, (moment, moment))
         assert seconds_used(RunFolder(out)) == noted
     known, begun = len(read_rows(out / "store.sqlite")), time.monotonic()
-    order = [*command(), "resume", "out", "--quiet"]
-    with subprocess.Popen(order, cwd=tmp_path, stderr=subprocess.DEVNULL) as run:
+    with start_in(tmp_path, "resume", "out", "--quiet") as run:
         kill_at(run, out, rows=known + 10)
     added = seconds_used(RunFolder(out)) - noted
     assert evaluated(out, known) <= added <= time.monotonic() - begun + TICK

@@ -68,7 +68,8 @@ def test_python_and_the_command_line_agree(table: pd.DataFrame, run: Any) -> Non
     assert run("fit", "train.csv", *TARGET, *SEARCH, "--test-size", "0", "--out", "out").code == 0
     first = answers(run("predict", "out", "new.csv"))
     frame = messy_table()
-    search = AutoMLClassifier(grammar="tiny", max_evaluations=2, random_state=0, n_jobs=1)
+    few = {"grammar": "tiny", "max_evaluations": 2, "executor": "inline"}
+    search = AutoMLClassifier(**few, random_state=0, n_jobs=1)
     search.fit(frame.drop(columns="bought"), frame["bought"])
     assert search.columns_.loc["when", "kind"] == "date"
     np.testing.assert_allclose(search.predict_proba(table)[:, 1], first, rtol=1e-9)

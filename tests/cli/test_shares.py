@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 
 from automl_admm.cli.shared import run_command
 from automl_admm.data import row_portions
@@ -41,8 +40,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def elsewhere(*given: object) -> Any:
     """Run the program in another process, which has all the time."""
-    command = [sys.executable, "-m", "automl_admm", *map(str, given)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_program(*map(str, given))
 
 
 @pytest.fixture

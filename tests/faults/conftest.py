@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ import pandas as pd
 import psutil
 import pytest
 import unruly
-from running_tasks import RunningTask, find_tasks
+from program import command, start_program
+from running_tasks import RunningTask, find_below, find_tasks
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
@@ -92,7 +92,7 @@ class Running:
         base = most = 0
         while self.process.poll() is None and time.monotonic() < self.begun + timeout:
             try:
-                self.below.update(process.children(recursive=True))
+                self.below.update(find_below(self.process.pid))
                 resident = process.memory_info().rss
             except psutil.Error:
                 break
@@ -172,8 +172,8 @@ def begin(site: Path, table: Path) -> Iterator[Begin]:
             *("--grammar", "grammar.lark", "--start", "starts.txt", "--theta-solver", "random"),
             *("--max-evaluations", str(len(names)), "--out", out, "-q", *options),
         ]
-        begun = time.monotonic()
         run = start(arguments, folder, environment_of(site, folder, environment or {}), **more)
+        begun = time.monotonic()
         started.append(run)
         return Running(run, folder / out, begun)
 
@@ -196,8 +196,8 @@ def fit(begin: Begin) -> Fit:
 
 @pytest.fixture(scope="session")
 def pace(fit: Fit, tmp_path_factory: pytest.TempPathFactory) -> float:
-    """Seconds that a small healthy run takes on this machine, as busy as it is."""
-    ended = fit(tmp_path_factory.mktemp("pace"), ("gaussian_nb",))
+    """Seconds that a small healthy run takes on this machine, with all its imports."""
+    ended = fit(tmp_path_factory.mktemp("pace"), ("gaussian_nb",), new_interpreter=True)
     assert ended.code == 0, ended.err
     return ended.seconds
 
@@ -223,19 +223,15 @@ def start(
     arguments: Iterable[str],
     folder: Path,
     environment: Mapping[str, str],
-    prefix: Iterable[str] = (),
+    prefix: Sequence[str] = (),
     **more: Any,
 ) -> subprocess.Popen[str]:
     """Start the program in a folder, perhaps by another program."""
-    return subprocess.Popen(
-        [*prefix, sys.executable, "-m", "automl_admm", *arguments],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **more,
-    )
+    more |= {"cwd": folder, "env": environment, "text": True}
+    more |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    if not prefix:
+        return start_program(*arguments, **more)
+    return subprocess.Popen([*prefix, *command(*arguments)], **more)
 
 
 def lives(process: psutil.Process) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program import run_program
 
 from automl_admm.cli.commands.fit import slug
 
@@ -57,16 +58,8 @@ def test_any_name_becomes_the_name_of_a_folder(name):
 def test_a_run_folder_is_named_after_the_data(table, tmp_path, seen):
     strange = tmp_path / "-x ;$(id).csv"
     strange.write_bytes(table.read_bytes())
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "automl_admm", "fit", str(strange), "--target", "buys"),
-            *("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q"),
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    few = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+    done = run_program("fit", strange, "--target", "buys", *few, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (made,) = (tmp_path / "automl-runs").iterdir()
     assert made.name.startswith("x-id-")

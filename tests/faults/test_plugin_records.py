@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from program import run_program
 
 from automl_admm.grammar.compile import load_grammar
 from automl_admm.plugins import import_probe as probes
@@ -125,15 +125,8 @@ OTHERS = {
 
 def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, "-m", "automl_admm", *arguments],
-        env=os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=350,
-        check=False,
-    )
+    env = os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
+    return run_program(*arguments, cwd=folder, env=env, timeout=350)
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from program import run_program
 
 from automl_admm.plugins import import_probe as probes
 
@@ -37,14 +37,8 @@ PRINTS = "print('welcome')\n" + GOOD.format(name="prints")
 
 def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, "-m", "automl_admm", *arguments],
-        env=os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")},
-        capture_output=True,
-        text=True,
-        timeout=350,
-        check=False,
-    )
+    env = os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
+    return run_program(*arguments, env=env, timeout=350)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from automl_admm.core.space import Candidate
+from automl_admm.execution.child.process_tree import children_of, descendants_of
 from automl_admm.execution.task_folders import TASK
 from automl_admm.runs.driving.dispatch import TaskKind
 
@@ -31,12 +32,18 @@ class RunningTask:
 
 def find_tasks(run: int) -> Iterator[RunningTask]:
     """Find the tasks of a run: below it is its fork server, and below that a process for each."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        for server in psutil.Process(run).children():
-            for child in server.children():
-                # A child that has just begun has opened no file yet.
-                with contextlib.suppress(psutil.Error, OSError, StopIteration):
-                    yield _read(child)
+    for server in children_of(run):
+        for child in children_of(server):
+            # A child that has just begun has opened no file yet.
+            with contextlib.suppress(psutil.Error, OSError, StopIteration):
+                yield _read(psutil.Process(child))
+
+
+def find_below(run: int) -> Iterator[psutil.Process]:
+    """Find all processes below a run; some may end meanwhile."""
+    for pid in descendants_of(run):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            yield psutil.Process(pid)
 
 
 def _read(child: psutil.Process) -> RunningTask:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import run_program
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from automl_admm import AutoMLClassifier
@@ -65,8 +65,7 @@ def test_a_label_that_is_not_there_is_one_line_that_names_those_that_are(given: 
 
 
 def program(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "automl_admm", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return run_program(*words, cwd=folder)
 
 
 @pytest.mark.fault(

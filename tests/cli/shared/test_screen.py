@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from program import start_program
 
 from automl_admm.progress.visible_text import visible
 
@@ -63,12 +64,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def on_a_terminal(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run the program on a terminal of its own; its exit code, and what reached the terminal."""
-    command = [sys.executable, "-m", "automl_admm", *arguments]
     main_end, other_end = pty.openpty()
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "400", "TERM": "dumb"}
-    process = subprocess.Popen(
-        command, cwd=folder, stdin=other_end, stdout=other_end, stderr=other_end, env=environment
-    )
+    ends = {"stdin": other_end, "stdout": other_end, "stderr": other_end}
+    process = start_program(*arguments, cwd=folder, env=environment, **ends)
     os.close(other_end)
     found = b""
     while True:

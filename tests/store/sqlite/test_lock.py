@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from program import run_program
 
 from automl_admm.core.errors import StoreError
 from automl_admm.store.rescue.checking import check
@@ -59,13 +60,7 @@ def test_a_second_process_is_refused_by_the_name_of_the_first(
         with pytest.raises(StoreError, match=rf"by process {process.pid} on host") as caught:
             SqliteStore(path, write=True)
         assert socket.gethostname() in str(caught.value)
-        second = subprocess.run(
-            [sys.executable, "-m", "automl_admm", "store", "repair", str(path.parent)],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        second = run_program("store", "repair", path.parent)
         assert second.returncode == 7
         assert f"process {process.pid} on host {socket.gethostname()}" in second.stderr
         with closing(SqliteStore(path)) as store:  # who only reads is let in

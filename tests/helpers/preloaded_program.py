@@ -1,0 +1,202 @@
+"""A process that has imported the program, and becomes it in a fork for each order.
+
+Imports take seconds of the processor, many times what most tests need of a program. This process
+imports once, listens on its one socket, and forks. The fork unwinds to the end of this file and
+runs the program as `python -m automl_admm` does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+PROGRAM = "automl_admm"
+# The parts of libraries that the shortest search and the shortest prediction import late.
+MODULES = (
+    *("cloudpickle", "pandas", "skops.io", "threadpoolctl"),
+    *("sklearn.calibration", "sklearn.compose", "sklearn.dummy", "sklearn.ensemble"),
+    *("sklearn.feature_selection", "sklearn.impute", "sklearn.linear_model", "sklearn.metrics"),
+    *("sklearn.model_selection", "sklearn.naive_bayes", "sklearn.neighbors", "sklearn.pipeline"),
+    *("sklearn.preprocessing", "sklearn.tree"),
+)
+MESSAGE = 1_000_000
+STREAMS = 3
+HIGHEST = 65_536
+
+
+@dataclass(frozen=True)
+class Order:
+    """One start of the program, and its descriptors: three streams and the pipe for answers."""
+
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+    umask: int
+    apart: bool
+    descriptors: list[int]
+
+
+def main() -> None:
+    """Import the program, and become it; only a fork comes to the end."""
+    control = int(sys.argv[1])
+    own_path = sys.path[1:]  # without the folder of this file
+    import_program()
+    order = serve(control)
+    become(order, own_path)
+
+
+def import_program() -> None:
+    """Import every module of the program, and what these import late."""
+    gc.disable()
+    package = importlib.import_module(PROGRAM)
+    for module in pkgutil.walk_packages(package.__path__, f"{PROGRAM}."):
+        if not module.name.startswith((f"{PROGRAM}.testing", f"{PROGRAM}.__main__")):
+            importlib.import_module(module.name)
+    for name in MODULES:
+        importlib.import_module(name)
+    gc.freeze()
+
+
+def serve(control: int) -> Order:
+    """Answer orders until nobody can send any more; return only in a fork, with its order."""
+    # Ctrl-C is for the tests and for what they run.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The memory of Arrow has a thread of its own, which knows forks.
+    assert threading.active_count() == 1, "a fork is only safe with one thread"
+    watched: dict[int, tuple[int, int]] = {}
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    while True:
+        for ready, _ in poll.poll():
+            if ready in watched:
+                poll.unregister(ready)
+                answer_end(ready, *watched.pop(ready))
+            elif (order := receive(control)) is None:
+                os._exit(0)
+            elif (pid := os.fork()) == 0:
+                return order
+            else:
+                watch = os.pidfd_open(pid)
+                watched[watch] = (pid, keep_answer(order, pid))
+                poll.register(watch, select.POLLIN)
+
+
+def receive(control: int) -> Order | None:
+    """Receive an order; None if there will be no more."""
+    # Made anew, and let go of: an object that lived on in a fork would close what is not its own.
+    connection = socket.socket(fileno=control)
+    try:
+        text, descriptors, _, _ = socket.recv_fds(connection, MESSAGE, STREAMS + 1)
+    finally:
+        connection.detach()
+    if not text:
+        return None
+    content: dict[str, Any] = json.loads(text)
+    return Order(descriptors=list(descriptors), **content)
+
+
+def keep_answer(order: Order, pid: int) -> int:
+    """Tell the number of a process, close its streams, and return the pipe for its end."""
+    *streams, answer = order.descriptors
+    for stream in streams:
+        os.close(stream)
+    os.write(answer, pid.to_bytes(4, "little"))
+    return answer
+
+
+def answer_end(watch: int, pid: int, answer: int) -> None:
+    """Bury a process and tell how it ended."""
+    os.close(watch)
+    _, status = os.waitpid(pid, 0)
+    with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+        os.write(answer, status.to_bytes(4, "little"))
+    os.close(answer)
+
+
+def become(order: Order, own_path: list[str]) -> None:
+    """Make a fork what a new interpreter would be, and run the program."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if order.apart:
+        os.setsid()
+    os.chdir(order.folder)
+    if order.umask >= 0:
+        os.umask(order.umask)
+    take_streams(order.descriptors)
+    os.environ.clear()
+    os.environ.update(order.environment)
+    tempfile.tempdir = None  # it was found in the environment
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:] = [str(Path.cwd()), *filter(None, named), *own_path]
+    importlib.invalidate_caches()
+    np.random.seed()  # noqa: NPY002 - forks would draw the same, and processes do not
+    sys.argv[:] = [PROGRAM, *order.arguments]
+    gc.enable()
+    try:
+        runpy.run_module(PROGRAM, run_name="__main__", alter_sys=True)
+    except SystemExit as leave:
+        if isinstance(leave.code, int | None):
+            end(leave.code or 0)
+        raise
+
+
+def end(code: int) -> None:
+    """End as the interpreter does, but do not free the memory; return if streams are broken."""
+    threading._shutdown()  # type: ignore[attr-defined] # wait for threads that are no daemons
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return
+    os._exit(code & 0xFF)
+
+
+def take_streams(descriptors: list[int]) -> None:
+    """Take the first three descriptors for streams, and close all others."""
+    for number, descriptor in enumerate(descriptors[:STREAMS]):
+        os.dup2(descriptor, number)
+    os.closerange(STREAMS, HIGHEST)
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        stream = reopened(getattr(sys, name), number, mode)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def reopened(stream: TextIO, number: int, mode: str) -> io.TextIOWrapper:
+    """Open a stream as the interpreter opened this one of its own."""
+    assert isinstance(stream, io.TextIOWrapper)
+    at_once = stream.write_through  # the environment may say so
+    raw = open(number, f"{mode}b", buffering=0 if at_once else -1, closefd=False)  # noqa: SIM115
+    opened = io.TextIOWrapper(
+        raw,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=not at_once and (number == 2 or os.isatty(number)),
+        write_through=at_once,
+    )
+    opened.mode = mode  # type: ignore[misc] # which the interpreter sets as well
+    return opened
+
+
+if __name__ == "__main__":
+    if os.fork():  # its child is nobody's: tests look at the children of their own process
+        os._exit(0)
+    main()

@@ -1,0 +1,153 @@
+"""The program as a process of its own: a fork of one that has imported it, where this is the same.
+
+A fork knows what a new interpreter would have read from its environment, and it cannot be started
+by another program or with other limits. Tests about these get a new interpreter without asking;
+tests of the start itself ask for one by `new_interpreter`.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from automl_admm.execution.threads import thread_environment
+
+SERVER = Path(__file__).with_name("preloaded_program.py")
+OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "umask", "start_new_session"}
+# Read by the program while it runs. All others may be read by an interpreter or a library when it
+# is loaded: if one of them differs, the fork would be another program.
+READ_LATE = {
+    *("AUTOML_ADMM_PLUGINS", "COLUMNS", "NO_COLOR", "PYTHONPATH", "TERM"),
+    *("XDG_CACHE_HOME", "XDG_STATE_HOME"),
+}
+FOR_TESTS = {"PYTEST_CURRENT_TEST", "UNRULY_NOTES"}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """Return the command line of the program."""
+    return [sys.executable, "-m", "automl_admm", *map(str, arguments)]
+
+
+def start_program(
+    *arguments: str | Path, new_interpreter: bool = False, **options: Any
+) -> subprocess.Popen[Any]:
+    """Start the program with these options of `Popen`."""
+    usual = options.keys() <= OPTIONS and Path(options.get("cwd") or ".").is_dir()
+    if new_interpreter or not usual or not may_fork(options.get("env") or os.environ):
+        return subprocess.Popen(command(*arguments), **options)
+    return ForkedProgram(command(*arguments), **options)
+
+
+def run_program(
+    *arguments: str | Path,
+    input: str | bytes | None = None,  # noqa: A002 - as `subprocess.run` has it
+    timeout: float = 300.0,
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Run the program to its end, by default as text; its output is captured."""
+    usual: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if input is not None:
+        usual["stdin"] = subprocess.PIPE
+    with start_program(*arguments, **usual | options) as process:
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def may_fork(environment: Mapping[str, str]) -> bool:
+    """Return True if a new interpreter with this environment would be like the imported one."""
+    if sys.platform != "linux":
+        return False
+    names = {*environment, *server_environment()} - READ_LATE - FOR_TESTS
+    return all(environment.get(name) == server_environment().get(name) for name in names)
+
+
+@cache
+def server_environment() -> Mapping[str, str]:
+    """Return the environment of the first use: that of the session, whatever a test changes."""
+    return dict(os.environ)
+
+
+@cache
+def server_socket() -> socket.socket:
+    """Start the process that has imported the program; it ends with this one."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    own = {name: text for name, text in server_environment().items() if name != "PYTHONPATH"}
+    with theirs:
+        subprocess.run(
+            [sys.executable, SERVER, str(theirs.fileno())],
+            # Libraries that begin threads as they are loaded could not be forked.
+            env=own | thread_environment(1),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            check=True,
+        )
+    return ours
+
+
+class ForkedProgram(subprocess.Popen[Any]):
+    """The program in a fork of the process that has imported it; else what `Popen` gives."""
+
+    def _execute_child(self, *given: Any) -> None:
+        # The order in which Popen calls it: command line first, then cwd and env, pipes, the rest.
+        arguments, cwd, environment = given[0], given[5], given[6]
+        p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite = given[10:16]
+        umask, apart = given[20:22]
+        order = {
+            "arguments": arguments[len(command()) :],
+            "folder": os.fspath(cwd or Path.cwd()),
+            "environment": dict(environment or os.environ),
+            "umask": umask,
+            "apart": apart,
+        }
+        streams = [n if n >= 0 else own for own, n in enumerate((p2cread, c2pwrite, errwrite))]
+        try:
+            self._answer, theirs = os.pipe()
+            send(order, [*streams, theirs])
+            os.close(theirs)
+        finally:
+            pipes = (p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
+            self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+        self.pid = self._next_answer()
+        self._child_created = True
+
+    def _next_answer(self) -> int:
+        answer = os.read(self._answer, 4)
+        if not answer:
+            raise RuntimeError("the process that has imported the program is gone")
+        return int.from_bytes(answer, "little")
+
+    def _internal_poll(self, *given: Any, **more: Any) -> int | None:
+        del given, more
+        if self.returncode is None:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self._handle_exitstatus(status)  # type: ignore[attr-defined]
+        return self.returncode
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        if flags and not select.select([self._answer], [], [], 0)[0]:
+            return 0, 0
+        status = self._next_answer()
+        os.close(self._answer)
+        return self.pid, status
+
+
+def send(order: Mapping[str, Any], descriptors: list[int]) -> None:
+    """Order a start."""
+    fds = array.array("i", descriptors)
+    ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)]
+    server_socket().sendmsg([json.dumps(order).encode()], ancillary)
