@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,8 +66,8 @@ def install(
 def spawn(tmp_path: Path) -> Run:
     """Run the program as a process of its own."""
 
-    def call(*arguments: str | Path) -> Ended:
-        done = run_program(*arguments, cwd=tmp_path)
+    def call(*arguments: str | Path, **options: Any) -> Ended:
+        done = run_program(*arguments, cwd=tmp_path, **options)
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return call

@@ -250,12 +250,13 @@ def test_plugins_and_components_are_listed(run: Any) -> None:
 
 def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Path) -> None:
     begun = time.monotonic()
-    assert spawn("fit", table, "--target", "buys", *QUICK, "--out", "first").code == 0
+    first = spawn("fit", table, "--target", "buys", *QUICK, "--out", "first", new_interpreter=True)
+    assert first.code == 0
     pace = time.monotonic() - begun
     budget = max(8.0, 4 * pace)
     fit = ("fit", table, "--target", "buys", "--budget", f"{budget}s", "--workers", "2")
     begun = time.monotonic()
-    done = spawn(*fit, "--out", "out")
+    done = spawn(*fit, "--out", "out", new_interpreter=True)
     spent = time.monotonic() - begun
     assert done.code == 0, done.err
     assert "ended by: budget" in done.out
@@ -268,7 +269,8 @@ def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Pa
 def test_a_budget_too_short_for_anything_ends_with_a_marked_model(
     spawn: Any, table: Path, tmp_path: Path, seen: Any
 ) -> None:
-    done = spawn("fit", table, "--target", "buys", "--budget", "0.5s", "--out", "out", "-q")
+    few = ("--budget", "0.5s", "--out", "out", "-q")
+    done = spawn("fit", table, "--target", "buys", *few, new_interpreter=True)
     manifest = json.loads((tmp_path / "out" / "model.json").read_text())
     assert done.code == {"constant": 4, "few rows": 0}[manifest["fallback"]]
     said = "error: " if done.code else "warning: "

@@ -58,7 +58,7 @@ def kill_alive(child: psutil.Process) -> bool:
 def test_kill_9_of_a_child_leaves_the_run_alive_and_the_row_crashed(
     table: Path, tmp_path: Path
 ) -> None:
-    few = ("--max-evaluations", "8", "--eval-timeout", "60s")
+    few = ("--grammar", "tiny", "--max-evaluations", "3", "--eval-timeout", "60s")
     with start(table, tmp_path, *few) as run:
         killed = kill_an_evaluation(run)
         out, err = run.communicate(timeout=PATIENCE)
@@ -165,7 +165,7 @@ def test_an_interrupt_while_the_program_starts_is_no_traceback(table: Path, tmp_
 )
 def test_nothing_acknowledged_is_lost_to_kill_9(tmp_path: Path, seen: Seen) -> None:
     done = subprocess.run(
-        [sys.executable, str(KILLS), "--kills", os.environ.get("AUTOML_ADMM_KILLS", "6")],
+        [sys.executable, str(KILLS), "--kills", os.environ.get("AUTOML_ADMM_KILLS", "3")],
         cwd=tmp_path,
         capture_output=True,
         text=True,

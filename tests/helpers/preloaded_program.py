@@ -69,7 +69,8 @@ def import_program() -> None:
     package = importlib.import_module(PROGRAM)
     for module in pkgutil.walk_packages(package.__path__, f"{PROGRAM}."):
         if not module.name.startswith((f"{PROGRAM}.testing", f"{PROGRAM}.__main__")):
-            importlib.import_module(module.name)
+            with contextlib.suppress(ImportError):  # of a library that is not installed here
+                importlib.import_module(module.name)
     for name in MODULES:
         importlib.import_module(name)
     gc.freeze()
