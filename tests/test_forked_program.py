@@ -148,6 +148,14 @@ def test_what_is_read_while_an_interpreter_starts_takes_a_new_one(name: str) -> 
     assert not isinstance(start_and_end(preexec_fn=lambda: None), ForkedProgram)
 
 
+def test_modules_that_stand_in_the_way_take_a_new_interpreter(tmp_path: Path) -> None:
+    assert isinstance(start_and_end(cwd=tmp_path), ForkedProgram)
+    (tmp_path / "random.py").write_text("raise SystemExit(9)")
+    run = start_and_end(cwd=tmp_path)
+    assert not isinstance(run, ForkedProgram)
+    assert run.returncode == 9
+
+
 def start_and_end(**options: Any) -> subprocess.Popen[bytes]:
     """Start the program with these options, and wait for its end."""
     with start_program("--version", stdout=subprocess.DEVNULL, **options) as run:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import automl_admm
 from automl_admm.execution.threads import thread_environment
 
 SERVER = Path(__file__).with_name("preloaded_program.py")
@@ -28,6 +29,10 @@ OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "umask", "start_ne
 READ_LATE = {
     *("AUTOML_ADMM_PLUGINS", "COLUMNS", "NO_COLOR", "PYTHONPATH", "TERM"),
     *("XDG_CACHE_HOME", "XDG_STATE_HOME"),
+}
+PACKAGE = Path(automl_admm.__file__).parent
+IMPORTED = sys.stdlib_module_names | {
+    *("automl_admm", "click", "lark", "numpy", "pandas", "psutil", "scipy", "sklearn", "skops"),
 }
 FOR_TESTS = {"PYTEST_CURRENT_TEST", "UNRULY_NOTES"}
 
@@ -41,8 +46,9 @@ def start_program(
     *arguments: str | Path, new_interpreter: bool = False, **options: Any
 ) -> subprocess.Popen[Any]:
     """Start the program with these options of `Popen`."""
-    usual = options.keys() <= OPTIONS and Path(options.get("cwd") or ".").is_dir()
-    if new_interpreter or not usual or not may_fork(options.get("env") or os.environ):
+    environment, folder = options.get("env") or os.environ, Path(options.get("cwd") or ".")
+    usual = options.keys() <= OPTIONS and folder.is_dir() and may_fork(environment)
+    if new_interpreter or not usual or has_other_modules(environment, folder):
         return subprocess.Popen(command(*arguments), **options)
     return ForkedProgram(command(*arguments), **options)
 
@@ -72,6 +78,21 @@ def may_fork(environment: Mapping[str, str]) -> bool:
         return False
     names = {*environment, *server_environment()} - READ_LATE - FOR_TESTS
     return all(environment.get(name) == server_environment().get(name) for name in names)
+
+
+def has_other_modules(environment: Mapping[str, str], folder: Path) -> bool:
+    """Return True if a new interpreter there would import other modules than were imported."""
+    named = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    places = [place for place in (folder, *map(Path, named)) if place.is_dir()]
+    return any(is_another(path) for place in places for path in place.iterdir())
+
+
+def is_another(path: Path) -> bool:
+    """Return True for a module of a name that is imported already, from elsewhere."""
+    if path.suffix == ".py":
+        return path.stem in IMPORTED
+    is_package = path.name in IMPORTED and (path / "__init__.py").is_file()
+    return is_package and not path.samefile(PACKAGE)
 
 
 @cache
