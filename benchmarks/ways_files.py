@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+# Processes begin with these already imported; each imports automl_admm itself, or finds it absent.
+IMPORTED = (
+    "sklearn.compose",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.model_selection",
+    "pandas",
+    "pyarrow.parquet",
+    "scipy.stats",
+    "skl2onnx",
+    "onnxruntime",
+)
 # The script of a run is to work where nothing but scikit-learn and pandas is installed.
 ABSENT = ("automl_admm", "skops", "lark", "pluggy", "click", "rich", "psutil")
-ALONE = (
-    f"import runpy, sys; sys.modules.update(dict.fromkeys({ABSENT})); sys.argv = sys.argv[1:]; "
-    "runpy.run_path(sys.argv[0], run_name='__main__')"
-)
-SCRIPT = (sys.executable, "-W", "ignore", "-c", ALONE)
+SCRIPT = f"""
+import runpy, sys, warnings
+ours = [name for name in sys.modules if name.partition(".")[0] in {ABSENT}]
+if ours:
+    sys.exit(f"imported already: {{ours}}")
+warnings.simplefilter("ignore")
+sys.modules.update(dict.fromkeys({ABSENT}))
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 NOMINAL = 50  # so many texts may stand in the header of an ARFF file
-# The program, command after command in one process: imports take longer than the commands.
+# The program, command after command in one process.
 COMMANDS = """
 import json, sys
 from automl_admm.cli.main import main
@@ -99,26 +118,34 @@ def save_all(
     return files
 
 
-def call(*words: object) -> str:
-    """Run a program; return its last words if it fails, else nothing."""
+def call(code: str, *words: object) -> str:
+    """Run code in a new process; return its last words if it fails, else nothing."""
     # One thread, as the run had: sums in another order differ in their last digit.
-    done = subprocess.run(
-        [*map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    os.environ["OMP_NUM_THREADS"] = "1"
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload([*IMPORTED])
+    with tempfile.NamedTemporaryFile(encoding="utf-8", mode="r") as said:
+        process = server.Process(target=_run, args=(code, [*map(str, words)], said.name))
+        process.start()
+        process.join()
+        last = (said.read().strip().splitlines() or ["no word"])[-1]
+    return (
+        "" if not process.exitcode else f"exit {process.exitcode}: {last.removeprefix('error: ')}"
     )
-    if done.returncode == 0:
-        return ""
-    last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-    return f"exit {done.returncode}: {last.removeprefix('error: ')}"
+
+
+def _run(code: str, words: list[str], said: str) -> None:
+    with open(said, "w", encoding="utf-8") as file:  # noqa: PTH123 - a number is needed
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.argv = ["-c", *words]
+    exec(code, {"__name__": "__main__"})  # noqa: S102 - the code of these benchmarks
 
 
 def call_program(*commands: Sequence[object]) -> str:
     """Run commands of the program; return the last words of the one that fails, else nothing."""
     words = [[str(word) for word in command] for command in commands]
-    return call(sys.executable, "-c", COMMANDS, json.dumps(words))
+    return call(COMMANDS, json.dumps(words))
 
 
 def told(path: Path) -> pd.DataFrame:

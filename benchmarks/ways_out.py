@@ -1,14 +1,15 @@
 """Predictions of one model by every way out of a run, over data sets and messy tables.
 
-    python benchmarks/ways_out.py ../shared/data --results ways_out.jsonl [--sets …]
+    python benchmarks/ways_out.py ../shared/data --results ways_out.jsonl [--sets …] [--start …]
 
 Each set DIR/NAME.csv has its target in DIR/NAME.json; the messy tables are some of
 `frames_tables.py`. A model is fitted in Python, on four rows of five, with two evaluations and seed
-0. What it predicts of the other rows in the process of `fit` is the measure. They are predicted
-from every form of file by `automl-admm predict`, by `automl_admm.load` in a new process, by
-`pipeline.py` where this package cannot be imported, and by ONNX where the model can be converted.
-A line of the results is a set, and one that is there is not run again. The table shows for each way
-the largest difference of a prediction, and how many labels are others.
+0; with `--start "impute() ridge()"` this pipeline alone is evaluated, and is the model. What it
+predicts of the other rows in the process of `fit` is the measure. They are predicted from every
+form of file by `automl-admm predict`, by `automl_admm.load` in a new process, by `pipeline.py`
+where this package cannot be imported, and by ONNX where the model can be converted. A line of the
+results is a set, and one that is there is not run again. The table shows for each way the largest
+difference of a prediction, and how many labels are others.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def write(model, X, path):
         for label, column in zip(model.classes_, model.predict_proba(X).T):
             found[f"probability_{label}"] = column
     pandas.DataFrame(found).to_parquet(path)
-folder, run = sys.argv[1:]
+folder, run, *start = sys.argv[1:]
 X, y, new = pandas.read_pickle(f"{folder}/frames.pickle")
 """
 FIT = (
@@ -69,7 +70,8 @@ FIT = (
     + """
 is_quantity = y.dtype.kind in "if" and y.nunique() > 20
 kind = automl_admm.AutoMLRegressor if is_quantity else automl_admm.AutoMLClassifier
-search = kind(max_evaluations=2, random_state=0, executor="inline", work_dir=run)
+few = {"max_evaluations": 1, "starts": start} if start else {"max_evaluations": 2}
+search = kind(**few, random_state=0, executor="inline", work_dir=run)
 write(search.fit(X, y), new, f"{folder}/fit.parquet")
 """
 )
@@ -114,12 +116,12 @@ def task_of(name: str, data: Path) -> Task:
     return train.drop(columns=[target]), train[target], new.drop(columns=[target])
 
 
-def ways_of(task: Task, folder: Path) -> dict[str, str]:
+def ways_of(task: Task, start: list[str], folder: Path) -> dict[str, str]:
     """Return what is said of each way out of a run."""
     X, y, new = task
     pd.to_pickle(task, folder / "frames.pickle")
     run = folder / "RUN"
-    problem = call(sys.executable, "-c", FIT, folder, run)
+    problem = call(FIT, folder, run, *start)
     if problem:
         return {"model": problem}
     first = told(folder / "fit.parquet")
@@ -135,10 +137,10 @@ def ways_of(task: Task, folder: Path) -> dict[str, str]:
     cells |= {form: after(problem, f"{file.name}.csv") for form, file in files.items()}
     train, rows = folder / "train.parquet", files["Parquet"]
     X.assign(**{str(y.name): y}).to_parquet(train, index=False)
-    script = call(*SCRIPT, run / "pipeline.py", train, rows, folder / "script.parquet")
+    script = call(SCRIPT, run / "pipeline.py", train, rows, folder / "script.parquet")
     cells["pipeline.py"] = after(script, "script.parquet")
     refused = call_program(["export", run, "--onnx", folder / "model.onnx", "--data", train])
-    problem = call(sys.executable, "-c", LOAD, folder, run)
+    problem = call(LOAD, folder, run)
     cells["load"] = after(problem, "load.parquet")
     cells["ONNX"] = after(refused or problem, "onnx.parquet")
     return cells
@@ -150,12 +152,13 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--start", nargs="*", default=[], metavar="PIPELINE")
     given = parser.parse_args()
     names = given.sets or [*sorted(path.stem for path in given.data.glob("*.json")), *MESSY]
     done = {record["set"] for record in records(given.results)}
     for name in (name for name in names if name not in done):
         with tempfile.TemporaryDirectory() as folder:
-            cells = ways_of(task_of(name, given.data), Path(folder))
+            cells = ways_of(task_of(name, given.data), given.start, Path(folder))
         keep(given.results, {"set": name, "commit": commit(), **cells})
         print(f"{name} is done", file=sys.stderr, flush=True)
     found = list(records(given.results))
