@@ -31,10 +31,10 @@ IMPORTED = (
 ABSENT = ("automl_admm", "skops", "lark", "pluggy", "click", "rich", "psutil")
 SCRIPT = f"""
 import runpy, sys, warnings
-ours = [name for name in sys.modules if name.partition(".")[0] in {ABSENT}]
-if ours:
-    sys.exit(f"imported already: {{ours}}")
 warnings.simplefilter("ignore")
+# scikit-learn imports some of them where they are.
+for name in [name for name in sys.modules if name.partition(".")[0] in {ABSENT}]:
+    del sys.modules[name]
 sys.modules.update(dict.fromkeys({ABSENT}))
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")

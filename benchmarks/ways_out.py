@@ -98,6 +98,8 @@ for name, kind in inputs.items():
 answers = session.run(None, feeds)
 found = {"prediction": numpy.asarray(answers[0]).ravel()}
 if hasattr(model, "predict_proba"):
+    if model.classes_.dtype == bool:
+        found["prediction"] = found["prediction"].astype(bool)
     found |= {f"probability_{label}": c for label, c in zip(model.classes_, answers[1].T)}
 pandas.DataFrame(found).to_parquet(f"{folder}/onnx.parquet")
 """
