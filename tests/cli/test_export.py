@@ -77,6 +77,21 @@ def test_boosted_trees_are_converted() -> None:
         assert found.difference < 1e-6
 
 
+def test_labels_that_are_truth_values_are_0_and_1(run: Run, tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()[["a", "b"]].assign(buys=lambda f: f["a"] > 0.5)
+    fit(run, frame, "decision_tree", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 0, done.err
+    assert "its labels are 0 for False and 1 for True" in done.out
+    session = runtime.InferenceSession("model.onnx")
+    [taken] = session.get_inputs()
+    kind = {"tensor(double)": float, "tensor(float)": np.float32}[taken.type]
+    labels = session.run(None, {taken.name: frame[["a", "b"]].to_numpy(kind)})[0]
+    assert labels.tolist() == frame["buys"].astype(int).tolist()
+
+
 def test_what_cannot_be_converted_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

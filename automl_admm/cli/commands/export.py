@@ -11,7 +11,7 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
-from automl_admm.runs.saved.onnx_file import check_onnx, convert
+from automl_admm.runs.saved.onnx_file import check_onnx, convert, has_truth_values
 from automl_admm.store.run_folder import RunFolder, write_output
 
 
@@ -44,6 +44,8 @@ def command(run: Path, onnx: Path, data: Path | None) -> None:
     write_output(onnx, found.content)
     say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
     say(f"it takes the columns {', '.join(found.inputs)}")
+    if has_truth_values(model):
+        say("its labels are 0 for False and 1 for True")
 
 
 def _rows(folder: RunFolder, data: Path | None) -> Path:

@@ -154,6 +154,11 @@ def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
     return list(session.run(None, dict(given)))
 
 
+def has_truth_values(model: Any) -> bool:
+    """Return True if the labels are truth values; the converter writes them as 0 and 1."""
+    return np.asarray(getattr(model, "classes_", ())).dtype == bool
+
+
 def _difference(pipeline: Any, rows: Any, answers: list[Any]) -> float:
     """Return the largest difference of values; infinite if a label differs.
 
@@ -161,6 +166,8 @@ def _difference(pipeline: Any, rows: Any, answers: list[Any]) -> float:
     """
     told = np.asarray(pipeline.predict(rows))
     found = np.asarray(answers[0]).reshape(told.shape)
+    if has_truth_values(pipeline):
+        told, found = told.astype(int), found.astype(int)
     if not hasattr(pipeline, "classes_"):
         scale = np.maximum(np.abs(told), float(np.std(told)) or 1.0)
         return float(np.max(np.abs(found - told) / scale))
