@@ -216,6 +216,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self.best_pipeline_ = outcome.model
         self.best_score_ = outcome.score
         self.best_text_ = outcome.best.text
+        ensemble = outcome.refit.ensemble
+        self.ensemble_ = None if ensemble is None else ensemble.as_content(metric)
         self.feasible_ = outcome.result.feasible
         self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
         self.decisions_ = decisions_of_outcome(outcome)

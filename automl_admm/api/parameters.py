@@ -142,6 +142,12 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "Let each group of a limit such as `fpr_gap[sex]` have a decision threshold of its "
             "own. To decide by who somebody is may be unlawful, in lending or hiring for example.",
         ),
+        "ensemble": Words(
+            "",
+            "Let a weighted average of several pipelines ship, a `VotingClassifier` or "
+            "`VotingRegressor`, if it is better on out-of-fold rows by more than its noise. With "
+            "`certify` a single pipeline ships.",
+        ),
         "work_dir": Words(
             "str or path",
             "Folder that keeps the run, to be resumed, verified or loaded. None keeps nothing.",
@@ -161,12 +167,20 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
     {
         "best_pipeline_": Words(
             "estimator",
-            "The winner, a plain Pipeline of scikit-learn, fitted on all rows. With two classes "
+            "The winner, a plain Pipeline of scikit-learn, fitted on all rows. An ensemble is a "
+            "`VotingClassifier` or `VotingRegressor` of such pipelines. With two classes "
             "and limits on decisions, such as `fpr`, it stands in a `FixedThresholdClassifier`, "
             "by group in a `GroupThresholdClassifier` of this package.",
         ),
         "best_score_": Words("float", "Its score on validation rows, which chose it."),
-        "best_text_": Words("str", "Its text, as grammars write pipelines."),
+        "best_text_": Words(
+            "str", "Its text, as grammars write pipelines; of an ensemble the texts of its members."
+        ),
+        "ensemble_": Words(
+            "dict or None",
+            "The members of an ensemble with their weights, the single pipeline that it beat, and "
+            "its gain with a standard error on rows that did not choose it.",
+        ),
         "feasible_": Words("bool", "True if it is within the limits."),
         "fallback_": Words(
             "str or None",

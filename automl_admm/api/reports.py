@@ -26,6 +26,7 @@ class Reports:
     best_score_: float
     feasible_: bool
     fallback_: str | None
+    ensemble_: Any
     _history: History
     _metric: Metric
     _classes: Any
@@ -172,7 +173,8 @@ class Reports:
     def _headline(self) -> str:
         if self.fallback_ is not None:
             return f"best pipeline: a makeshift one ({self.fallback_})"
-        return f"best pipeline: {_scored(self._history.metric, self.best_score_, self.feasible_)}"
+        scored = _scored(self._history.metric, self.best_score_, self.feasible_)
+        return f"{'best pipeline' if self.ensemble_ is None else 'ensemble'}: {scored}"
 
 
 def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
@@ -181,8 +183,12 @@ def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
     score = _scored(metric.name, outcome.score, result.feasible)
     if outcome.fallback is not None:
         score = f"none: a makeshift model ({outcome.fallback})"
+    ensemble, best = outcome.refit.ensemble, [f"best pipeline  {outcome.best.text}"]
+    if ensemble is not None:
+        members = [f"member         {line}" for line in ensemble.lines()]
+        best = [f"ensemble       {ensemble.compared(metric)}", *members]
     return [
-        f"best pipeline  {outcome.best.text}",
+        *best,
         f"validation     {score}",
         f"ended by       {result.stopped_by}, after {counted}",
     ]

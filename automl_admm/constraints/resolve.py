@@ -106,6 +106,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         uses_decisions=plugin.uses_decisions,
         takes_weights=plugin.takes_weights,
         timed_calls=plugin.timed_calls,
+        adds_up=plugin.adds_up,
     )
 
 

@@ -59,15 +59,19 @@ def code_of(model: Any) -> PipelineCode:
     """
     writer = _Writer()
     try:
-        inner, thresholds = model, ""
-        if type(model).__name__ in THRESHOLDS and hasattr(model.estimator, "estimator"):
-            inner = model.estimator.estimator
-            thresholds = writer.thresholds(model)
+        inner = without_thresholds(model)
+        thresholds = "" if inner is model else writer.thresholds(model)
         return PipelineCode(writer.value(inner, 0), thresholds, tuple(sorted(writer.imports)))
     except NotWritableError as problem:
         return PipelineCode(problem=str(problem))
     except Exception as problem:  # noqa: BLE001 - a component is anybody's code
         return PipelineCode(problem=f"{type(problem).__name__}: {problem}")
+
+
+def without_thresholds(model: Any) -> Any:
+    """Return the fitted model inside its decision thresholds; one without any as it is."""
+    has_any = type(model).__name__ in THRESHOLDS and hasattr(model.estimator, "estimator")
+    return model.estimator.estimator if has_any else model
 
 
 def expression(value: Any) -> str:

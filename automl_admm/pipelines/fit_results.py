@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -62,7 +64,8 @@ class FinalFitResult:
 
     `one_class` is the label given to all rows of the search, if it is only one. If the model could
     not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
-    the shipped file with skops has to trust its `types`. `code` builds the pipeline again.
+    the shipped file with skops has to trust its `types`. `code` builds the pipeline again. `costs`
+    are the values of limits on an ensemble, NaN for those that its predictions tell.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -74,6 +77,9 @@ class FinalFitResult:
     held_out_problem: str = ""
     types: tuple[str, ...] = ()
     code: PipelineCode = field(default_factory=PipelineCode)
+    fit_seconds: float = math.nan
+    peak_mb: float = math.nan
+    costs: tuple[float, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
@@ -94,6 +100,9 @@ class FinalFitResult:
             held_out_problem=str(found.get("held_out_problem", "")),
             types=tuple(map(str, found.get("types", ()))),
             code=PipelineCode.from_json(found.get("code", {})),
+            fit_seconds=float(found.get("fit_seconds", math.nan)),
+            peak_mb=float(found.get("peak_mb", math.nan)),
+            costs=tuple(found.get("costs", ())),
         )
 
 
@@ -121,3 +130,13 @@ class FallbackResult:
             FinalFitResult.from_json(found["fit"]),
             int(found["rows"]),
         )
+
+
+def slowdown_since(wall: float, processor: float) -> float:
+    """Return seconds on the clock for one of the processor's since these two readings, at least 1.
+
+    It says how much the machine has to do besides, and so how long the rest of a run will take.
+    """
+    # The clock of the processor ticks coarsely: it may not have moved.
+    worked = max(time.process_time() - processor, 1e-3)
+    return max((time.perf_counter() - wall) / worked, 1.0)

@@ -31,17 +31,30 @@ from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
 from automl_admm.pipelines.as_code import PipelineCode, code_of
-from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.pipelines.ensembles.greedy import Purse
+from automl_admm.pipelines.ensembles.task import (
+    EnsembleMembers,
+    EnsembleResult,
+    choose_ensemble,
+    measure_costs,
+    put_together,
+)
 from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
-from automl_admm.pipelines.fit_results import FallbackResult, FinalFitResult, FoldTimes
+from automl_admm.pipelines.fit_results import (
+    FallbackResult,
+    FinalFitResult,
+    FoldTimes,
+    slowdown_since,
+)
 from automl_admm.pipelines.limit_values import evidence_of, value_of, value_or_nan
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
-from automl_admm.pipelines.predictions.checks import check_predictions, check_probabilities, turn
 from automl_admm.pipelines.predictions.decisions import (
     decisions_of,
     describe_decisions,
     one_class_of,
+    predict_unseen,
     rates_of,
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
@@ -51,7 +64,7 @@ from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
-from automl_admm.pipelines.thresholds.single import aimed_decisions, response_of
+from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     BuildContext,
@@ -66,6 +79,7 @@ Split = tuple[Any, Any]
 SHARE_SEED = 0
 EVIDENCE = "evidence.json"
 PICKLE = "model.pickle"
+PREDICTIONS = "predictions.npz"
 SHIPPED = "model.skops"
 
 
@@ -136,39 +150,53 @@ class PipelineWork:
             race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
             steps = StepTimes()
             seen = race.run(self._evaluate_split(candidate, seed, s, steps) for s in self.splits)
-            decider = self._decider()
-            thresholds, plain = decider.choose(seen), [one.score for one in seen]
-            if thresholds is not None:
-                seen = decider.decide(seen, thresholds)
-            parts = [one.part for one in seen]
-            values = np.array(self._values_by_split(parts), dtype=float)
-            decided = describe_decisions(seen)
+            found, decided = self.judge(seen)
+            parts = [one.part for one in decided]
             predictions = np.concatenate([part.predictions for part in parts])
-            predictions = predictions.astype(np.float32)  # scores beyond its range become infinite
+            if self.table.classes is not None:
+                # Scores beyond its range become infinite.
+                predictions = predictions.astype(np.float32)
         rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
-        np.savez(folder / "predictions.npz", rows=rows, predictions=predictions)
-        scores = [one.score for one in seen]
+        np.savez(folder / PREDICTIONS, rows=rows, predictions=predictions)
         times = FoldTimes(
             fit_seconds=float(np.mean([part.fit_seconds for part in parts])),
             predict_seconds=float(np.mean([part.predict_seconds for part in parts])),
             work_seconds=time.perf_counter() - wall,
-            slowdown=_slowdown(wall, processor),
+            slowdown=slowdown_since(wall, processor),
         )
+        scores = found.details["scores"]
+        details = {
+            **found.details,
+            **race.as_details(scores),
+            **times.as_details(),
+            **steps.as_details(),
+        }
+        return replace(found, loss=race.loss(scores), details=details)
+
+    def judge(self, seen: Sequence[Seen]) -> tuple[EvaluationResult, Sequence[Seen]]:
+        """Measure the folds, at thresholds chosen for all of them if limits depend on decisions."""
+        decider = self._decider()
+        thresholds, plain = decider.choose(seen), [one.score for one in seen]
+        if thresholds is not None:
+            seen = decider.decide(seen, thresholds)
+        values = np.array(self._values_by_split([one.part for one in seen]), dtype=float)
+        scores = [one.score for one in seen]
         chosen = {} if thresholds is None else thresholds.as_details()
         if scores != plain:
             chosen["default_score"] = float(np.mean(plain))
-        return EvaluationResult(
-            race.loss(scores),
+        found = EvaluationResult(
+            self.metric.loss(float(np.mean(scores))),
             tuple(float(value) for value in values.mean(axis=0)),
-            {
-                "scores": scores,
-                **race.as_details(scores),
-                **times.as_details(),
-                **steps.as_details(),
-                **chosen,
-                **decided,
-            },
+            {"scores": scores, **chosen, **describe_decisions(seen)},
         )
+        return found, seen
+
+    def choose_ensemble(
+        self, predictions: Any, costs: Any, most: Any, folder: Path
+    ) -> EnsembleResult:
+        """Choose an ensemble of pipelines by their out-of-fold predictions, within their costs."""
+        del folder
+        return choose_ensemble(self, predictions, Purse(costs, most))
 
     def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> FallbackResult:
         """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
@@ -188,7 +216,7 @@ class PipelineWork:
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(None, 0, train)
-            seen = self._measure(pipeline, valid, time.perf_counter() - begun)
+            seen = self.measure(pipeline, valid, time.perf_counter() - begun)
             values = tuple(value_or_nan(c, seen.part) for c in self.constraints)
             details = {"scores": [seen.score], **describe_decisions([seen])}
         return EvaluationResult(self.metric.loss(seen.score), values, details)
@@ -200,26 +228,59 @@ class PipelineWork:
         folder: Path,
         threshold: float | None = None,
         group_thresholds: Mapping[str, float] | None = None,
+        *,
+        ships: bool = True,
     ) -> FinalFitResult:
         """Fit on all rows of the search, with the user's own labels; measure on held-out rows.
 
-        The shipped model has the threshold of its evaluation, or those of the groups.
+        The shipped model has the threshold of its evaluation, or those of the groups. A member of
+        an ensemble is only fitted: it does not ship by itself.
         """
         begun = time.perf_counter()
         with unheard_warnings():
             pipeline = self._fit(candidate, seed, self.table)
-        fit_seconds = time.perf_counter() - begun
-        if threshold is not None:
-            thresholds = Thresholds(threshold, group_thresholds or {})
-            pipeline = fix(pipeline, thresholds, self.table.classes, self.rule)
+        seconds = time.perf_counter() - begun
+        if ships:
+            pipeline = self._fixed(pipeline, threshold, group_thresholds)
+            return self._ship(pipeline, seconds, folder)
+        _write_pickle(pipeline, folder)
+        files = hash_files([folder / PICKLE])
+        return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())
+
+    def assemble(
+        self,
+        members: EnsembleMembers,
+        folder: Path,
+        threshold: float | None = None,
+        group_thresholds: Mapping[str, float] | None = None,
+    ) -> FinalFitResult:
+        """Put fitted members together, and measure the whole as it ships, its costs as well."""
+        model = put_together(self, members)
+        model = self._fixed(model, threshold, group_thresholds)
+        found = self._ship(model, members.fit_seconds, folder)
+        size = (folder / SHIPPED).stat().st_size if self.persist else None
+        return replace(found, costs=measure_costs(self, model, members, size))
+
+    def _fixed(
+        self, pipeline: Any, single: float | None, by_group: Mapping[str, float] | None
+    ) -> Any:
+        """Return a fitted pipeline with its thresholds, if it has any."""
+        if single is None:
+            return pipeline
+        return fix(pipeline, Thresholds(single, by_group or {}), self.table.classes, self.rule)
+
+    def _ship(self, pipeline: Any, fit_seconds: float, folder: Path) -> FinalFitResult:
+        """Write a fitted model to the files that ship, and measure it on held-out rows."""
+        peak = peak_mb()
         only = self._decided_of_all(pipeline, fit_seconds)
         # For the process of the run, which loads it faster than the shipped file.
-        with (folder / PICKLE).open("wb") as file:
-            pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+        _write_pickle(pipeline, folder)
         types = save_pipeline(pipeline, folder / SHIPPED) if self.persist else ()
         files = hash_files([folder / name for name in self._saved])
         code = code_of(pipeline) if self.persist else PipelineCode()
-        found = FinalFitResult(files, only, types=types, code=code)
+        found = FinalFitResult(
+            files, only, types=types, code=code, fit_seconds=fit_seconds, peak_mb=peak
+        )
         if self.held_out is None:
             return found
         return self._measure_held_out(found, pipeline, self.held_out, fit_seconds, folder)
@@ -260,7 +321,7 @@ class PipelineWork:
         """
         try:
             with unheard_warnings():
-                measured = self._measure(pipeline, rows, fit_seconds)
+                measured = self.measure(pipeline, rows, fit_seconds)
                 found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
                 if rows.classes is not None and len(rows.classes) == 2:
                     decided = decisions_of(measured.answers, rows)
@@ -294,7 +355,7 @@ class PipelineWork:
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
         pipeline = self._fit(candidate, seed, train, times)
-        return self._measure(pipeline, valid, time.perf_counter() - begun)
+        return self.measure(pipeline, valid, time.perf_counter() - begun)
 
     def _fit(
         self, candidate: Candidate | None, seed: int, rows: Table, times: StepTimes | None = None
@@ -307,11 +368,11 @@ class PipelineWork:
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
         return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times)
 
-    def _measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
+    def measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""
         remembered = Remembered(pipeline)
         begun = time.perf_counter()
-        predictions = _predictions(remembered, rows)
+        predictions = predict_unseen(remembered, rows)
         seconds = time.perf_counter() - begun
         # After predicting, which for neighbours takes more memory than the fit.
         peak = peak_mb()
@@ -374,23 +435,6 @@ class PipelineWork:
         return self.__dict__ | {"_components": None}
 
 
-def _predictions(pipeline: Any, rows: Table) -> Any:
-    """Return probabilities, else scores, else the class numbers of decisions."""
-    response = response_of(pipeline)
-    if not response:
-        return decisions_of(pipeline, rows)
-    predictions = np.asarray(predict_scores(pipeline, rows.X))
-    check_predictions(predictions, len(rows.y))
-    if response == "predict_proba" and rows.classes is not None:
-        check_probabilities(predictions, len(rows.classes))
-    return turn(predictions, rows.classes)
-
-
-def _slowdown(wall: float, processor: float) -> float:
-    """Seconds on the clock for one of the processor's since these two readings, at least 1.
-
-    It says how much the machine has to do besides, and so how long the rest of a run will take.
-    """
-    # The clock of the processor ticks coarsely: it may not have moved.
-    worked = max(time.process_time() - processor, 1e-3)
-    return max((time.perf_counter() - wall) / worked, 1.0)
+def _write_pickle(pipeline: Any, folder: Path) -> None:
+    with (folder / PICKLE).open("wb") as file:
+        pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)

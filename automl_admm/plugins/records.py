@@ -197,7 +197,8 @@ class ConstraintPlugin(_Named):
     are any; data with weights refuse a limit without it.
 
     `timed_calls` is the number of calls timed in the search: a final fit with more of them
-    (`EvaluatedPipeline.calls`) is given more time.
+    (`EvaluatedPipeline.calls`) is given more time. A cost that `adds_up` is for an ensemble about
+    the sum of those of its members, as latency is; others are measured on the whole alone.
 
     >>> ConstraintPlugin(name="steps", summary="steps", function=lambda evaluated: 1.0).kind
     'measured'
@@ -213,6 +214,7 @@ class ConstraintPlugin(_Named):
     uses_decisions: bool = True
     takes_weights: bool = False
     timed_calls: int = 0
+    adds_up: bool = False
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -252,6 +254,7 @@ class Constraint:
     uses_decisions: bool = True
     takes_weights: bool = False
     timed_calls: int = 0
+    adds_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,14 @@ class PipelineOptions(SearchOptions):
             "Run all folds of every pipeline, also of those that are clearly behind.",
         ).metadata,
     )
+    ensemble: bool = field(
+        default=True,
+        metadata=Option(
+            Kind.FLAG,
+            "--no-ensemble",
+            "Ship the single best pipeline, even if an average of several is better.",
+        ).metadata,
+    )
     work_dir: str | Path | None = field(
         default=None,
         metadata=Option(

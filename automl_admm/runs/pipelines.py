@@ -27,6 +27,7 @@ from automl_admm.runs.finish.certification import (
     whole_text,
 )
 from automl_admm.runs.finish.closing import Closing, close_after
+from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.fallback_model import (
     EarlyFallbacks,
     Fallback,
@@ -35,16 +36,19 @@ from automl_admm.runs.finish.fallback_model import (
 )
 from automl_admm.runs.finish.final_fit import (
     Fitter,
+    Press,
     Refit,
     effort_of,
     expected_seconds,
     refit_best,
+    reserved_for_ensemble,
     reserved_for_walk,
 )
 from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
+from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.run_files import keep_predictions, write_model
+from automl_admm.runs.finish.run_files import write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
@@ -72,8 +76,9 @@ def _run(session: Session) -> PipelineResult:
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)
         with deferral_for(executor, config.interrupts) as interrupts:
-            desk = _desk(session, dispatch, ledger, interrupts)
-            outcome = _search_and_conclude(session, desk)
+            kept = _kept_predictions(session)
+            desk = _desk(session, dispatch, ledger, interrupts, kept)
+            outcome = _search_and_conclude(session, desk, kept)
     finally:
         executor.close()
     desk.tell("run_finished", result=outcome.result)
@@ -92,12 +97,27 @@ def _with_numbers(session: Session, dispatch: Dispatcher) -> Session:
     return replace(session, prepared=prepared)
 
 
-def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: Deferral) -> Desk:
+def _kept_predictions(session: Session) -> KeptPredictions:
+    """Return the predictions that earlier sessions left, in the folder of the run if it has one."""
+    folder, prepared = session.folder, session.prepared
+    place = session.scratch / "predictions" if folder is None else folder.predictions
+    return KeptPredictions(place, session.past.evaluations, prepared.aims)
+
+
+def _desk(
+    session: Session,
+    dispatch: Dispatcher,
+    ledger: Ledger,
+    interrupts: Deferral,
+    kept: KeptPredictions,
+) -> Desk:
     """Set up the desk: the search leaves the expected seconds of the final fits in its budget."""
     prepared, config = session.prepared, session.prepared.config
     reserve = _expected(prepared)
     if prepared.aside is not None:
         reserve = partial(reserved_for_walk, reserve, config.seconds)
+    elif config.ensemble:
+        reserve = partial(reserved_for_ensemble, reserve, config.seconds)
     tell = teller(
         config,
         prepared.problem,
@@ -114,7 +134,7 @@ def _desk(session: Session, dispatch: Dispatcher, ledger: Ledger, interrupts: De
         session.past,
         ledger,
         race=partial(race_against, prepared),
-        finish=partial(keep_predictions, session.folder),
+        finish=kept.keep,
         interrupts=interrupts,
     )
 
@@ -141,6 +161,7 @@ class Ending:
     desk: Desk
     result: RunResult
     closing: Closing
+    kept: KeptPredictions
     fallbacks: tuple[Fallback, ...] = ()
 
     @property
@@ -149,14 +170,14 @@ class Ending:
         return self.session.prepared
 
 
-def _search_and_conclude(session: Session, desk: Desk) -> PipelineResult:
+def _search_and_conclude(session: Session, desk: Desk, kept: KeptPredictions) -> PipelineResult:
     prepared = session.prepared
     standby = EarlyFallbacks() if _has_success(session) else fall_back(prepared, desk)
     desk = replace(desk, standby=standby)
     result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
     closing = close_after(result, prepared.config.deadline, desk.interrupts)
     with desk.ledger.charge(Account.SAVING):
-        return _conclude(Ending(session, desk, result, closing, standby.ready))
+        return _conclude(Ending(session, desk, result, closing, kept, standby.ready))
 
 
 def _has_success(session: Session) -> bool:
@@ -263,8 +284,31 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
             measured = FinalFitResult.from_json(examined.finished.result)
             return Refit(evaluation, measured), examined.finished, examined
     with ledger.charge(Account.FINAL_FIT):
-        refit, finished = refit_best(problem, evaluations, desk.dispatch, expected, closing)
+        single = refit_best(problem, evaluations, desk.dispatch, expected, closing)
+        refit, finished = _ensemble(ending, *single) or single
     return refit, finished, None
+
+
+def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
+    """Return an ensemble that is better than the single pipeline, if there is time to fit one.
+
+    The single one is ready: an interrupt ends this, and nothing else is lost. A certificate is of
+    one pipeline.
+    """
+    prepared, closing = ending.prepared, ending.closing
+    is_wanted = prepared.config.ensemble and prepared.aside is None
+    if not is_wanted or is_interrupted(ending.result):
+        return None
+    press = Press(prepared.problem, ending.desk.dispatch, closing, patience=0.0)
+    fitted = {refit.evaluation.key: finished}
+    try:
+        pool = read_pool(prepared, ending.kept)
+        return EnsembleFit(prepared, press, _expected(prepared), refit, fitted).run(pool)
+    except KeyboardInterrupt:
+        # A first one is raised only where it cannot be noted, as in a call from Python.
+        if closing.is_cut_short:
+            raise
+        return None
 
 
 def _certificate(

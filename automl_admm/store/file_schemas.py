@@ -112,6 +112,15 @@ COLUMN = record(
         "has_gaps": flag,
     },
 )
+SCORED = {"evaluation": whole(), "pipeline": text, "validation_score": real}
+ENSEMBLE = record(
+    {
+        "members": list_of(record({**SCORED, "weight": whole(1)})),
+        "single": record(SCORED),
+        "gain": real,
+        "error": real,
+    }
+)
 _MODEL = record(
     {
         "sha256": text,

@@ -42,6 +42,7 @@ EXAMPLES: Mapping[str, Any] = {
     "certify": 0.9,
     "certify_fraction": 0.3,
     "racing": False,
+    "ensemble": False,
 }
 BY_KIND: Mapping[Kind, Any] = {
     Kind.SECONDS: 777.0,

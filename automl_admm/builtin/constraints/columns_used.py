@@ -22,10 +22,18 @@ def columns(evaluated: EvaluatedPipeline) -> Fact:
 
     Columns used in decisions, by a threshold for each group, count as well.
     """
-    sources: Sources = [frozenset([place]) for place in _places(evaluated)]
-    for _, step in evaluated.pipeline.steps[:-1]:
+    # An ensemble needs what any of its members needs.
+    pipelines = getattr(evaluated.pipeline, "estimators_", [evaluated.pipeline])
+    needed = [_needed(pipeline, _places(evaluated)) for pipeline in pipelines]
+    return Fact(float(len(_all(needed) | _decided_by(evaluated))))
+
+
+def _needed(pipeline: Any, places: Sequence[int]) -> frozenset[int]:
+    """Return the columns with some part reaching the last step of a pipeline."""
+    sources: Sources = [frozenset([place]) for place in places]
+    for _, step in pipeline.steps[:-1]:
         sources = _through(step, sources)
-    return Fact(float(len(_all(sources) | _decided_by(evaluated))))
+    return _all(sources)
 
 
 def _places(evaluated: EvaluatedPipeline) -> list[int]:

@@ -101,20 +101,25 @@ def constraints() -> Iterable[ConstraintPlugin]:
         summary="prediction, microseconds a row in 1 000",
         function=latency_us,
         timed_calls=REPEATS,
+        adds_up=True,
     )
     yield ConstraintPlugin(
         name="latency_ms",
         summary="prediction of one row alone, milliseconds",
         function=latency_ms,
         timed_calls=REPEATS,
+        adds_up=True,
     )
     yield ConstraintPlugin(
         name="size_mb",
         summary="file of the fitted pipeline, megabytes",
         function=size_mb,
         kind="checked",
+        adds_up=True,
     )
-    yield ConstraintPlugin(name="fit_seconds", summary="training, seconds", function=fit_seconds)
+    yield ConstraintPlugin(
+        name="fit_seconds", summary="training, seconds", function=fit_seconds, adds_up=True
+    )
     yield ConstraintPlugin(
         name="memory_mb", summary="peak memory of fitting, megabytes", function=memory_mb
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ from rich.table import Table
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.cli.shared.screen import cells, grid, plain_console
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.run_folder import RunFolder
@@ -36,6 +37,8 @@ def command(run: Path, count: int) -> None:
     console = plain_console()
     ranked = [one for one in standings(log.evaluations, log.limits) if one.rank][:count]
     console.print(_table(ranked, log))
+    for line in _shipped_ensemble(folder, log):
+        console.print(line)
     by_group = name_thresholds(ranked[0].evaluation.details) if ranked else ""
     if by_group:
         console.print(f"#{ranked[0].evaluation.number} decides by group: {by_group}")
@@ -43,6 +46,20 @@ def command(run: Path, count: int) -> None:
         _print_certificate(console, read_certificate(folder.certificate))
     counted = Counter(evaluation.status.value for evaluation in log.evaluations)
     console.print(", ".join(f"{number} {status}" for status, number in counted.most_common()))
+
+
+def _shipped_ensemble(folder: RunFolder, log: Log) -> Iterator[str]:
+    """Yield what the shipped ensemble is made of, if it is one."""
+    if not folder.model_manifest.exists():
+        return
+    manifest = folder.read(folder.model_manifest)
+    if manifest.get("ensemble") is None:
+        return
+    known = {one.number: one for one in log.evaluations}
+    ensemble = Ensemble.from_content(manifest["ensemble"], known)
+    score = f"{log.settings['metric']} {manifest['validation_score']:.4f}"
+    if ensemble is not None:
+        yield f"what shipped is an ensemble with {score}: {'; '.join(ensemble.shares())}"
 
 
 def _print_certificate(console: Console, certificate: Certificate) -> None:

@@ -43,6 +43,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "feasible": result.feasible,
         "fallback": result.fallback,
         "pipeline": outcome.best.text,
+        "ensemble": _ensemble(outcome),
         "thresholds": name_thresholds(outcome.best.details),
         "decisions": _decisions(outcome),
         "one_class": refit.one_class,
@@ -68,6 +69,15 @@ def summarise(outcome: PipelineResult) -> Summary:
         "untrusted_types": list(untrusted_types(outcome)),
         "folder": None if prepared.config.work_dir is None else str(prepared.config.work_dir),
     }
+
+
+def _ensemble(outcome: PipelineResult) -> dict[str, Any] | None:
+    """Return the members of a shipped ensemble and the single pipeline that it beat, for JSON."""
+    found = outcome.refit.ensemble
+    if found is None:
+        return None
+    said = {"lines": found.lines(), "compared": found.compared(outcome.preparation.metric)}
+    return found.as_content(outcome.preparation.metric) | said
 
 
 def _share_read(share: str | None) -> float:
@@ -104,6 +114,8 @@ def announce(prepared: Preparation) -> Iterator[str]:
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return
+    if prepared.config.ensemble:
+        yield "a certificate is of one pipeline: no ensemble ships"
     look = question.next_look
     again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
     yield (
@@ -179,12 +191,7 @@ def _price(outcome: PipelineResult) -> str | None:
 def print_summary(summary: Summary) -> None:
     """Print it for a person."""
     metric = summary["metric"]
-    lines = [("best pipeline", summary["pipeline"])]
-    if summary["fallback"]:
-        lines = [(f"FALLBACK ({summary['fallback']})", summary["pipeline"])]
-    elif not summary["feasible"]:
-        lines = [("NOT within the limits; the closest", summary["pipeline"])]
-    lines += _deciding_lines(summary)
+    lines = [*_model_lines(summary), *_deciding_lines(summary)]
     lines.append(("validation", f"{metric} {summary['validation_score']:.4f}{_default(summary)}"))
     lines += _held_out(summary)
     if summary["share_read"] < 1.0:
@@ -210,6 +217,21 @@ def print_summary(summary: Summary) -> None:
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:<{width}}  {in_a_line(text)}")
+
+
+def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Say the shipped pipeline, or each member of an ensemble, with a mark if it is a bad one."""
+    ensemble = summary["ensemble"]
+    title = "best pipeline" if ensemble is None else "ensemble"
+    if summary["fallback"]:
+        title = f"FALLBACK ({summary['fallback']})"
+    elif not summary["feasible"]:
+        title = "NOT within the limits; the closest"
+    if ensemble is None:
+        yield title, summary["pipeline"]
+        return
+    yield title, ensemble["compared"]
+    yield from (("member", line) for line in ensemble["lines"])
 
 
 def _default(summary: Summary) -> str:

@@ -13,9 +13,15 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.evaluations import ONE_CLASS
-from automl_admm.pipelines.predictions.checks import check_predictions, number_labels
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.predictions.checks import (
+    check_predictions,
+    check_probabilities,
+    number_labels,
+    turn,
+)
 from automl_admm.pipelines.predictions.measured import Seen, Table
-from automl_admm.pipelines.thresholds.single import DEFAULTS
+from automl_admm.pipelines.thresholds.single import DEFAULTS, response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 # A pipeline that decides more than one class shows it in the first rows, as a rule.
@@ -31,6 +37,18 @@ def decisions_of(pipeline: Any, rows: Table) -> Any:
         found = number_labels(found, rows.classes)
     check_predictions(found, len(rows.y))
     return found
+
+
+def predict_unseen(pipeline: Any, rows: Table) -> Any:
+    """Return probabilities, else scores, else the class numbers of decisions, all checked."""
+    response = response_of(pipeline)
+    if not response:
+        return decisions_of(pipeline, rows)
+    predictions = np.asarray(predict_scores(pipeline, rows.X))
+    check_predictions(predictions, len(rows.y))
+    if response == "predict_proba" and rows.classes is not None:
+        check_probabilities(predictions, len(rows.classes))
+    return turn(predictions, rows.classes)
 
 
 def describe_decisions(seen: Sequence[Seen]) -> dict[str, Any]:

@@ -21,6 +21,8 @@ class TaskKind(StrEnum):
     FALL_BACK = "fall_back"
     REFIT = "refit"
     RELOAD = "reload"
+    CHOOSE_ENSEMBLE = "choose_ensemble"
+    ASSEMBLE = "assemble"
 
 
 class Dispatcher:

@@ -48,11 +48,11 @@ class Closing:
         deadline = self.deadline
         return math.inf if deadline is None else max(deadline - time.monotonic(), 0.0)
 
-    def overdue(self, begun: float) -> bool:
-        """Return True if a fit begun then has had its time since an interrupt."""
+    def overdue(self, begun: float, patience: float = LAST_OF_A_FIT) -> bool:
+        """Return True if a fit begun then has had its time, its `patience`, since an interrupt."""
         if not self.is_cut_short or begun > self._interrupts.moment:
             return False
-        return time.monotonic() > self._interrupts.moment + LAST_OF_A_FIT
+        return time.monotonic() > self._interrupts.moment + patience
 
     @property
     def end(self) -> Stop | None:

@@ -15,7 +15,8 @@ from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
-from automl_admm.runs.finish.closing import Closing
+from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
+from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
@@ -25,6 +26,9 @@ GRACE = 1.0
 # A walk seldom takes more final fits; where it does, it uses what time is left.
 FITS_OF_A_WALK = 3.0
 SHARE_OF_A_WALK = 0.25
+# The best pipeline, some more, and the whole of them.
+FITS_OF_AN_ENSEMBLE = 6.0
+SHARE_OF_AN_ENSEMBLE = 0.1
 TRIES = 10
 # A pipeline takes less to load than to fit; on a busy machine the least may be long.
 LEAST_RELOADING = 3.0
@@ -36,12 +40,14 @@ Expect = Callable[[Evaluation | None], float]
 class Refit:
     """The shipped pipeline: its evaluation in the search, and the final fit's measurements.
 
-    It was fitted on so many `rows`; None are all rows of the search.
+    It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
+    an evaluation of its own, on their out-of-fold predictions.
     """
 
     evaluation: Evaluation
     measured: FinalFitResult = field(default_factory=FinalFitResult)
     rows: int | None = None
+    ensemble: Ensemble | None = None
 
     @property
     def one_class(self) -> str | None:
@@ -96,6 +102,18 @@ def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluati
     one = expect(evaluation)
     most = math.inf if budget is None else SHARE_OF_A_WALK * budget
     return max(one, min(FITS_OF_A_WALK * one, most))
+
+
+def reserved_for_ensemble(
+    expect: Expect, budget: float | None, evaluation: Evaluation | None
+) -> float:
+    """Return the seconds to reserve for the final fits of an ensemble.
+
+    More than a tenth of the budget is too much: then it is this tenth, or one fit.
+    """
+    one = expect(evaluation)
+    most = math.inf if budget is None else SHARE_OF_AN_ENSEMBLE * budget
+    return max(one, min(FITS_OF_AN_ENSEMBLE * one, most))
 
 
 class Fitter:
@@ -169,32 +187,40 @@ def _in_order(
 
 @dataclass(frozen=True)
 class Press:
-    """Makes the model of an evaluation in a child, and checks that it loads."""
+    """Makes the model of an evaluation in a child, and checks that it loads.
+
+    After an interrupt a running task may go on for the seconds of `patience`.
+    """
 
     problem: SearchProblem
     dispatch: Dispatcher
     closing: Closing
+    patience: float = LAST_OF_A_FIT
 
-    def fit(self, evaluation: Evaluation) -> Finished:
+    def fit(self, evaluation: Evaluation, *, ships: bool = True) -> Finished:
         """Fit an evaluation's pipeline on all rows of the search, and measure it on held-out rows.
 
         It decides at the threshold of the evaluation, or those of the groups, if it found any. A
-        fit is tried once more if its process was lost by no fault of its own.
+        fit is tried once more if its process was lost by no fault of its own. A member of an
+        ensemble does not ship by itself: it is only fitted.
         """
         arguments = {
+            "ships": ships,
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
             "threshold": evaluation.details.get("threshold"),
             "group_thresholds": evaluation.details.get("group_thresholds"),
         }
         for _ in range(2):
-            limit = None if self.closing.deadline is None else self.closing.left + GRACE
-            finished = self._do(self.dispatch.make(TaskKind.REFIT, arguments, limit, keep=True))
+            grace = GRACE if ships else 0.0
+            limit = None if self.closing.deadline is None else self.closing.left + grace
+            finished = self.do(self.dispatch.make(TaskKind.REFIT, arguments, limit, keep=True))
             if finished.status is not Status.LOST:
                 break
-        return self._loadable(finished) if finished.status is Status.SUCCESS else finished
+        is_done = finished.status is Status.SUCCESS
+        return self.loadable(finished) if is_done and ships else finished
 
-    def _loadable(self, finished: Finished) -> Finished:
+    def loadable(self, finished: Finished) -> Finished:
         """Load the shipped file in a child of its own; return the fit, or the failure to load."""
         if finished.folder is None or self.dispatch.runs_here:
             return finished
@@ -206,13 +232,13 @@ class Press:
         seconds = max(finished.seconds, LEAST_RELOADING)
         if self.closing.is_cut_short:
             seconds = self.closing.left + GRACE
-        loaded = self._do(self.dispatch.make(TaskKind.RELOAD, {"content": content}, seconds))
+        loaded = self.do(self.dispatch.make(TaskKind.RELOAD, {"content": content}, seconds))
         if loaded.status in (Status.SUCCESS, Status.LOST):
             return finished
         message = f"the fitted pipeline cannot be loaded: {loaded.message}"
         return replace(finished, status=loaded.status, message=message)
 
-    def _do(self, task: Task) -> Finished:
+    def do(self, task: Task) -> Finished:
         """Hand a task out and wait for its end; an interrupt does not leave it all of its time."""
         begun = time.monotonic()
         self.dispatch.submit(task)
@@ -221,6 +247,6 @@ class Press:
             finished = self.dispatch.wait_for(task)
             if finished is not None:
                 return finished
-            if self.closing.overdue(begun) and not is_killed:
+            if self.closing.overdue(begun, self.patience) and not is_killed:
                 self.dispatch.kill(task)
                 is_killed = True

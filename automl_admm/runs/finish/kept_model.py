@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
+from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
+from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.session import Session
 
 
@@ -28,7 +33,10 @@ def model_that_is_there(session: Session) -> Refit | None:
     except StoreError:
         return None
     limits = [str(constraint.limit) for constraint in prepared.constraints]
+    ensemble = _ensemble_of(manifest, session.past.evaluations)
     evaluation = _evaluation_of(manifest, session.past.evaluations)
+    if ensemble is not None:
+        evaluation = _as_it_was(ensemble, manifest, prepared)
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
     if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
         return None
@@ -38,7 +46,28 @@ def model_that_is_there(session: Session) -> Refit | None:
         held_out_rows=rows if isinstance(rows, int) else 0,
         types=tuple(manifest.get("trusted_types", ())),
     )
-    return Refit(evaluation, measured)
+    return Refit(evaluation, measured, ensemble=ensemble)
+
+
+def _ensemble_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Ensemble | None:
+    """Return the ensemble that a manifest describes, if all its evaluations are known."""
+    content = manifest.get("ensemble")
+    if content is None:
+        return None
+    return Ensemble.from_content(content, {one.number: one for one in known if one.ok})
+
+
+def _as_it_was(
+    ensemble: Ensemble, manifest: Mapping[str, Any], prepared: Preparation
+) -> Evaluation:
+    """Return the evaluation of an earlier ensemble, by the description of the model."""
+    values = manifest["constraints"].values()
+    found = EvaluationResult(
+        loss=prepared.metric.loss(float(manifest["validation_score"])),
+        constraints=tuple(math.nan if value is None else float(value) for value in values),
+        details=read_thresholds(manifest),
+    )
+    return ensemble.as_evaluation(found, 0.0)
 
 
 def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Evaluation | None:

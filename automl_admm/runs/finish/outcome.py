@@ -9,9 +9,8 @@ from typing import Any
 from automl_admm.certify.certificate import Certificate
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind, RunResult
-from automl_admm.runs.finish.final_fit import (
-    Refit,
-)
+from automl_admm.core.space import Candidate
+from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.model_file import load_fitted, load_model
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.store.run_folder import RunFolder
@@ -36,8 +35,9 @@ class PipelineResult:
     def model(self) -> Any:
         """A plain fitted scikit-learn Pipeline, loaded at the first access.
 
-        A tuned decision threshold wraps it in a `FixedThresholdClassifier`, and thresholds by group
-        in a `GroupThresholdClassifier` of this package.
+        An ensemble is a `VotingClassifier` or a `VotingRegressor` of such pipelines. A tuned
+        decision threshold wraps it in a `FixedThresholdClassifier`, and thresholds by group in a
+        `GroupThresholdClassifier` of this package.
         """
         return load_fitted(self.pickled) if self.kept is None else load_model(self.kept)
 
@@ -45,6 +45,13 @@ class PipelineResult:
     def best(self) -> Evaluation:
         """The evaluation of the shipped pipeline."""
         return self.refit.evaluation
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The candidates of all pipelines in the shipped model."""
+        ensemble = self.refit.ensemble
+        evaluations = [self.best] if ensemble is None else [m.evaluation for m in ensemble.members]
+        return tuple(one.candidate for one in evaluations)
 
     @property
     def fallback(self) -> FallbackKind | None:

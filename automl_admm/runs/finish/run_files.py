@@ -7,17 +7,17 @@ import logging
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, encode_certificate
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation
-from automl_admm.core.protocols import Finished
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.data.table_schema import DECIMAL
-from automl_admm.execution.task_folders import read_regular, remove_tree
+from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
-from automl_admm.pipelines.thresholds.single import say_threshold
+from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
 from automl_admm.plugins.loading import OURS
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
@@ -27,6 +27,12 @@ from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
+THRESHOLDS = ("threshold", "group_thresholds")
+# As words in `model.json`, because JSON has no infinities.
+INFINITE: Mapping[Any, float] = MappingProxyType(
+    {say_threshold(one): one for one in (NEVER, ALWAYS)}
+)
+
 logger = logging.getLogger(__name__)
 
 
@@ -35,11 +41,13 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     content = read_regular(fitted)
     write_atomically(folder.model, content)
     prepared, refit = outcome.preparation, outcome.refit
-    table = prepared.work.table
+    table, ensemble = prepared.work.table, refit.ensemble
+    is_single = outcome.fallback is None and ensemble is None
     manifest = {
         "sha256": hashlib.sha256(content).hexdigest(),
         "pipeline": outcome.best.text,
-        "evaluation": None if outcome.fallback else outcome.best.number,
+        "evaluation": outcome.best.number if is_single else None,
+        "ensemble": None if ensemble is None else ensemble.as_content(prepared.metric),
         "fallback": outcome.fallback,
         "rows": refit.rows or len(table.y),
         "task": prepared.task,
@@ -87,8 +95,8 @@ def _hash_of(certificate: Certificate | None) -> str | None:
 
 def _thresholds(evaluation: Evaluation) -> dict[str, Any]:
     """Return the chosen thresholds of the model, if there are any."""
-    names = ("threshold", "group_thresholds")
-    found = {name: evaluation.details[name] for name in names if name in evaluation.details}
+    details = evaluation.details
+    found = {name: details[name] for name in THRESHOLDS if name in details}
     return {name: _as_plain(value) for name, value in found.items()}
 
 
@@ -99,15 +107,15 @@ def _as_plain(threshold: Any) -> Any:
     return threshold if math.isfinite(threshold) else say_threshold(threshold)
 
 
-def keep_predictions(folder: RunFolder | None, evaluation: Evaluation, finished: Finished) -> None:
-    """Move an evaluation's out-of-fold predictions to the run folder, and drop its scratch."""
-    if finished.folder is None:
-        return
-    source = finished.folder / "predictions.npz"
-    if folder is not None and source.exists():
-        folder.predictions.mkdir(exist_ok=True)
-        source.replace(folder.predictions / f"{evaluation.number}.npz")
-    remove_tree(finished.folder)
+def read_thresholds(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the thresholds of a model as its evaluation has them."""
+    return {name: _as_number(manifest[name]) for name in THRESHOLDS if name in manifest}
+
+
+def _as_number(threshold: Any) -> Any:
+    if isinstance(threshold, Mapping):
+        return {name: _as_number(value) for name, value in threshold.items()}
+    return INFINITE.get(threshold, threshold)
 
 
 def untrusted_types(outcome: PipelineResult) -> tuple[str, ...]:
@@ -124,7 +132,8 @@ def tell_strangers(outcome: PipelineResult) -> None:
         return
     prepared, strange = outcome.preparation, untrusted_types(outcome)
     registry = prepared.plugins.components[prepared.task]
-    steps = all_steps(prepared.grammar.pipelines.steps(outcome.best.candidate))
+    pipelines = prepared.grammar.pipelines
+    steps = [step for one in outcome.candidates for step in all_steps(pipelines.steps(one))]
     names = sorted({step.component for step in steps})
     foreign = [name for name in names if registry.provider(name).partition(" ")[0] != OURS]
     if foreign and strange:

@@ -89,6 +89,11 @@ def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
     """Return an error that names the first step with which a pipeline fails."""
     from sklearn.pipeline import Pipeline
 
+    if _is_ensemble(pipeline):
+        return ConfigurationError(
+            "the ensemble cannot be written as ONNX with these columns.",
+            hint="Fit with --no-ensemble, or use pipeline.py of the run.",
+        )
     feeds = {name: _feed(column, np.float32) for name, column in frame.items()}
     steps = pipeline.steps if isinstance(pipeline, Pipeline) else [("", pipeline)]
     for count, (name, step) in enumerate(steps, start=1):
@@ -134,11 +139,22 @@ def _as_onnx(model: Any, feeds: Mapping[str, Any]) -> bytes:
 
 
 def _parts_columns(model: Any) -> bool:
-    """Return True if the first step takes its columns one by one, by their names."""
+    """Return True if the first step takes its columns one by one, by their names.
+
+    So does an ensemble if one of its pipelines does.
+    """
+    if _is_ensemble(model):
+        return any(_parts_columns(member) for member in model.estimators_)
     first = model
     while hasattr(first, "steps"):
         first = first.steps[0][1]
     return hasattr(first, "transformers")
+
+
+def _is_ensemble(model: Any) -> bool:
+    from sklearn.ensemble import VotingClassifier, VotingRegressor
+
+    return isinstance(model, VotingClassifier | VotingRegressor)
 
 
 def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:

@@ -72,6 +72,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             check_limits(folder, before["settings"], known)
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
+            if changes.void:
+                remove_tree(folder.predictions)
             if changes.space or changes.void:
                 prepared, known = _carry_over(store, known, prepared, changes)
             _remove_leftovers(folder)

@@ -48,7 +48,15 @@ def unpack_rows(packed: str, rows: int) -> Any:
 
 
 def fit_weighted(model: Any, X: Any, y: Any, weights: Any, fit_last: Any) -> Any:
-    """Fit a pipeline, its last step with the weights of the rows."""
+    """Fit a pipeline, its last step with the weights of the rows; of an ensemble each pipeline."""
+    if hasattr(model, "estimators"):
+        from sklearn.frozen import FrozenEstimator
+
+        fitted = [
+            (name, FrozenEstimator(fit_weighted(one, X, y, weights, fit_last)))
+            for name, one in model.estimators
+        ]
+        return model.set_params(estimators=fitted).fit(X, y)
     before, arrived = model.steps[:-1], X
     for _, step in before:
         arrived = step.fit_transform(arrived, y)

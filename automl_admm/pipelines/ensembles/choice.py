@@ -1,0 +1,75 @@
+"""The choice between an ensemble and the single best pipeline, on out-of-fold predictions.
+
+An ensemble selected on some rows looks better on them than it is. So the selection is repeated
+without each part of the rows, and measured on that part against the single pipeline that would
+have been the best without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from automl_admm.core.space import Array
+from automl_admm.pipelines.ensembles.greedy import Counts, Purse, blend, select
+from automl_admm.pipelines.ensembles.rated import Part, Rated
+
+# A gain counts from so many of its standard errors on.
+ERRORS = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An ensemble as counts of the members, its mean gain over single pipelines, and its error.
+
+    Losses are compared, so that a gain is positive where the ensemble is better.
+    """
+
+    counts: Counts
+    gain: float = math.nan
+    error: float = math.nan
+
+    @property
+    def is_better(self) -> bool:
+        """True for several members that gain more than their noise."""
+        return int((self.counts > 0).sum()) > 1 and self.gain > ERRORS * self.error
+
+
+def choose(predictions: Array, rated: Rated, purse: Purse) -> Choice:
+    """Select an ensemble on all parts, and estimate its gain on parts that had no say.
+
+    For each part k an ensemble E_k and a single pipeline b_k are chosen on the parts without a row
+    of k. The gain is the mean of L_k(b_k) − L_k(E_k), and its standard error is their deviation
+    over √n, where n counts parts with rows of their own. Members learned from some of the rows on
+    which they are chosen, in other folds; as in stacking this is left out of account.
+    """
+    counts = select(predictions, rated.losses(rated.parts), purse)
+    if (counts > 0).sum() < 2:
+        return Choice(counts)
+    gains = np.array(list(_gains(predictions, rated, purse)))
+    if len(gains) < 2 or not np.isfinite(gains).all():
+        return Choice(counts)
+    error = float(np.std(gains, ddof=1)) / math.sqrt(rated.independent)
+    return Choice(counts, float(np.mean(gains)), error)
+
+
+def _gains(predictions: Array, rated: Rated, purse: Purse) -> Iterable[float]:
+    for part in rated.parts:
+        yield _gain_on(part, predictions, rated, purse)
+
+
+def _gain_on(part: Part, predictions: Array, rated: Rated, purse: Purse) -> float:
+    """Return the gain on a part by a choice on the others; NaN if there is none to choose on."""
+    others = rated.others(part)
+    if not others:
+        return math.nan
+    losses = rated.losses(others)
+    counts, single = select(predictions, losses, purse), int(np.argmin(losses(predictions)))
+    if not counts.any():
+        return math.nan
+    pair = np.stack([predictions[single], blend(predictions, counts)])
+    of_single, of_ensemble = rated.losses([part])(pair)
+    return float(of_single - of_ensemble)

@@ -1,0 +1,93 @@
+"""Common metrics of many predictions of the same rows at once, without weights of rows.
+
+They are those of scikit-learn, for class numbers and probabilities in their order. A selection
+asks for hundreds of scores, and scikit-learn checks its arguments each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.space import Array
+
+# The scores of several predictions, given the targets of the rows.
+Scores = Callable[[Any, Array], Array]
+
+
+def roc_auc(y: Any, probabilities: Array) -> Array:
+    """Return P(s⁺ > s⁻) + P(s⁺ = s⁻) / 2 for a positive and a negative row."""
+    positive = y == 1
+    if positive.all() or not positive.any():
+        return np.full(len(probabilities), np.nan)
+    return np.array(
+        [_area(scores[positive], scores[~positive]) for scores in probabilities[..., 1]]
+    )
+
+
+def _area(positive: Array, negative: Array) -> float:
+    ordered = np.sort(negative)
+    below = np.searchsorted(ordered, positive, side="left")
+    up_to = np.searchsorted(ordered, positive, side="right")
+    return float((below + up_to).mean() / (2 * len(ordered)))
+
+
+def accuracy(y: Any, probabilities: Array) -> Array:
+    """Return the share of rows whose most probable class is right."""
+    return _mean(probabilities.argmax(axis=2) == y)
+
+
+def neg_log_loss(y: Any, probabilities: Array) -> Array:
+    """Return the mean logarithm of the probability of the true class."""
+    least = np.finfo(probabilities.dtype).eps
+    sure = np.clip(probabilities, least, 1 - least)
+    return _mean(np.log(sure[:, np.arange(len(y)), y]))
+
+
+def r2(y: Any, predictions: Array) -> Array:
+    """Return 1 − Σ (y − ŷ)² / Σ (y − ȳ)²; NaN for a constant target."""
+    spread = float(((y - y.mean()) ** 2).sum())
+    if spread == 0.0:
+        return np.full(len(predictions), np.nan)
+    found: Array = 1.0 - ((predictions - y) ** 2).sum(axis=1) / spread
+    return found
+
+
+def neg_mean_squared_error(y: Any, predictions: Array) -> Array:
+    """Return −mean (y − ŷ)²."""
+    return -_mean((predictions - y) ** 2)
+
+
+def neg_root_mean_squared_error(y: Any, predictions: Array) -> Array:
+    """Return −√ mean (y − ŷ)²."""
+    return -np.sqrt(_mean((predictions - y) ** 2))
+
+
+def neg_mean_absolute_error(y: Any, predictions: Array) -> Array:
+    """Return −mean |y − ŷ|."""
+    return -_mean(np.abs(predictions - y))
+
+
+def _mean(values: Any) -> Array:
+    found: Array = np.mean(values, axis=1)
+    return found
+
+
+# By the name of the scorer; roc_auc of more than two classes is another metric.
+BY_NAME: Mapping[str, Scores] = MappingProxyType(
+    {
+        one.__name__: one
+        for one in (
+            roc_auc,
+            accuracy,
+            neg_log_loss,
+            r2,
+            neg_mean_squared_error,
+            neg_root_mean_squared_error,
+            neg_mean_absolute_error,
+        )
+    }
+)

@@ -1,0 +1,126 @@
+"""The parts of a run's work on ensembles: to choose one, and to put its fitted members together."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from automl_admm.core.results import EvaluationResult
+from automl_admm.core.space import Array
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.as_code import without_thresholds
+from automl_admm.pipelines.ensembles.choice import Choice, choose
+from automl_admm.pipelines.ensembles.greedy import Purse, blend
+from automl_admm.pipelines.ensembles.rated import Rated
+from automl_admm.pipelines.ensembles.voting import vote
+from automl_admm.pipelines.limit_values import evidence_of, value_of
+
+if TYPE_CHECKING:
+    from automl_admm.pipelines.work import PipelineWork
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleResult:
+    """A choice as a task returns it, with the evaluation of the ensemble if it is better."""
+
+    choice: Choice
+    evaluation: EvaluationResult | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the mapping that the executor hands to the parent process."""
+        found = self.evaluation
+        return {
+            "counts": self.choice.counts.tolist(),
+            "gain": self.choice.gain,
+            "error": self.choice.error,
+            "evaluation": None if found is None else found.as_json(),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> EnsembleResult:
+        """Read what `as_json` wrote."""
+        counts = np.array(found["counts"], dtype=np.intp)
+        choice, judged = Choice(counts, found["gain"], found["error"]), found["evaluation"]
+        return cls(choice, None if judged is None else EvaluationResult.from_json(judged))
+
+
+def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> EnsembleResult:
+    """Choose an ensemble, and evaluate a better one as pipelines are: at thresholds of its own.
+
+    Limits on costs are measured on the fitted ensemble later: here their values are NaN.
+    """
+    given = np.asarray(predictions, dtype=float)
+    with unheard_warnings():
+        choice = choose(given, Rated.of(work.metric, work.table, work.splits), purse)
+        if not choice.is_better:
+            return EnsembleResult(choice)
+        return EnsembleResult(choice, _evaluated(work, blend(given, choice.counts)))
+
+
+def _evaluated(work: PipelineWork, predictions: Array) -> EvaluationResult:
+    """Measure the scores, and the limits that predictions tell, at thresholds chosen for them."""
+    from automl_admm.pipelines.ensembles.replayed import replay
+
+    told = [one.kind == "statistical" for one in work.constraints]
+    aims = work.aims or tuple(one.limit for one in work.constraints)
+    small = replace(
+        work,
+        constraints=tuple(
+            one for one, is_told in zip(work.constraints, told, strict=True) if is_told
+        ),
+        aims=tuple(one for one, is_told in zip(aims, told, strict=True) if is_told),
+    )
+    valids = [np.asarray(valid) for _, valid in work.splits]
+    answers = np.split(predictions, np.cumsum([len(valid) for valid in valids])[:-1])
+    tables = [work.table.part(valid) for valid in valids]
+    pairs = zip(tables, answers, strict=True)
+    seen = [small.measure(replay(rows, answer), rows, 0.0) for rows, answer in pairs]
+    found, _ = small.judge(seen)
+    values = iter(found.constraints)
+    whole = tuple(next(values) if is_told else math.nan for is_told in told)
+    return replace(found, constraints=whole)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleMembers:
+    """Fitted members with their weights: `contents` are their pickles.
+
+    `fit_seconds` and `peak_mb` are the seconds of all fits, and the largest memory of one.
+    """
+
+    names: tuple[str, ...]
+    weights: tuple[int, ...]
+    contents: tuple[bytes, ...]
+    fit_seconds: float
+    peak_mb: float
+
+
+def put_together(work: PipelineWork, members: EnsembleMembers) -> Any:
+    """Return the model of fitted members, pickled by other children of the same run."""
+    loaded = [without_thresholds(pickle.loads(one)) for one in members.contents]  # noqa: S301
+    return vote(dict(zip(members.names, loaded, strict=True)), members.weights, work.table.classes)
+
+
+def measure_costs(
+    work: PipelineWork, model: Any, members: EnsembleMembers, saved_bytes: int | None
+) -> tuple[float, ...]:
+    """Measure the limits on costs on a whole ensemble, fitted and ready to ship.
+
+    The rows are those of the first part validated. Limits that predictions tell are NaN.
+    """
+    if all(one.kind == "statistical" for one in work.constraints):
+        return (math.nan,) * len(work.constraints)
+    with unheard_warnings():
+        rows = work.table.part(work.splits[0][1])
+        part = work.measure(model, rows, members.fit_seconds).part
+        peak = max(part.peak_mb, members.peak_mb)
+        part = replace(part, peak_mb=peak, saved_bytes=saved_bytes)
+        return tuple(
+            math.nan if one.kind == "statistical" else value_of(one, evidence_of(one, part, ""), "")
+            for one in work.constraints
+        )

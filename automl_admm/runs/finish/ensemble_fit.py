@@ -1,0 +1,257 @@
+"""The fit of an ensemble after that of the single best pipeline, which ships if anything fails."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.evaluations import Evaluation, Status, is_feasible
+from automl_admm.core.protocols import Finished
+from automl_admm.core.ranking import rank
+from automl_admm.core.results import EvaluationResult
+from automl_admm.core.space import Array
+from automl_admm.execution.evidence_files import read_told
+from automl_admm.pipelines.ensembles.choice import ERRORS
+from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.work import PICKLE
+from automl_admm.runs.driving.dispatch import TaskKind
+from automl_admm.runs.finish.ensemble import Ensemble, Member
+from automl_admm.runs.finish.final_fit import Expect, Press, Refit
+from automl_admm.runs.finish.kept_predictions import (
+    DamagedPredictionsError,
+    KeptPredictions,
+    are_probabilities,
+)
+from automl_admm.runs.prepare.preparation import Preparation
+
+# With fewer successes a choice among them says little more than chance; of more the best do.
+FEWEST, MOST = 8, 20
+# The share of the time left that choosing may take.
+SHARE_OF_CHOOSING = 0.3
+# An ensemble is put together, saved and loaded in so many times the overhead of a final fit.
+OVERHEADS = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Evaluations that may become members, best first, with their out-of-fold predictions."""
+
+    evaluations: tuple[Evaluation, ...]
+    predictions: tuple[Array, ...]
+
+    def without(self, failed: set[str]) -> Pool:
+        """Return the pool without evaluations of these keys."""
+        pairs = zip(self.evaluations, self.predictions, strict=True)
+        kept = [(one, predicted) for one, predicted in pairs if one.key not in failed]
+        return Pool(tuple(one for one, _ in kept), tuple(predicted for _, predicted in kept))
+
+
+def read_pool(prepared: Preparation, kept: KeptPredictions) -> Pool:
+    """Read the kept predictions of the best evaluations; leave damaged ones out, a line each.
+
+    Pipelines without probabilities cannot be averaged, and one class for all rows is no model.
+    """
+    work, pool = prepared.work, Pool((), ())
+    rows = np.concatenate([valid for _, valid in work.splits])
+    for evaluation in kept.evaluations:
+        if evaluation.one_class is not None or len(pool.evaluations) == MOST:
+            continue
+        try:
+            found = kept.read(evaluation, rows)
+        except DamagedPredictionsError as problem:
+            told = "the kept predictions of evaluation %d are damaged (%s): no ensemble has it"
+            logger.warning(told, evaluation.number, problem)
+            continue
+        classes = work.table.classes
+        if found.ndim == 1 if classes is None else are_probabilities(found, len(classes)):
+            pool = Pool((*pool.evaluations, evaluation), (*pool.predictions, found))
+    return pool
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """An ensemble before its members are fitted, and its evaluation without costs."""
+
+    ensemble: Ensemble
+    found: EvaluationResult
+
+
+@dataclass(eq=False)
+class EnsembleFit:
+    """Fits an ensemble if it is better than the single pipeline, which is `fitted` already."""
+
+    prepared: Preparation
+    press: Press
+    expect: Expect
+    single: Refit
+    fitted: dict[str, Finished]
+    failed: set[str] = field(default_factory=set)
+
+    def run(self, pool: Pool) -> tuple[Refit, Finished] | None:
+        """Choose, fit and put together; None if the single pipeline ships.
+
+        The members that fail are left out, and the choice is made anew without them.
+        """
+        while len(pool.without(self.failed).evaluations) >= FEWEST and not self._is_over:
+            chosen = self._choose(pool.without(self.failed))
+            if chosen is None:
+                return None
+            if self._fit_members(chosen.ensemble):
+                return self._assemble(chosen)
+        return None
+
+    @property
+    def _is_over(self) -> bool:
+        """True after an interrupt, or without time to put anything together."""
+        return self.press.closing.is_cut_short or self._time_for_fits <= 0.0
+
+    @property
+    def _time_for_fits(self) -> float:
+        return self.press.closing.left - OVERHEADS * self.expect(None)
+
+    def _choose(self, pool: Pool) -> Chosen | None:
+        costs, most = self._costs(pool.evaluations)
+        given = {"predictions": np.stack(pool.predictions), "costs": costs, "most": most}
+        finished = self._do(TaskKind.CHOOSE_ENSEMBLE, given, SHARE_OF_CHOOSING)
+        if finished.status is not Status.SUCCESS:
+            if not self.press.closing.is_cut_short:
+                _tell("no ensemble was chosen", finished)
+            return None
+        told = EnsembleResult.from_json(finished.result)
+        if told.evaluation is None:
+            return None
+        pairs = zip(pool.evaluations, told.choice.counts.tolist(), strict=True)
+        members = [Member(one, count) for one, count in pairs if count]
+        members.sort(key=lambda member: -member.weight)
+        gain, error = told.choice.gain, told.choice.error
+        ensemble = Ensemble(tuple(members), self.single.evaluation, gain, error)
+        return Chosen(ensemble, told.evaluation) if self._promises(told, pool, error) else None
+
+    def _promises(self, told: EnsembleResult, pool: Pool, error: float) -> bool:
+        """Return True if it beats the single one, within the limits that predictions tell.
+
+        A single pipeline that was not in the pool had no part in the comparison: it has to be
+        beaten by more than the noise here.
+        """
+        found, single = told.evaluation, self.single.evaluation
+        if found is None:
+            return False
+        pairs = zip(self.prepared.aims, found.constraints, strict=True)
+        if not all(math.isnan(value) or limit.holds(value) for limit, value in pairs):
+            return False
+        is_inside = is_feasible(single, self.prepared.aims)
+        noise = 0.0 if single in pool.evaluations else ERRORS * error
+        return not is_inside or found.loss < single.loss - noise
+
+    def _costs(self, evaluations: Sequence[Evaluation]) -> tuple[Array, Array]:
+        """Return what adds up over members: seconds of fits, and the values of such limits."""
+        columns, most = [], []
+        if math.isfinite(self.press.closing.left):
+            is_done = [one.key in self.fitted for one in evaluations]
+            pairs = zip(evaluations, is_done, strict=True)
+            columns.append([0.0 if done else self.expect(one) for one, done in pairs])
+            most.append(self._time_for_fits)
+        constraints, aims = self.prepared.constraints, self.prepared.aims
+        for place, (constraint, aim) in enumerate(zip(constraints, aims, strict=True)):
+            if constraint.adds_up and not aim.at_least:
+                columns.append([one.constraints[place] for one in evaluations])
+                most.append(aim.bound)
+        costs = np.array(columns, dtype=float).reshape(len(most), len(evaluations))
+        return costs.T, np.array(most, dtype=float)
+
+    def _fit_members(self, ensemble: Ensemble) -> bool:
+        """Fit the members that are not fitted yet; False if one failed or time is up."""
+        for member in ensemble.members:
+            evaluation = member.evaluation
+            if evaluation.key in self.fitted:
+                continue
+            if self._is_over:
+                return False
+            finished = self.press.fit(evaluation, ships=False)
+            if finished.status is Status.SUCCESS:
+                self.fitted[evaluation.key] = finished
+                continue
+            self.failed.add(evaluation.key)
+            if not self.press.closing.is_cut_short:
+                _tell(f"evaluation {evaluation.number} is left out of the ensemble", finished)
+        return all(one.evaluation.key in self.fitted for one in ensemble.members)
+
+    def _assemble(self, chosen: Chosen) -> tuple[Refit, Finished] | None:
+        """Put the members together; None if the whole fails, or breaks a limit."""
+        ensemble, details = chosen.ensemble, chosen.found.details
+        try:
+            given = {
+                "members": self._members(ensemble),
+                "threshold": details.get("threshold"),
+                "group_thresholds": details.get("group_thresholds"),
+            }
+        except AutomlAdmmError as problem:
+            logger.warning("the single best pipeline ships: %s", problem.message)
+            return None
+        finished = self._do(TaskKind.ASSEMBLE, given, 1.0, keep=True)
+        if finished.status is Status.SUCCESS:
+            finished = self.press.loadable(finished)
+        if finished.status is not Status.SUCCESS:
+            if not self.press.closing.is_cut_short:
+                _tell("the ensemble could not be put together", finished)
+            return None
+        measured = FinalFitResult.from_json(finished.result)
+        evaluation = ensemble.as_evaluation(_with_costs(chosen.found, measured), finished.seconds)
+        return self._shipped(Refit(evaluation, measured, ensemble=ensemble), finished)
+
+    def _shipped(self, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
+        aims, single = self.prepared.aims, self.single.evaluation
+        if refit.one_class is not None or rank([single, refit.evaluation], aims)[0] is single:
+            pairs = zip(aims, refit.evaluation.constraints, strict=True)
+            broken = [f"{limit}: {value:.4g}" for limit, value in pairs if not limit.holds(value)]
+            told = "the single best pipeline ships: the ensemble is outside the limits (%s)"
+            only = f"it calls every row '{refit.one_class}'"
+            logger.warning(told, "; ".join(broken) or only)
+            return None
+        return refit, finished
+
+    def _members(self, ensemble: Ensemble) -> EnsembleMembers:
+        fits = [self.fitted[one.evaluation.key] for one in ensemble.members]
+        results = [FinalFitResult.from_json(one.result) for one in fits]
+        return EnsembleMembers(
+            names=tuple(one.name for one in ensemble.members),
+            weights=tuple(one.weight for one in ensemble.members),
+            contents=tuple(_content(one) for one in fits),
+            fit_seconds=sum(one.fit_seconds for one in results),
+            peak_mb=max(one.peak_mb for one in results),
+        )
+
+    def _do(
+        self, kind: TaskKind, given: Mapping[str, Any], share: float, *, keep: bool = False
+    ) -> Finished:
+        left = self.press.closing.left
+        seconds = share * left if math.isfinite(left) else None
+        return self.press.do(self.press.dispatch.make(kind, given, seconds, keep=keep))
+
+
+def _content(finished: Finished) -> bytes:
+    """Return the pickle of a fitted member; raise if it is not the file that was written."""
+    content = read_told(finished, PICKLE)
+    if content is None:
+        raise AutomlAdmmError("a fitted member of the ensemble was lost.")
+    return content
+
+
+def _with_costs(found: EvaluationResult, measured: FinalFitResult) -> EvaluationResult:
+    """Return the evaluation with the costs of the whole in place of unknown values."""
+    pairs = zip(found.constraints, measured.costs, strict=True)
+    values = tuple(cost if math.isnan(value) else value for value, cost in pairs)
+    return replace(found, constraints=values)
+
+
+def _tell(what: str, finished: Finished) -> None:
+    logger.warning("%s: %s", what, f"{finished.status} {finished.message}".strip())

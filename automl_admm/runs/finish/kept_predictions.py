@@ -1,0 +1,106 @@
+"""Out-of-fold predictions of the best evaluations, kept for ensembles within a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
+from automl_admm.core.messages import reason_of
+from automl_admm.core.protocols import Finished
+from automl_admm.core.ranking import rank
+from automl_admm.core.space import Array
+from automl_admm.execution.task_folders import open_regular, remove_tree
+from automl_admm.pipelines.work import PREDICTIONS
+
+# The files of so many evaluations, and their bytes together.
+MOST_FILES, MOST_BYTES = 50, 256_000_000
+# A file has an array header and a name beside the numbers of each array.
+OVERHEAD = 4096
+ROUNDING = 1e-3
+
+
+class DamagedPredictionsError(Exception):
+    """Raised on a file that does not hold the predictions of a run's rows."""
+
+
+class KeptPredictions:
+    """Own the predictions of the best evaluations on all rows and folds, a file each."""
+
+    def __init__(self, folder: Path, past: Iterable[Evaluation], limits: Sequence[Limit]) -> None:
+        self._folder = folder
+        self._limits = limits
+        self._kept = rank((one for one in past if self._file(one).is_file()), limits)
+
+    @property
+    def evaluations(self) -> Sequence[Evaluation]:
+        """The evaluations with kept predictions, best first."""
+        return self._kept
+
+    def keep(self, evaluation: Evaluation, finished: Finished) -> None:
+        """Move an evaluation's predictions here, drop its scratch, and what is beyond the bound."""
+        if finished.folder is None:
+            return
+        source = finished.folder / PREDICTIONS
+        if evaluation.is_ranked and source.exists():
+            self._folder.mkdir(exist_ok=True)
+            source.replace(self._file(evaluation))
+            self._kept = rank([*self._kept, evaluation], self._limits)
+            self._prune()
+        remove_tree(finished.folder)
+
+    def read(self, evaluation: Evaluation, rows: Any) -> Array:
+        """Return the predictions of the rows; raise if the file holds anything else."""
+        try:
+            return _read(self._file(evaluation), np.asarray(rows))
+        except (OSError, BadZipFile, ValueError, KeyError, EOFError) as problem:
+            raise DamagedPredictionsError(reason_of(problem)) from problem
+
+    def _file(self, evaluation: Evaluation) -> Path:
+        return self._folder / f"{evaluation.number}.npz"
+
+    def _prune(self) -> None:
+        """Remove the files of the worst evaluations: the first ones stay."""
+        spent, kept = 0, list[Evaluation]()
+        for evaluation in self._kept:
+            file = self._file(evaluation)
+            spent += file.stat().st_size if file.is_file() else 0
+            if len(kept) < MOST_FILES and spent <= MOST_BYTES:
+                kept.append(evaluation)
+            else:
+                file.unlink(missing_ok=True)
+        self._kept = kept
+
+
+def are_probabilities(predictions: Array, classes: int) -> bool:
+    """Return True for a probability of each class in every row."""
+    if predictions.ndim != 2 or predictions.shape[1] != classes:
+        return False
+    is_share = bool((predictions >= -ROUNDING).all())
+    return is_share and bool((np.abs(predictions.sum(axis=1) - 1.0) <= ROUNDING).all())
+
+
+def _read(path: Path, rows: Any) -> Array:
+    with open_regular(path) as file:
+        _refuse_bombs(path, file)
+        with np.load(file, allow_pickle=False) as content:
+            known, predictions = content["rows"], np.asarray(content["predictions"], dtype=float)
+    if not np.array_equal(known, rows) or predictions.shape[:1] != rows.shape:
+        raise ValueError("it is of other rows")
+    if not np.isfinite(predictions).all():
+        raise ValueError("its numbers are not all finite")
+    return predictions
+
+
+def _refuse_bombs(path: Path, file: Any) -> None:
+    """Raise if a packed file would become more than any that a run wrote."""
+    with ZipFile(file) as archive:
+        unpacked = sum(item.file_size for item in archive.infolist())
+    if unpacked > path.stat().st_size + OVERHEAD:
+        raise ValueError(f"it would become {unpacked} bytes")
+    file.seek(0)
