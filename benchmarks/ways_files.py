@@ -81,6 +81,13 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n") + "'"
 
 
+def save_json_lines(frame: pd.DataFrame, path: Path) -> None:
+    """Write JSON lines with every digit; pandas writes 15."""
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    lines = (json.dumps(row, default=pd.Timestamp.isoformat) for row in rows)
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
 FORMS: dict[str, tuple[str, Save]] = {
     "semicolons": (".csv", lambda rows, path: rows.to_csv(path, index=False, sep=";", decimal=",")),
     "Parquet": (".parquet", lambda rows, path: rows.to_parquet(path, index=False)),
@@ -90,12 +97,7 @@ FORMS: dict[str, tuple[str, Save]] = {
 # Further forms, of rows to predict.
 LATER: dict[str, tuple[str, Save]] = {
     "CSV": (".csv", lambda rows, path: rows.to_csv(path, index=False)),
-    "JSON lines": (
-        ".jsonl",
-        lambda rows, path: rows.to_json(
-            path, orient="records", lines=True, double_precision=15, date_format="iso"
-        ),
-    ),
+    "JSON lines": (".jsonl", save_json_lines),
 }
 
 
