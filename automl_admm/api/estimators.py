@@ -42,6 +42,7 @@ from automl_admm.data.python_tables import as_table
 from automl_admm.data.row_portions import take_rows
 from automl_admm.data.row_roles import columns_given
 from automl_admm.data.sensitive import as_frame
+from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.config import RunConfig, count_workers
@@ -103,7 +104,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         config, target = self._config(monotonic()), plain_target(y)
-        X = as_table(X)
+        X, doubled = with_unique_names(as_table(X), sole=self.columns or ())
+        if doubled is not None:
+            warnings.warn(doubled, UserWarning, stacklevel=3)
         columns = columns_given(target, sample_weight, groups, time)
         sensitive = None
         if sensitive_features is not None:
@@ -177,7 +180,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     def _validated_rows(self, X: Any) -> Any:
         """Check as scikit-learn does, and bring the rows to the columns and types of `fit`."""
         check_is_fitted(self)
-        given = with_left_out(plain_rows(X), self._schema, self._ingest.left_out)
+        names = [column.name for column in self._schema.columns]
+        given, _ = with_unique_names(plain_rows(X), known=names)
+        given = with_left_out(given, self._schema, self._ingest.left_out)
         given = put_in_order(given, self._schema)
         checked = validate_data(
             self, checkable(given), dtype=None, ensure_all_finite="allow-nan", reset=False

@@ -9,6 +9,7 @@ import numpy as np
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.python_rows import plain_rows, plain_target
+from automl_admm.data.unique_names import with_unique_names
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.measured import Table, score_of
 
@@ -29,7 +30,8 @@ def permute(
     def score(fitted: Any, rows: Any, _: Any) -> float:
         return score_of(metric, fitted, Table(rows, numbers, classes))
 
-    found = permutation_importance(estimator, plain_rows(X), target, scoring=score, **settings)
+    rows, _ = with_unique_names(plain_rows(X))
+    found = permutation_importance(estimator, rows, target, scoring=score, **settings)
     return found.importances_mean, found.importances_std
 
 

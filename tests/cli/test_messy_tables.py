@@ -152,3 +152,39 @@ def test_limits_go_by_the_columns_of_the_user(table: pd.DataFrame, run: Any) -> 
     assert "DIFFERS" not in verified.out
     assert "Traceback" not in verified.err
     assert "not the rows" not in verified.err
+
+
+def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(60, 3))
+    target = np.where(values[:, 0] > values[:, 1], "p", "n")
+    frame = pd.DataFrame(values, columns=["a", "a", "c"])
+    frame.assign(y=target).to_csv("doubled.csv", index=False)
+    done = run("fit", "doubled.csv", "--target", "y", *SEARCH, "--out", "out")
+    assert done.code == 0, done.err
+    assert "doubled.csv: 2 columns named 'a' (read as 'a', 'a.1')" in done.err
+    first = answers(run("predict", "out", "doubled.csv"))
+    assert np.unique(first).size > 10
+    frame.iloc[:, [2, 0, 1]].to_csv("moved.csv", index=False)
+    unique = frame.set_axis(["a", "a.1", "c"], axis=1)
+    unique.to_parquet("unique.parquet")
+    for name in ("moved.csv", "unique.parquet"):
+        np.testing.assert_array_equal(answers(run("predict", "out", name)), first)
+    loaded = automl_admm.load("out")
+    for rows in (frame, unique, frame.iloc[:, [0, 2, 1]]):
+        np.testing.assert_array_equal(loaded.predict_proba(rows)[:, 1], first)
+    search = AutoMLClassifier(grammar="tiny", max_evaluations=2, executor="inline")
+    with pytest.warns(UserWarning, match="X has 2 columns named 'a'"):
+        search.fit(frame, target)
+    np.testing.assert_array_equal(search.predict(unique), search.predict(frame))
+    frame.iloc[:, [0, 0, 1, 2]].to_csv("three.csv", index=False)
+    for arguments in (
+        ("predict", "out", "three.csv"),
+        ("predict", "out", "doubled.csv", "--keep", "a"),
+        ("fit", "doubled.csv", "--target", "a", *SEARCH, "--out", "new"),
+        ("fit", "doubled.csv", "--target", "y", "--weight", "a", *SEARCH, "--out", "new"),
+        ("fit", "doubled.csv", "--target", "y", "--column", "a=category", *SEARCH, "--out", "new"),
+    ):
+        done = run(*arguments)
+        assert (done.code, done.out) == (3, "")
+        assert "columns are named 'a', and" in done.err.strip().splitlines()[0]
+        assert len(done.err.strip().splitlines()) == 1

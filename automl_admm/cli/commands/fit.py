@@ -83,7 +83,9 @@ def _fit(
 
     try:
         begun = click.get_current_context().obj
-        said = file_options_given(options)
+        said = file_options_given(
+            options, (target, *options["sensitive"], *map(options.get, ROLES))
+        )
         read = partial(read_within, budget=_budget(options), begun=begun, options=said)
         roles = {role: options[role] for role in ROLES}
         loaded = load(data, target, options["sensitive"], read, roles, said)

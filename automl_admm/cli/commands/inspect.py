@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the columns as JSON.")
 def command(data: Path, target: str | None, *, as_json: bool, **options: Any) -> None:
     """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
-    how = file_options_given(options)
+    how = file_options_given(options, (target,))
     frame, y = read_table(data, keep_codes=True, options=how), None
     if target is not None:
         frame, y = split_target(frame, target)

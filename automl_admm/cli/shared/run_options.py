@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -179,10 +179,17 @@ def option_named(name: str) -> Option:
     return next(option for option in FIT_OPTIONS if option.name == name)
 
 
-def file_options_given(options: Mapping[str, Any]) -> FileOptions:
-    """Return what a user says of a data file; what is found in it is said on stderr."""
+def file_options_given(
+    options: Mapping[str, Any], columns: Iterable[str | None] = ()
+) -> FileOptions:
+    """Return what a user says of a data file; what is found in it is said on stderr.
+
+    `columns` are names that the user gave, beside those of `--column`.
+    """
     given = {option.name: _setting(option, options[option.name]) for option in FILE_OPTIONS}
-    return file_options(**given, tell=partial(say, err=True))
+    names = {name for name in columns if name is not None}
+    asked = names.union(name for name, _ in options.get("columns", ()))
+    return replace(file_options(**given, tell=partial(say, err=True)), sole=asked)
 
 
 def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:

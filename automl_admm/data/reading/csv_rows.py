@@ -130,9 +130,15 @@ def parse(
         # Else pandas guesses a type for each chunk, and one column may hold two.
         low_memory=False,
         usecols=only,
+        **named_by(dialect),
         dtype=dict.fromkeys(text, str),
         chunksize=rows,
     )
+
+
+def named_by(dialect: Dialect) -> dict[str, Any]:
+    """Return the arguments for pandas that replace a header with doubled names."""
+    return {} if dialect.unique is None else {"names": dialect.unique.names, "header": 0}
 
 
 def _codes(source: Path, dialect: Dialect, frame: Any) -> list[str]:
@@ -152,6 +158,7 @@ def _codes(source: Path, dialect: Dialect, frame: Any) -> list[str]:
         skipinitialspace=True,
         encoding="utf-8-sig",
         index_col=False,
+        **named_by(dialect),
     )
     return [name for name in figures if written[name].str.fullmatch(CODE, na=False).any()]
 
@@ -194,7 +201,7 @@ def check_lines(source: Path, dialect: Dialect) -> list[str]:
     header: list[str] = []
     for line, fields in _lines(source, dialect):
         if not header:
-            header = fields
+            header = dialect.names(fields)
             check_header(source, header)
         elif len(fields) != len(header):
             raise DataError(

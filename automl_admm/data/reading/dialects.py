@@ -18,6 +18,7 @@ from typing import Any
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.decimals import SEMICOLON, decimal_of_columns
 from automl_admm.data.reading.file_options import FileOptions
+from automl_admm.data.unique_names import UniqueNames, unique_names
 
 # Ordered: a file that fits none is read with commas, and its mistake is told.
 SIGNS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -32,13 +33,19 @@ class Dialect:
     """The signs that a CSV file is written with.
 
     `is_settled` is True if no later row can change the decimal sign. If numbers such as 1.234 are
-    all that there is, `has_doubtful_points` says that their points may part thousands.
+    all that there is, `has_doubtful_points` says that their points may part thousands. `unique` has
+    the names of the columns if some are alike.
     """
 
     separator: str = ","
     decimal: str = "."
     is_settled: bool = False
     has_doubtful_points: bool = False
+    unique: UniqueNames | None = None
+
+    def names(self, header: Sequence[str]) -> list[str]:
+        """Return the names of the columns under a header."""
+        return list(header if self.unique is None else self.unique.names)
 
     def reader(self, text: Iterable[str]) -> Any:
         """Return a strict reader of rows."""
@@ -46,8 +53,9 @@ class Dialect:
 
     def tell(self) -> tuple[str, ...]:
         """Say what is not plain."""
-        told = () if self.separator == "," else (WORDS[self.separator],)
-        return told if self.decimal == "." else (*told, "decimal commas")
+        told = [] if self.separator == "," else [WORDS[self.separator]]
+        told += [] if self.decimal == "." else ["decimal commas"]
+        return (*told, *([] if self.unique is None else [self.unique.tell()]))
 
 
 COMMAS = Dialect()
@@ -85,11 +93,19 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
     signs = (*WORDS,) if named is None else (named,)
     samples = [sample_of(text, sign, is_cut=is_cut) for sign in signs]
     chosen = samples[0] if len(samples) == 1 else _choose(path, samples)
+    unique = _unique_names(path, chosen, options)
     if options.decimal is not None:
-        return Dialect(chosen.separator, options.decimal, is_settled=True)
+        return Dialect(chosen.separator, options.decimal, is_settled=True, unique=unique)
     sign, is_settled = decimal_of_columns(path, chosen.rows, chosen.separator)
     is_doubtful = options.had_commas or chosen.separator == SEMICOLON
-    return Dialect(chosen.separator, sign, is_settled, is_doubtful)
+    return Dialect(chosen.separator, sign, is_settled, is_doubtful, unique)
+
+
+def _unique_names(path: Path, sample: Sample, options: FileOptions) -> UniqueNames | None:
+    found = unique_names(sample.rows[0]) if sample.rows else None
+    if found is not None:
+        found.check(str(path), options.sole, options.known)
+    return found
 
 
 def beginning(path: Path) -> tuple[str, bool]:

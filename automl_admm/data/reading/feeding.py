@@ -60,7 +60,7 @@ class Feed(io.RawIOBase):
         self._dialect = dialect
         self._pieces, self._is_late = pieces, is_late
         self._left = memoryview(self._read(header))
-        self.names = _fields(bytes(self._left), dialect)[0]
+        self.names = dialect.names(_fields(bytes(self._left), dialect)[0])
         self.taken: list[Piece] = []
         self.rows: list[int] = []
         self.codes: set[str] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -25,7 +25,7 @@ class FileOptions:
 
     They are of text files alone: other formats say them themselves. `tell` gets a line on what was
     found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
-    tell.
+    tell. Each name in `sole` must be that of one column; `known` are the columns of training.
     """
 
     separator: str | None = None
@@ -33,6 +33,8 @@ class FileOptions:
     encoding: str | None = None
     tell: Callable[[str], None] = tell_nobody
     had_commas: bool = False
+    sole: Collection[str] = ()
+    known: Collection[str] | None = None
 
 
 NO_OPTIONS = FileOptions()

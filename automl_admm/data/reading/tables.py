@@ -6,7 +6,7 @@ Mistakes in a file are found here, with their line, before anything is trained o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,13 @@ class Manner:
     rows: Sequence[Piece] | None = None
     options: FileOptions = NO_OPTIONS
 
+    @property
+    def asked(self) -> FileOptions:
+        """The options, with the columns of training."""
+        if self.schema is None or self.options.known is not None:
+            return self.options
+        return replace(self.options, known=frozenset(self.schema.by_name()))
+
 
 def read_table(
     path: str | Path,
@@ -65,7 +72,7 @@ def read_plain(plain: PlainFile, manner: Manner) -> Any:
     """Read a table from a plain file, as `read_table` does from its source."""
     form = format_of(plain.path)
     if form == CSV:
-        return read_csv_table(plain, find_dialect(plain.path, manner.options), manner)
+        return read_csv_table(plain, find_dialect(plain.path, manner.asked), manner)
     frame = read_typed(plain.path, form, manner.schema, manner.rows)
     tell_found(manner.options, plain)
     return finished(frame, plain.path, manner, place_of(plain.path, form))

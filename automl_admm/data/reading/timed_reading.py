@@ -126,7 +126,7 @@ def read_again(
             pieces = share.pieces if share.rows is not None else share.pieces[1:]
             return read_plain(plain, replace(manner, rows=pieces))
         # The dialect is that of the file; its rows in this part may tell less.
-        dialect = find_dialect(plain.path, options)
+        dialect = find_dialect(plain.path, manner.asked)
         with written_out(plain.path, share) as part:
             return read_csv_table(replace(plain, path=part), dialect, manner)
 

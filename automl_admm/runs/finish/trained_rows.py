@@ -24,6 +24,7 @@ from automl_admm.data.reading.tables import (
 )
 from automl_admm.data.reading.typed_tables import with_gaps_by_texts
 from automl_admm.data.table_schema import Schema, had_decimal_commas, read_schema
+from automl_admm.data.unique_names import with_unique_names
 from automl_admm.store.json_content import RESTORE
 
 
@@ -37,6 +38,7 @@ class TrainedRows:
     The first versions wrote no schema; of theirs the columns in `text` are known to be text. A
     model of an array is given an array again: sums of the same numbers in another order of memory
     differ in their last digit. With `had_commas` the training file had decimal commas.
+    `known` are all columns of the training table.
     """
 
     columns: tuple[str, ...]
@@ -45,11 +47,13 @@ class TrainedRows:
     is_array: bool = False
     ingest: Ingest | None = None
     had_commas: bool = False
+    known: frozenset[str] | None = None
 
     @classmethod
     def of_model(cls, manifest: Mapping[str, Any]) -> TrainedRows:
         """Return the form that a manifest describes."""
         columns, schema = tuple(manifest["columns"]), read_schema(manifest)
+        known = frozenset(columns if schema is None else schema.by_name())
         if schema is not None:
             names = schema.by_name()
             unknown = [name for name in columns if name not in names]
@@ -60,11 +64,11 @@ class TrainedRows:
             schema = schema.part(columns)
         is_array = bool(manifest.get("is_array", False))
         text, ingest = tuple(manifest["text_columns"]), read_ingest(manifest)
-        return cls(columns, schema, text, is_array, ingest, had_decimal_commas(manifest))
+        return cls(columns, schema, text, is_array, ingest, had_decimal_commas(manifest), known)
 
     def read(self, data: Path, options: FileOptions = NO_OPTIONS) -> Any:
         """Return the rows of a file."""
-        options = replace(options, had_commas=self.had_commas)
+        options = replace(options, had_commas=self.had_commas, known=self.known)
         if self.schema is None:
             return self._in_order(read_table(data, self.text, options=options))
         rows = read_table(data, schema=self.schema, options=options)
@@ -77,7 +81,7 @@ class TrainedRows:
         if self.schema is None:
             yield self.read(data, options), None
             return
-        options = replace(options, had_commas=self.had_commas)
+        options = replace(options, had_commas=self.had_commas, known=self.known, sole=keep)
         for chunk in read_chunks(data, self.schema, keep, options):
             yield self._in_order(chunk.frame, chunk.place), chunk.kept if keep else None
 
@@ -111,10 +115,8 @@ class TrainedRows:
     def _named(self, frame: Any) -> Any:
         """Return the columns of the model, by names as a file has them."""
         named = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        named, _ = with_unique_names(named, known=self.known)
         wanted = named.loc[:, named.columns.isin(self.columns)]
-        if not wanted.columns.is_unique:
-            twice = wanted.columns[wanted.columns.duplicated()][0]
-            raise DataError(f"two columns are named '{twice}'.", hint="Rename one.")
         # A missing column is told with the names that might be meant.
         return wanted if len(wanted.columns) == len(self.columns) else named
 

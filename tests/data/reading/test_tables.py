@@ -65,7 +65,6 @@ def test_quotes_blank_lines_and_line_ends_are_read(write):
         (b"a,b\n1,2\n\n1,2,3\n", "line 4: 3 fields"),
         (b"a,b\n1,2,3\n4,5,6\n", "line 2: 3 fields"),
         (b'a,b\n1,"2\n3,4\n', "line 3: unexpected end of data"),
-        (b"a,b,a\n1,2,3\n", "two columns are named 'a'"),
         (b"a;b\n1;2;3\n", "line 2: 3 fields.* a needless semicolon"),
         (b"a,b\n1,\xc3\xa9\n2,\xe9\n", "line 3: this is neither UTF-8 text nor Windows-1252"),
         (b"a,b\n" + b"1,2\n" * 9000 + b"3,\x81\n", "line 9002: this is neither UTF-8"),
@@ -216,8 +215,8 @@ def test_forty_thousand_columns_are_read(write):
     line = ",".join(["1"] * len(names))
     frame = read_table(write("\n".join([",".join(names), line, line])))
     assert frame.shape == (2, 40_000)
-    with pytest.raises(DataError, match="two columns are named 'c7'"):
-        read_table(write("\n".join([",".join([*names, "c7"]), f"{line},1"])))
+    doubled = read_table(write("\n".join([",".join([*names, "c7"]), f"{line},1"])))
+    assert doubled.columns[-1] == "c7.1"
 
 
 def test_the_shipped_table_is_there():

@@ -70,7 +70,6 @@ def test_blanks_are_separators_if_the_user_says_so(tmp_path: Path) -> None:
         ("# one\na,b\n1,2\n# two\n1,2,3\n", "line 5: 3 fields"),
         ("'a','b'\n'1','x, y'\n'1','2','3'\n", "line 3: 3 fields|line 2: 3 fields"),
         ("# one\na,b\n1,2\n# x, y\n", "line 4 begins with #: is it a comment, or a row"),
-        ("# one\na,a\n1,2\n", "two columns are named 'a'"),
     ],
 )
 def test_mistakes_have_the_lines_of_the_source(text: str, said: str, tmp_path: Path) -> None:
