@@ -30,6 +30,7 @@ from automl_admm.data.columns import check_labels
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.python_rows import (
+    check_quantities,
     checkable,
     follow,
     plain_rows,
@@ -163,6 +164,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Check as scikit-learn does, but keep a frame a frame: columns go their own ways."""
+        if self._task == "regression":
+            check_quantities(y)
         given = plain_rows(X)
         if hasattr(given, "iloc"):
             check_labels(given)  # scikit-learn refuses mixed names vaguely

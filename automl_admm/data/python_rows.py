@@ -200,6 +200,29 @@ def plain_target(y: Any) -> Any:
     return y if is_plain else _of_one_type(column)
 
 
+def check_quantities(y: Any) -> None:
+    """Raise for texts that are no plain numbers in a target to be a quantity."""
+    values = np.asarray(y)
+    if values.ndim != 1 or values.dtype.kind not in "USO":
+        return
+    for place, value in enumerate(values):
+        if isinstance(value, str) and not _is_plain_number(value):
+            raise DataError(
+                f"the target holds {say_value(value)} in row {place} (from 0), which is no plain "
+                "number.",
+                hint="Make numbers of it, as for '$1,234.50' by y.str.replace('[$,]', '', "
+                "regex=True).astype(float); for classes use AutoMLClassifier.",
+            )
+
+
+def _is_plain_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _of_one_type(column: Any) -> Any:
     holds = content_of(column)
     if holds == "boolean":

@@ -113,7 +113,13 @@ def test_the_target_as_sensitive_column(fit, seen):
             id="all distinct",
         ),
         pytest.param(PLAIN["a"], AutoMLClassifier, "continuous", id="a quantity as classes"),
-        pytest.param(TARGET, AutoMLRegressor, "'yes'", id="text for regression"),
+        pytest.param(TARGET, AutoMLRegressor, "no plain number", id="text for regression"),
+        pytest.param(
+            ["7", "$1,234.50"] * (ROWS // 2),
+            AutoMLRegressor,
+            "the target holds '$1,234.50' in row 1 (from 0), which is no plain number",
+            id="money",
+        ),
         pytest.param(TARGET.where(PLAIN["a"] > 0), AutoMLClassifier, "is missing in", id="gaps"),
         pytest.param(
             PLAIN["a"].where(PLAIN["a"] > 0, np.inf), AutoMLRegressor, "inf", id="infinite"
