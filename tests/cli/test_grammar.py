@@ -149,6 +149,7 @@ def test_fit_begins_where_it_is_told(run: Any, mine: str, table: Path, tmp_path:
     done = run(*fit, "--start", start, "--start", "starts.txt")
     assert done.code == 0, done.err
     texts = run("leaderboard", "out").out.replace("\n", "").replace(" ", "")
+    assert "≈" in texts, "one that is behind was stopped, and is shown below the others"
     assert "pca(n_components=0.7,whiten=false)logistic_regression(C=0.5," in texts
     assert "gaussian_nb()" in texts
     starts = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["starts"]

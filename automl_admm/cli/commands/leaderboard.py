@@ -31,12 +31,18 @@ from automl_admm.store.run_folder import RunFolder
     show_default=True,
 )
 def command(run: Path, count: int) -> None:
-    """Show the best evaluations of the run folder RUN, those within the limits first."""
+    """Show the best evaluations of the run folder RUN, those within the limits first.
+
+    Below them stand those that were stopped early, with a forecast of their score (≈).
+    """
     folder = RunFolder(run)
     log = read_log(folder)
     console = plain_console()
-    ranked = [one for one in standings(log.evaluations, log.limits) if one.rank][:count]
-    console.print(_table(ranked, log))
+    standing = standings(log.evaluations, log.limits)
+    ranked = [one for one in standing if one.rank]
+    stopped = [one for one in standing if one.evaluation.folds_left]
+    stopped.sort(key=lambda one: one.evaluation.loss)
+    console.print(_table([*ranked, *stopped][:count], log))
     for line in _shipped_ensemble(folder, log):
         console.print(line)
     by_group = name_thresholds(ranked[0].evaluation.details) if ranked else ""
@@ -78,7 +84,7 @@ def _print_certificate(console: Console, certificate: Certificate) -> None:
     console.print(table)
 
 
-def _table(ranked: Sequence[Standing], log: Log) -> Table:
+def _table(shown: Sequence[Standing], log: Log) -> Table:
     limits = map(str, log.limits)
     table = grid("#", log.settings["metric"], *limits, "seconds", "pipeline")
     for column in table.columns[:-1]:
@@ -86,13 +92,13 @@ def _table(ranked: Sequence[Standing], log: Log) -> Table:
     table.columns[-1].overflow = "fold"
     # Losses are minimised: the score of a metric is its best value less the loss.
     best = float(log.settings["metric_best"])
-    for standing in ranked:
+    for standing in shown:
         evaluation = standing.evaluation
         values = [
             f"{value:.4g}" + ("" if excess == 0 else " !")
             for value, excess in zip(evaluation.constraints, standing.excess, strict=True)
         ]
-        score = f"{best - evaluation.loss:.4f}"
+        score = f"{'≈' if evaluation.folds_left else ''}{best - evaluation.loss:.4f}"
         seconds = f"{evaluation.seconds:.2f}"
         table.add_row(*cells((evaluation.number, score, *values, seconds, evaluation.text)))
     return table
