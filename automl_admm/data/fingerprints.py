@@ -54,7 +54,10 @@ def _hash_words(values: Any) -> Hashes:
     """Hash every distinct word once."""
     import pandas as pd
 
-    places, distinct = pd.factorize(values)
+    try:
+        places, distinct = pd.factorize(values)
+    except TypeError:  # lists, for example, are known by their texts
+        places, distinct = pd.factorize(values.map(str))
     words = np.array([str(word) for word in distinct], dtype=object)
     return np.asarray(pd.util.hash_array(words, categorize=False)[places], dtype=np.uint64)
 

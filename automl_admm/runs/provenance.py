@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows
+from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
 
@@ -41,6 +42,20 @@ def fingerprint(table: Any) -> str:
 def fingerprint_data(table: Table) -> str:
     """Hash all that is known of all rows, whatever the order of rows and the role of columns."""
     return fingerprint_rows(hash_table(table))
+
+
+def fingerprint_given(X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> str:
+    """Hash all rows as they were given, also those with a weight of 0, without their weights."""
+    import pandas as pd
+
+    frame = pd.DataFrame(X)
+    known = set(map(str, frame.columns))
+    apart = [] if sensitive is None else [n for n in sensitive if str(n) not in known]
+    features = (frame.iloc[:, place] for place in range(frame.shape[1]))
+    roles = (column for role, column in columns.known().items() if role != "weight")
+    return fingerprint_rows(
+        hash_rows([*features, *(sensitive[name] for name in apart), *roles, y], len(frame))
+    )
 
 
 def hash_table(table: Table) -> Hashes:

@@ -126,3 +126,21 @@ def test_too_few_groups_for_a_proof_are_told_before_the_search(run: Any, tmp_pat
     )
     assert ended.code == 2
     assert "there can be no certificate" in ended.err
+
+
+def test_zeroed_weights_are_another_look_at_the_same_rows(
+    run: Any, certified: Path, tmp_path: Path
+) -> None:
+    options = ["--target", "bad", "--weight", "w", "--group", "site", "--constraint", "fpr <= 0.4"]
+    search = ["--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline"]
+    frame = table(3)
+    for look in (1, 2):
+        path, out = tmp_path / f"rows-{look}.csv", tmp_path / f"out-{look}"
+        frame.to_csv(path, index=False)
+        more = [*options, *search, "--certify", "0.9", "--out", out]
+        assert run("fit", path, *more).code == 0
+        assert json.loads((out / "certificate.json").read_text())["look"] == look
+        verified = run("verify", out, path).out
+        assert "the data agree" in verified
+        assert "no ledger" not in verified
+        frame.loc[3:90, "w"] = 0.0

@@ -11,7 +11,8 @@ The count cannot cover a user's choice by printed values, nor a look at the same
 hash or on another machine.
 
 Rows are known by a hash of all the data, not of the part set aside. Trying other seeds or shares
-until one passes is thereby counted as looks.
+until one passes is thereby counted as looks. They are known by a hash without weights, too: rows
+left out by a weight of 0 would otherwise make other data of the same.
 """
 
 from __future__ import annotations
@@ -49,24 +50,26 @@ def take_look(
     *,
     earlier: Sequence[str] = (),
     run: str = "",
+    also: Sequence[str] = (),
 ) -> Look:
     """Record a look at the rows with this hash in the ledger, and return its share of the risk.
 
     `question` is the hash by `question_of`, `run` the hash of the run's settings for `expect_look`.
     The ledger is created if missing, and locked: no two processes get the same look. Looks under
-    the hashes in `earlier` were at the same rows and count as well.
+    the hashes in `earlier` were at the same rows and count as well, and so do those under the
+    hashes in `also`, under which this one is recorded, too.
     """
     with _locked(ledger):
         content = _read(ledger)
-        taken = content["looks"].setdefault(rows, [])
-        questions = [look["question"] for look in taken]
-        if question not in questions:
+        # A known question gets its old number, however many came after it.
+        number = _number_of(content, rows, question, earlier)
+        if number is None:
+            number = _next_number(content, (rows, *also), earlier)
             when = datetime.now(UTC).isoformat(timespec="seconds")
-            taken.append({"question": question, "risk": risk, "time": when, "run": run})
-            questions.append(question)
+            look = {"question": question, "risk": risk, "time": when, "run": run, "number": number}
+            for one in dict.fromkeys((rows, *also)):
+                content["looks"].setdefault(one, []).append(look)
             write_json(ledger, content)
-    # A known question gets its old number, however many came after it.
-    number = _count(content, earlier) + questions.index(question) + 1
     return Look(number, risk_of_look(number, risk))
 
 
@@ -101,30 +104,45 @@ def count_looks(ledger: Path, *rows: str) -> int:
     return _count(_read(ledger), rows)
 
 
-def expect_look(ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = ()) -> int:
+def expect_look(
+    ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = (), also: Sequence[str] = ()
+) -> int:
     """Return the expected number of a run's look, from 1, before it is taken.
 
     A run with the same question and settings as an earlier one gets its number again; without a
     `run` it is always the next number.
     """
     content = _read(ledger)
-    runs = [look.get("run", "") for look in content["looks"].get(rows, [])]
-    place = runs.index(run) if run and run in runs else len(runs)
-    return _count(content, earlier) + place + 1
+    taken = content["looks"].get(rows, [])
+    known = next((look["question"] for look in taken if run and look.get("run") == run), None)
+    number = None if known is None else _number_of(content, rows, known, earlier)
+    return _next_number(content, (rows, *also), earlier) if number is None else number
 
 
 def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] = ()) -> int | None:
     """Return the number of an earlier look, or None if it is not in this ledger."""
-    content = _read(ledger)
-    questions = [look["question"] for look in content["looks"].get(rows, [])]
-    if question not in questions:
-        return None
-    return _count(content, earlier) + questions.index(question) + 1
+    return _number_of(_read(ledger), rows, question, earlier)
 
 
 def risk_of_look(number: int, risk: float) -> float:
     """Return the risk of the k-th look, risk / 2^k; the sum over all k is the risk."""
     return float(risk / 2**number)
+
+
+def _number_of(
+    content: Mapping[str, Any], rows: str, question: str, earlier: Sequence[str]
+) -> int | None:
+    """Return the number of a known look; the first versions wrote none beside it."""
+    for place, look in enumerate(content["looks"].get(rows, [])):
+        if look["question"] == question:
+            return int(look.get("number") or _count(content, earlier) + place + 1)
+    return None
+
+
+def _next_number(content: Mapping[str, Any], rows: Iterable[str], earlier: Sequence[str]) -> int:
+    """Return one more than the looks under any of the hashes."""
+    asked = {look["question"] for one in rows for look in content["looks"].get(one, [])}
+    return _count(content, earlier) + len(asked) + 1
 
 
 def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:

@@ -151,8 +151,15 @@ def _take_look(
         aside.risk,
         f"{question.run} {token}",
     )
-    earlier, way = (question.rows,), question.way
-    look = take_look(question.ledger, question.data, asked, aside.risk, earlier=earlier, run=way)
+    look = take_look(
+        question.ledger,
+        question.data,
+        asked,
+        aside.risk,
+        earlier=(question.rows,),
+        run=question.way,
+        also=question.also,
+    )
     return look, token
 
 

@@ -63,7 +63,12 @@ from automl_admm.runs.prepare.shared_work import Known, SharedWork, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import tell_untrusted
-from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.provenance import (
+    fingerprint,
+    fingerprint_data,
+    fingerprint_given,
+    run_of,
+)
 from automl_admm.runs.saved_request import held_back, way_of
 from automl_admm.search.protocol import SearchProblem, default_start
 
@@ -173,6 +178,7 @@ def prepare(
     `sensitive` is a frame of columns for limits alone, `columns` have weights, groups or times: no
     pipeline sees them. Rows with a weight of 0 are left out.
     """
+    given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
     X, y, sensitive, columns = counted_rows(X, y, sensitive, columns)
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
@@ -180,7 +186,7 @@ def prepare(
     caution = check_scoring(work)
     deal = first_deal(work.splits, config.cv)
     try_on(known.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
-    question = _question(known, shared)
+    question = _question(known, shared, given)
     aims = _aims(known.constraints, known.aside, question)
     if config.work_dir is not None:
         components = known.plugins.components[known.task]
@@ -298,7 +304,7 @@ def _plan_aside(
     return aside
 
 
-def _question(known: Known, shared: SharedWork) -> Question | None:
+def _question(known: Known, shared: SharedWork, given: str) -> Question | None:
     """Return the rows set aside for a certificate, and the identity of the run asking about them.
 
     The texts of the grammar and the starts belong to it: the search depends on them, too.
@@ -315,7 +321,7 @@ def _question(known: Known, shared: SharedWork) -> Question | None:
     ledger = config.looks or default_ledger()
     check_ledger(ledger)
     tested = None if work.tested is None else len(work.tested)
-    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given)
 
 
 def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object) -> Table:

@@ -61,7 +61,8 @@ class Question:
     `rows` is the hash of the `count` rows set aside, and `data` that of all the data: looks at any
     part of these count together. `run` is the hash of the search's ingredients. `way` is the hash
     of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
-    Of the rows `tested` many count, None for all.
+    Of the rows `tested` many count, None for all. `given` is the hash of all rows, also those with
+    a weight of 0, without their weights: looks at the same rows under other weights count, too.
     """
 
     rows: str
@@ -71,11 +72,18 @@ class Question:
     data: str
     way: str = ""
     tested: int | None = None
+    given: str = ""
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """The hashes under which a look is recorded besides that of the data."""
+        return (self.given,) if self.given else ()
 
     @property
     def next_look(self) -> int:
         """The number of the coming look, from 1; a repeated run keeps its number."""
-        return expect_look(self.ledger, self.data, self.way, earlier=(self.rows,))
+        earlier, also = (self.rows,), self.also
+        return expect_look(self.ledger, self.data, self.way, earlier=earlier, also=also)
 
 
 def default_ledger() -> Path:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.certify.walk.looks import Look, count_looks, question_of, risk_of_look, take_look
+from automl_admm.certify.walk.looks import (
+    Look,
+    count_looks,
+    expect_look,
+    find_look,
+    question_of,
+    risk_of_look,
+    take_look,
+)
 from automl_admm.core.errors import StoreError
 
 
@@ -20,6 +28,17 @@ def test_every_look_at_the_same_rows_has_half_of_the_last(tmp_path: Path) -> Non
     assert take_look(ledger, "other rows", "question 0", 0.05) == Look(1, 0.025)
     assert count_looks(ledger, "rows") == 3
     assert count_looks(tmp_path / "none.json", "rows") == 0
+
+
+def test_looks_count_under_each_hash_of_the_same_rows(tmp_path: Path) -> None:
+    ledger = tmp_path / "looks.json"
+    assert take_look(ledger, "all", "first", 0.05, also=["given"]).number == 1
+    assert expect_look(ledger, "without one", "", also=["given"]) == 2
+    assert take_look(ledger, "without one", "second", 0.05, also=["given"]).number == 2
+    assert take_look(ledger, "all", "third", 0.05, also=["given"]).number == 3
+    assert take_look(ledger, "without one", "second", 0.05, also=["given"]).number == 2
+    assert find_look(ledger, "all", "third") == 3
+    assert expect_look(ledger, "other rows", "", also=["others"]) == 1
 
 
 def test_all_looks_together_spend_no_more_than_the_risk() -> None:
