@@ -81,6 +81,13 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n") + "'"
 
 
+def save_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """Write Parquet, whose columns hold one kind each: those of numbers and texts become texts."""
+    mixed = [name for name in frame if pd.api.types.infer_dtype(frame[name]).startswith("mixed")]
+    texts = {name: frame[name].map(str, na_action="ignore") for name in mixed}
+    frame.assign(**texts).to_parquet(path, index=False)
+
+
 def save_json_lines(frame: pd.DataFrame, path: Path) -> None:
     """Write JSON lines with every digit; pandas writes 15."""
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
@@ -90,7 +97,7 @@ def save_json_lines(frame: pd.DataFrame, path: Path) -> None:
 
 FORMS: dict[str, tuple[str, Save]] = {
     "semicolons": (".csv", lambda rows, path: rows.to_csv(path, index=False, sep=";", decimal=",")),
-    "Parquet": (".parquet", lambda rows, path: rows.to_parquet(path, index=False)),
+    "Parquet": (".parquet", save_parquet),
     "ARFF": (".arff", save_arff),
     "CSV.gz": (".csv.gz", lambda rows, path: rows.to_csv(path, index=False)),
 }

@@ -36,6 +36,7 @@ from ways_files import (
     print_table,
     records,
     save_all,
+    save_parquet,
     told,
 )
 
@@ -138,7 +139,7 @@ def ways_of(task: Task, start: list[str], folder: Path) -> dict[str, str]:
     problem = call_program(*predict)
     cells |= {form: after(problem, f"{file.name}.csv") for form, file in files.items()}
     train, rows = folder / "train.parquet", files["Parquet"]
-    X.assign(**{str(y.name): y}).to_parquet(train, index=False)
+    save_parquet(X.assign(**{str(y.name): y}), train)
     script = call(SCRIPT, run / "pipeline.py", train, rows, folder / "script.parquet")
     cells["pipeline.py"] = after(script, "script.parquet")
     refused = call_program(["export", run, "--onnx", folder / "model.onnx", "--data", train])
