@@ -17,14 +17,19 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
+import numpy as np
+import pandas as pd
 from messy_table import messy_table
 
+from automl_admm.data.conforming import row_of
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.deciding import decide
+from automl_admm.data.ingest.forms.number import read_number, recognise_number
 
 ROWS = (240, 10_000, 100_000)
 READ = (1, 10, 1_000)
 REPEATS = 21
+NUMBERS = 1_000_000
 MOST_MILLISECONDS = 5.0
 
 
@@ -39,8 +44,20 @@ def milliseconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     return sorted(taken)[repeats // 2]
 
 
+def time_numbers() -> None:
+    """Print the times to recognise, and to read, a million texts that are distinct numbers."""
+    figures = np.exp(np.random.default_rng(0).normal(7, 1.2, NUMBERS))
+    for name, write in (("plain", "{:.5f}"), ("percent", "{:.4f}%"), ("thousands", "${:,.2f}")):
+        column = pd.Series([write.format(figure) for figure in figures], name=name)
+        facts = recognise_number(column) or {}
+        found = milliseconds(partial(recognise_number, column), repeats=3)
+        read = milliseconds(partial(read_number, column, facts, row_of), repeats=3)
+        print(f"{NUMBERS} numbers, {name}: recognised in {found:.0f} ms, read in {read:.0f} ms")
+
+
 def main() -> int:
     """Print the times; exit with 1 if one row takes too long."""
+    time_numbers()
     for rows in ROWS:
         frame = messy_table(rows).drop(columns="bought")
         found = milliseconds(partial(decide, frame), repeats=3)

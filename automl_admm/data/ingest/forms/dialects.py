@@ -136,14 +136,20 @@ class Writing:
         return self._by_pattern(lines)
 
     def _all_plain(self, joined: str, count: int) -> NDArray[np.float64] | None:
-        """Return the numbers of lines without thousands, all with one mark if there are marks.
+        """Return the numbers of lines, all with one mark if there are marks.
 
-        None for other lines: they need patterns, which take several times as long.
+        None for other lines: they need longer patterns, which take several times as long.
         """
         framed, is_marked = self._without_common_mark(f"\n{joined}\n", count)
-        if not (is_marked or self.is_bare) or (self.dialect.decimal == "," and "." in framed):
+        point, parted = self.dialect.decimal, self.dialect.thousands
+        lines = framed[1:-1]
+        if parted and parted in lines:
+            if not _all_are(rf"[-+]?{figure_pattern(self.dialect)}", lines):
+                return None
+            lines = lines.replace(parted, "")
+        if not (is_marked or self.is_bare) or (point == "," and "." in lines):
             return None
-        lines = framed[1:-1].replace(self.dialect.decimal, ".")
+        lines = lines.replace(point, ".")
         # What Python takes for a number besides, such as 1_000 and nan, has other signs.
         if not lines.isascii() or lines.encode().translate(None, PLAIN_SIGNS):
             return None
