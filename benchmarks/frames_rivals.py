@@ -137,6 +137,9 @@ SYSTEMS: dict[str, Callable[[Problem], Answer]] = {
 def _answer_of(fitted: Any, problem: Problem) -> Answer:
     if problem.kind == "regression":
         return Answer(fitted.predict(problem.X_test))
+    if problem.kind == "binary" and not hasattr(fitted, "predict_proba"):
+        scores = fitted.decision_function(problem.X_test)
+        return Answer(np.column_stack([-scores, scores]), list(fitted.classes_))
     return Answer(fitted.predict_proba(problem.X_test), list(fitted.classes_))
 
 

@@ -174,7 +174,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             checkable(given),
             y,
             dtype=None,
-            ensure_all_finite="allow-nan",
+            ensure_all_finite=False,
             ensure_min_samples=2,
             y_numeric=self._task == "regression",
         )
@@ -188,7 +188,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         given = with_left_out(given, self._schema, self._ingest.left_out)
         given = put_in_order(given, self._schema)
         checked = validate_data(
-            self, checkable(given), dtype=None, ensure_all_finite="allow-nan", reset=False
+            self, checkable(given), dtype=None, ensure_all_finite=False, reset=False
         )
         return follow(_kept(given, checked), self._schema, self._ingest)
 

@@ -75,12 +75,24 @@ def conform_column(column: Any, expected: Column, place: Place) -> Any:
     if expected.holds == "other":
         return column
     plain = plain_column(column)
+    if expected.holds == "number":
+        plain = _without_infinite(plain)
     if expected.categories is not None:
         return _categorical(plain, expected, place)
     if str(plain.dtype) == expected.dtype and expected.dtype != "object":
         return plain
     values = CONVERSIONS[expected.holds](_of_values(plain), expected, place)
     return _as_kept(values, expected)
+
+
+def _without_infinite(column: Any) -> Any:
+    """Return numbers with the infinite ones missing, as they are in training."""
+    from pandas.api import types
+
+    if not types.is_float_dtype(column.dtype):
+        return column
+    is_infinite = np.isinf(column.to_numpy(dtype=float, na_value=np.nan))
+    return column.mask(is_infinite) if is_infinite.any() else column
 
 
 def _of_values(column: Any) -> Any:
