@@ -62,24 +62,29 @@ def _of_objects(X: Sequence[Any]) -> Any:
 
 
 def checkable(X: Any) -> Any:
-    """Return a frame with its dates and the like as objects, for scikit-learn's check of a table.
+    """Return a frame for scikit-learn's check of a table, which asks for a common type of numpy.
 
-    numpy has no common type for dates and numbers, and the check asks for one.
+    There is none for dates and numbers: dates and the like become objects. Of pandas' own types,
+    such as categories beside truth values, the check makes numbers, which it cannot do with texts;
+    and since it looks at names and lengths alone, zeros stand for them.
     """
-    if not hasattr(X, "iloc"):
+    if not hasattr(X, "iloc") or all(map(_is_checkable, X.dtypes)):
         return X
-    odd = [
-        place
-        for place, dtype in enumerate(X.dtypes)
-        if isinstance(dtype, np.dtype) and dtype.kind in "cmM"
-    ]
-    if not odd:
-        return X
-    columns = [
-        column.astype(object) if place in odd else column
-        for place, (_, column) in enumerate(X.items())
-    ]
-    return with_columns(X, columns)
+    return with_columns(X, [_stand_in(column) for _, column in X.items()])
+
+
+def _is_checkable(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind not in "cmM"
+
+
+def _stand_in(column: Any) -> Any:
+    import pandas as pd
+
+    if _is_checkable(column.dtype):
+        return column
+    if isinstance(column.dtype, np.dtype):
+        return column.astype(object)
+    return pd.Series(np.zeros(len(column), dtype=np.int8), index=column.index, name=column.name)
 
 
 def schema_of_rows(X: Any) -> Schema:
@@ -185,7 +190,7 @@ def plain_target(y: Any) -> Any:
     import pandas as pd
 
     values = y if isinstance(y, pd.Series) else np.asarray(y)
-    if not getattr(values.dtype, "isnative", True):
+    if isinstance(values.dtype, np.dtype) and not values.dtype.isnative:
         y = values = values.astype(values.dtype.newbyteorder("="))
     if values.ndim != 1 or not len(values):
         return y  # scikit-learn says what is wrong with it

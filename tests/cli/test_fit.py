@@ -357,7 +357,7 @@ def test_a_profile_says_where_the_seconds_went(run: Any, table: Path, tmp_path: 
     lines = done.err.splitlines()
     heads = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
     expected = ["the run's own process", "the workers, during the search"]
-    assert heads[-3:] == [*expected, "fits in the search, by step and evaluations"]
+    assert heads[-3:] == [*expected, "fits of all sessions, by step and evaluations"]
     fits = json.loads((tmp_path / "out" / "run.json").read_text())["result"]["fits"]
     assert all(any(f"{name} × " in line for line in lines) for name in fits)
     assert fits["impute"] >= 0.0

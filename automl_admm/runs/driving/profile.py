@@ -24,7 +24,8 @@ class FitTime:
 class Profile:
     """The seconds of a run: of its process and of the search's workers by account, and the fits.
 
-    Both mappings add up to the time that there was; the fits are a part of the workers' `fit`.
+    Both mappings add up to the time that there was. The fits are those of all sessions; in a run of
+    one session they are a part of the workers' `fit`.
     """
 
     process: Mapping[str, float]
@@ -37,7 +38,7 @@ class Profile:
         yield from _lines("the workers, during the search", self.workers)
         if self.fits:
             named = {f"{one.component} × {one.evaluations}": one.seconds for one in self.fits}
-            yield from _lines("fits in the search, by step and evaluations", named)
+            yield from _lines("fits of all sessions, by step and evaluations", named)
 
 
 def profile_of(result: RunResult, ledger: Mapping[str, float]) -> Profile:

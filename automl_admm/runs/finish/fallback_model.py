@@ -25,8 +25,9 @@ from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.search.protocol import SearchProblem
 
-# With more cells to learn from for each second left, the first evaluation may take all of them.
-CELLS_A_SECOND = 10_000
+# With more cells to learn from for each second left, the first evaluation may take all of them. A
+# quick first pipeline is ready sooner than a makeshift one is saved.
+CELLS_A_SECOND, QUICK_CELLS_A_SECOND = 10_000, 100_000
 SHARE_OF_TIME = 0.5
 LEAST_SECONDS = 2.0
 # What a constant model takes in this process, where the executor is not ready by then. A budget
@@ -95,7 +96,8 @@ def fall_back(prepared: Preparation, desk: Desk) -> LateFallback | EarlyFallback
     is_short = _is_short(prepared, left)
     if not is_short and not desk.dispatch.runs_here:
         return LateFallback(prepared, desk.dispatch, left)
-    candidates = (None, prepared.problem.starts[0]) if is_short else (None,)
+    first = (*prepared.problem.quick, *prepared.problem.starts)[0]
+    candidates = (None, first) if is_short else (None,)
     return EarlyFallbacks(_fit_now(prepared, desk, candidates, deadline))
 
 
@@ -133,7 +135,8 @@ def _is_short(prepared: Preparation, left: float) -> bool:
     """Return True if the first evaluation of all rows may well take all the time left."""
     work = prepared.work
     cells = sum(len(train) for train, _ in work.splits) * work.table.X.shape[1]
-    return bool(cells > CELLS_A_SECOND * left)
+    pace = QUICK_CELLS_A_SECOND if prepared.problem.quick else CELLS_A_SECOND
+    return bool(cells > pace * left)
 
 
 def _batches(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +20,8 @@ from automl_admm.core.errors import FallbackWarning
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.fallback_model import LateFallback
+from automl_admm.runs.finish import fallback_model
+from automl_admm.runs.finish.fallback_model import EarlyFallbacks, LateFallback, fall_back
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.store.run_folder import RunFolder
@@ -143,3 +146,16 @@ def test_a_constant_is_fitted_once_the_first_success_is_late(
     assert len(dispatch.submitted) == begun
     late.take(Finished(7, Status.CRASHED))
     assert late.ready == ()
+
+
+@pytest.mark.parametrize(("grammar", "kind"), [("default", LateFallback), ("tiny", EarlyFallbacks)])
+def test_a_quick_first_pipeline_does_not_wait_for_a_makeshift_one(
+    grammar: str, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1000, 20))).add_prefix("x")
+    config = RunConfig(grammar=grammar, time_budget=5.0, begun=time.monotonic())
+    prepared = prepare(config, X, np.where(X["x0"] > 0, "yes", "no"))
+    monkeypatch.setattr(fallback_model, "_fit_now", lambda *_: ())
+    desk = SimpleNamespace(dispatch=SimpleNamespace(runs_here=False, workers=1))
+    assert isinstance(fall_back(prepared, cast("Any", desk)), kind)

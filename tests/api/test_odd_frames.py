@@ -1,0 +1,41 @@
+"""Types of pandas that scikit-learn's check of a table cannot bring together are taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+
+ROWS = 80
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {"x": RNG.normal(size=ROWS), "k": pd.Categorical(RNG.choice(list("abc"), ROWS))}
+)
+LABELS = np.where(FRAME["x"] > 0, "hi", "lo")
+
+
+def fitted(X: Any, y: Any) -> AutoMLClassifier:
+    search = AutoMLClassifier(
+        grammar="tiny", max_evaluations=1, executor="inline", random_state=0, cv=0.3
+    )
+    return search.fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "boolean", "Int64", "Float64"])
+def test_categories_of_text_may_stand_beside_them(dtype: str) -> None:
+    beside = FRAME.assign(other=pd.Series(RNG.random(ROWS) > 0.5).astype(dtype))
+    plain = beside.assign(k=FRAME["k"].astype(object))
+    search = fitted(beside, LABELS)
+    expected = search.predict_proba(beside)
+    np.testing.assert_array_equal(search.predict_proba(plain), expected)
+    np.testing.assert_array_equal(fitted(plain, LABELS).predict_proba(beside), expected)
+
+
+def test_a_target_may_be_categories() -> None:
+    search = fitted(FRAME, pd.Series(pd.Categorical(LABELS)))
+    assert list(search.classes_) == ["hi", "lo"]
+    np.testing.assert_array_equal(search.predict(FRAME), fitted(FRAME, LABELS).predict(FRAME))
