@@ -207,8 +207,10 @@ def _series(value: Any, name: str, target: Any) -> Any:
 def _weights(column: Any, place: Place | None) -> Array:
     name = column.name
     if content_of(column) != "number":
-        shown = say_value(column.iloc[0]) if len(column) else "nothing"
-        raise DataError(f"the weights in '{name}' are no numbers, such as {shown}.")
+        odd = ~_are_figures(column)
+        shown = say_value(column[odd].iloc[0]) if odd.any() else str(column.dtype)
+        _refuse(odd, f"the weight in '{name}' is no number but {shown}", place)
+        raise DataError(f"the weights in '{name}' are no numbers but {shown}.")
     found = column.to_numpy(dtype=float, na_value=np.nan)
     # A reader of files takes an infinite number for a missing one.
     missing = "missing" if place is None else "missing or infinite"
@@ -218,6 +220,13 @@ def _weights(column: Any, place: Place | None) -> Array:
     if not (found > 0).any():
         raise DataError(f"all weights in '{name}' are zero.", hint="Some row has to count.")
     return np.asarray(found)
+
+
+def _are_figures(column: Any) -> Any:
+    """Return for each value if it is a number, be it written as text."""
+    import pandas as pd
+
+    return pd.to_numeric(column.astype(object), errors="coerce").notna().to_numpy()
 
 
 def _relative(weights: Array) -> Array | None:
@@ -282,6 +291,9 @@ def _dates(column: Any, place: Place | None) -> Any:
     """Read dates of ISO 8601 alone: 01/02/2026 is in January or in February."""
     import pandas as pd
 
+    are_figures = _are_figures(column)
+    if 2 * are_figures.sum() > len(column):
+        _refuse_time(column, ~are_figures, "", place, "Most others are numbers: make it one, too.")
     texts = column.astype(str).str.strip()
     found = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
     hint = "Write it as a number, or like 2026-01-31 or 2026-01-31T12:00:00."
