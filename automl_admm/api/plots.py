@@ -112,7 +112,7 @@ def draw_components(history: History, ax: Any = None) -> Any:
     by_name: dict[str, list[Evaluation]] = defaultdict(list)
     for one, components in zip(history.evaluations, history.components, strict=True):
         for name in dict.fromkeys(components):
-            if one.is_ranked:
+            if one.ok and one.is_whole:
                 by_name[name].append(one)
     within = {one.evaluation.number for one in history.standings if one.feasible}
 
@@ -147,7 +147,7 @@ def draw_importances(frame: Any, metric: str, ax: Any = None) -> Any:
 
 
 def _whole(history: History) -> list[Evaluation]:
-    return [one for one in history.evaluations if one.is_ranked]
+    return [one for one in history.evaluations if one.ok and one.is_whole]
 
 
 def _axes(ax: Any, lines: int = 0) -> Any:

@@ -24,10 +24,14 @@ class Standing:
 
 
 def standings(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> tuple[Standing, ...]:
-    """Return all evaluations: the ranked ones, best first, then the others in their order."""
+    """Return all evaluations: the ranked ones, best first, then the others in their order.
+
+    Of the others those that were stopped early stand first, by the forecasts of their losses.
+    """
     ranked = rank(evaluations, limits)
     ranks = {one.number: place for place, one in enumerate(ranked, start=1)}
     others = [one for one in evaluations if one.number not in ranks]
+    others.sort(key=lambda one: (not one.folds_left, one.loss if one.folds_left else 0.0))
     return tuple(
         Standing(one, ranks.get(one.number), is_feasible(one, limits), _excess(one, limits))
         for one in (*ranked, *others)

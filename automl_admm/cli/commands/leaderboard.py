@@ -40,9 +40,8 @@ def command(run: Path, count: int) -> None:
     console = plain_console()
     standing = standings(log.evaluations, log.limits)
     ranked = [one for one in standing if one.rank]
-    stopped = [one for one in standing if one.evaluation.folds_left]
-    stopped.sort(key=lambda one: one.evaluation.loss)
-    console.print(_table([*ranked, *stopped][:count], log))
+    shown = [one for one in standing if one.rank or one.evaluation.folds_left]
+    console.print(_table(shown[:count], log))
     for line in _shipped_ensemble(folder, log):
         console.print(line)
     by_group = name_thresholds(ranked[0].evaluation.details) if ranked else ""

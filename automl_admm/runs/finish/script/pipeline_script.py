@@ -6,7 +6,7 @@ import base64
 import logging
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -81,12 +81,14 @@ class _Script:
         """Return the whole script."""
         bundle = Bundle()
         foreign = self._import_components(bundle)
+        packages = sorted({path.partition(".")[0] for path in foreign})
         body = [self._constants(), self._build(), self._fit(bundle), self._rows_of(bundle)]
         for module, name in SHARED:
             bundle.add(module, name)
         more = self._more_forms(bundle)
-        head = [f'"""{self._about(foreign)}"""', "from __future__ import annotations"]
-        start = "\n\n".join([*head, self._threads(), _imports(bundle)])
+        head = [f'"""{self._about(packages)}"""', "from __future__ import annotations"]
+        imports = [_imports(bundle), *_guarded_imports(foreign, packages)]
+        start = "\n\n".join([*head, self._threads(), *imports])
         return start + "\n\n" + "\n\n\n".join([*body, bundle.text, more, MAIN])
 
     def _more_forms(self, bundle: Bundle) -> str:
@@ -103,7 +105,7 @@ class _Script:
         return f"# What else the training file needs to be read.\nMORE = {{{found}}}"
 
     def _import_components(self, bundle: Bundle) -> list[str]:
-        """Import what the pipeline consists of; return the packages that have to be installed."""
+        """Import what the pipeline consists of; return what has to be installed for it."""
         names, foreign = set[str](), set[str]()
         for path in self.code.imports:
             module, _, name = path.rpartition(".")
@@ -114,9 +116,10 @@ class _Script:
             if top == PACKAGE:
                 bundle.add(module, name)
                 continue
-            bundle.imports.add(f"from {module} import {name}")
-            if top not in AT_HAND:
-                foreign.add(top)
+            if top in AT_HAND:
+                bundle.imports.add(f"from {module} import {name}")
+            else:
+                foreign.add(path)
         return sorted(foreign)
 
     def _about(self, foreign: Iterable[str]) -> str:
@@ -329,6 +332,17 @@ def _imports(bundle: Bundle) -> str:
         "import numpy as np",
     }
     return "\n".join(sorted({*plain, *always}))
+
+
+def _guarded_imports(paths: Sequence[str], packages: Iterable[str]) -> Iterator[str]:
+    """Yield the import of other packages' components; without them the script says what to do."""
+    if not paths:
+        return
+    pairs = [path.rpartition(".")[::2] for path in paths]
+    lines = [f"    from {module} import {name}" for module, name in pairs]
+    cure = f"pip install {' '.join(map(_distribution, packages))}"
+    missing = f'sys.exit(f"error: the package {{problem.name}} is missing. Install it: {cure}")'
+    yield "\n".join(["try:", *lines, f"except ModuleNotFoundError as problem:\n    {missing}"])
 
 
 def _indented(code: str) -> str:
