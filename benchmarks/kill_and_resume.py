@@ -30,7 +30,8 @@ import psutil
 
 from automl_admm.store.sqlite.log import SqliteStore
 
-TOLD = re.compile(r" *(?P<number>\d+) +\S+ +[\d.]+ s  (?P<text>\S.*\))")
+# A reason may follow the pipeline.
+TOLD = re.compile(r" *(?P<number>\d+) +\S+ +[\d.]+ s  (?P<text>\S.*?\))(  \(.*\))?$")
 FIRST_PATIENCE = 120.0
 LAST_PATIENCE = 30.0
 MANY = 100_000
