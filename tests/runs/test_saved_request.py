@@ -296,6 +296,7 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
         "on_infeasible": ("--on-infeasible", "closest"),
         "as_json": ("--json",),
         "quiet": ("--quiet",),
+        "profile": ("--profile",),
         "verbose": ("--verbose",),
     }
     assert {param.name for param in resume.params} == {*given, "run", "data"}
