@@ -12,6 +12,7 @@ from automl_admm import AutoMLClassifier, Parameter, SearchSpace, hookimpl, mini
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import Array, Candidate
 from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
+from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.runs.blackbox import run_black_box
 from automl_admm.runs.config import RunConfig
@@ -124,12 +125,12 @@ def test_a_pipeline_learns_from_a_share_of_the_rows() -> None:
     prepared = prepare(RunConfig(grammar="tiny", max_evaluations=1), X, y)
     work, seen = prepared.work, []
     original = work._fit
-    work._fit = lambda c, s, rows: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
+    work._fit = lambda c, s, rows, _: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
     start = prepared.grammar.pipelines.space
     candidate = start.candidate(start.complete({}), start.default_theta())
     for fidelity in (1.0, 0.2):
         part = Candidate(candidate.selection, candidate.theta, fidelity)
-        work._evaluate_split(part, 0, work.splits[0])
+        work._evaluate_split(part, 0, work.splits[0], StepTimes())
     assert seen == [225, 45]
 
 
