@@ -16,6 +16,7 @@ from automl_admm.testing.searches import load_plugins
 
 MEMORY = 200_000_000
 PATIENCE = 100.0
+WORKERS = 2
 
 
 @pytest.fixture
@@ -193,6 +194,7 @@ def test_an_address_is_not_empty():
 
 def test_stations_that_dask_has_dropped_are_opened_again(executor, until):
     """Each is missed by the first job that comes to it, which is lost."""
+    until(lambda: is_done(executor) and len(executor._roster.places) == WORKERS)
     before = set(executor._roster.places)
     server = finish(executor, 1).result["server"]
     for hold in list(executor._crew._holds.values()):
