@@ -56,7 +56,7 @@ def tests_fast(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Check the links, the names and the code of the documentation."""
     session.install("-e", ".[dev]")
-    names = ("test_docs", "test_meta", "test_readme_plugin")
+    names = ("test_docs", "test_meta", "test_own_solver_page")
     session.run("pytest", "-q", *(f"tests/{name}.py" for name in names))
 
 

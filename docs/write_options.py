@@ -8,7 +8,7 @@ from pathlib import Path
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import OPTIONS, PipelineOptions, SearchOptions, options_of
 
-PAGE = Path(__file__).with_name("options.md")
+PAGE = Path(__file__).parent / "reference" / "options.md"
 HEAD = """# The options of a run
 
 One record, `automl_admm/runs/options.py`, is the source of the command line, the parameters of

@@ -1,4 +1,4 @@
-"""What the README claims to have measured stands in benchmarks/RESULTS.md, beside its command."""
+"""What the page on benchmarks claims stands in RESULTS.md, beside its command."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "benchmarks" / "index.md").read_text(encoding="utf-8")
 RESULTS = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def paragraphs() -> dict[str, str]:
     """The claims by their bold titles."""
-    text = README.partition("\n## What was measured\n")[2].partition("\n## ")[0]
-    found = re.split(r"^\*\*(.+?)\*\*", text, flags=re.MULTILINE)[1:]
+    found = re.split(r"^\*\*(.+?)\*\*", PAGE, flags=re.MULTILINE)[1:]
     return dict(zip(found[::2], found[1::2], strict=True))
 
 
@@ -85,8 +84,8 @@ def test_every_row_of_a_table_is_of_the_row_of_that_name_in_the_results(
     assert numbers(row) <= numbers("\n".join(same))
 
 
-@pytest.mark.parametrize("command", re.findall(r"`benchmarks/(\w+\.py [^`]+)`", README))
-def test_every_command_of_the_readme_is_one_of_the_results(command: str) -> None:
+@pytest.mark.parametrize("command", re.findall(r"`benchmarks/(\w+\.py [^`]+)`", PAGE))
+def test_every_command_of_the_page_is_one_of_the_results(command: str) -> None:
     options = {option for option in command.split() if option.startswith("--")}
     script = command.split(maxsplit=1)[0]
     lines = re.findall(rf"^    python benchmarks/{script}.*$", RESULTS, re.MULTILINE)

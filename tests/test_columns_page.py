@@ -1,4 +1,4 @@
-"""The snippets of docs/columns.md run as they stand."""
+"""The snippets of docs/reference/columns.md run as they stand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from automl_admm.cli.main import main
 from automl_admm.data.ingest.asking import WORDS
 from automl_admm.data.ingest.records import KINDS
 
-PAGE = (Path(__file__).parents[1] / "docs" / "columns.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
 SNIPPETS = dict(
     re.findall(r"<!-- run: (\w+) -->\n```\w+\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 )

@@ -11,7 +11,7 @@ import pytest
 import automl_admm
 
 ROOT = Path(__file__).parents[1]
-ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/**/*.md")))
 PAGES = [page for page in PAGES if ".venv" not in page.parts]
 ROOMS = {

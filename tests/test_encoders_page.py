@@ -1,4 +1,4 @@
-"""The snippets of docs/encoders.md run as they stand."""
+"""The snippets of docs/reference/encoders.md run as they stand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from automl_admm.pipelines import column_routes as routes
 from automl_admm.plugin_api import BuildContext
 from automl_admm.plugins.records import FEW_LEVELS
 
-PAGE = (Path(__file__).parents[1] / "docs" / "encoders.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "encoders.md").read_text(
+    encoding="utf-8"
+)
 
 
 def snippet(mark: str) -> str:

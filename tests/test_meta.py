@@ -30,6 +30,11 @@ MODULES = [
 ]
 
 
+def page(name: str) -> str:
+    """Return the text of a page of the reference."""
+    return (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
 def test_the_public_names_are_sorted_and_resolve() -> None:
     assert automl_admm.__all__ == sorted(automl_admm.__all__, key=lambda n: (n[0].islower(), n))
     for name in automl_admm.__all__:
@@ -70,8 +75,8 @@ def test_every_hook_is_documented_with_an_example_of_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_every_hook_is_in_the_readme(name: str) -> None:
-    assert f"`{name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_hook_is_on_its_page(name: str) -> None:
+    assert f"`{name}`" in page("hooks")
 
 
 def test_every_hook_is_tested() -> None:
@@ -80,22 +85,19 @@ def test_every_hook_is_tested() -> None:
     assert set(HOOKS) <= implemented
 
 
-def test_every_command_is_in_the_readme() -> None:
-    from automl_admm.plugins.loading import load_plugins
-
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_command_is_in_the_documentation() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md")]
     for record in load_plugins().commands:
-        assert f"automl-admm {record.name}" in readme
+        assert any(f"automl-admm {record.name}" in text for text in texts), record.name
 
 
-def test_every_exit_code_is_in_the_readme() -> None:
+def test_every_exit_code_is_on_its_page() -> None:
     from automl_admm.core import errors
 
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     codes = {kind.exit_code for kind in kinds if issubclass(kind, errors.AutomlAdmmError)} - {1}
     for code in codes:
-        assert re.search(rf"^\| {code} \|", readme, re.MULTILINE), code
+        assert re.search(rf"^\| {code} \|", page("exit_codes"), re.MULTILINE), code
 
 
 @pytest.mark.parametrize(
@@ -105,19 +107,17 @@ def test_every_exit_code_is_in_the_readme() -> None:
         ("--z-solver", "z_solvers", RunConfig().z_solver),
     ],
 )
-def test_the_readme_names_every_solver_that_ships(option: str, kind: str, default: str) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| `{option}` \| (.*?) \|", readme, flags=re.MULTILINE)
+def test_the_page_names_every_solver_that_ships(option: str, kind: str, default: str) -> None:
+    (row,) = re.findall(rf"^\| `{option}` \| (.*?) \|", page("solvers"), flags=re.MULTILINE)
     registry = getattr(load_plugins(), kind)
     ours = {r.name for r in registry if registry.provider(r.name).startswith("automl-admm ")}
     assert set(re.findall(r"`([\w-]+)`", row)) == ours
     assert row.startswith(f"`{default}` (default)")
 
 
-def test_the_readme_names_every_solver_of_our_plugins() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_names_every_solver_of_our_plugins() -> None:
     registry = load_plugins().theta_solvers
     for record in registry:
         distribution = registry.provider(record.name).split()[0]
         if (ROOT / "plugins" / distribution).is_dir():
-            assert f"`{record.name}`" in readme
+            assert f"`{record.name}`" in page("solvers")

@@ -1,4 +1,4 @@
-"""The snippets of docs/models_out.md run as they stand."""
+"""The snippets of docs/how_to/models_out.md run as they stand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from automl_admm import AutoMLClassifier
 
-PAGE = (Path(__file__).parents[1] / "docs" / "models_out.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "how_to" / "models_out.md").read_text(encoding="utf-8")
 SNIPPETS = dict(
     re.findall(r"<!-- run: (\w+) -->\n```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 )

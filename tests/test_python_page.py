@@ -1,4 +1,4 @@
-"""The snippets of docs/python.md run in their order."""
+"""The snippets of docs/how_to/python.md run in their order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 
-PAGE = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "how_to" / "python.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""The snippets of docs/weights_groups_time.md run as they stand, and its figures are measured."""
+"""The snippets of docs/how_to/weights_groups_time.md run, and its figures are measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from automl_admm.api.estimators import AutoMLClassifier
 from automl_admm.data.split_choice import REPEATS
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "weights_groups_time.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how_to" / "weights_groups_time.md").read_text(encoding="utf-8")
 RESULTS = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 

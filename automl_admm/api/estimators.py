@@ -297,7 +297,7 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
 
     A search over a grammar of pipelines: which components, in which order, with which parameters.
     `fit` searches until the budget ends and fits the winner; the estimator then predicts as the
-    winner does. docs/options.md has every parameter with its name on the command line.
+    winner does. docs/reference/options.md has every parameter with its name on the command line.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def _as_flag(found: re.Match[str], flags: Mapping[str, str]) -> str:
     return flag if value is None else f"{flag} {value.strip(chr(39))}"
 
 
-# The README names the exit codes and scripts rely on them: never reuse one.
+# docs/reference/exit_codes.md names them and scripts rely on them: never reuse one.
 class AutomlAdmmError(Exception):
     """The root of all errors; `exit_code` is the exit code of the command line.
 

@@ -21,7 +21,7 @@ ADDRESSABLE_BYTES = 2**60
 LARGEST_WHOLE = 2**63 - 1
 MEASURES = MappingProxyType({Kind.SECONDS: DURATION, Kind.BYTES: MEMORY})
 UNITS = MappingProxyType({Kind.SECONDS: "seconds", Kind.BYTES: "bytes"})
-OWN_SOLVER = "Register your own solver as a plugin, see README."
+OWN_SOLVER = "Register your own solver as a plugin, see docs/how_to/own_solver.md."
 
 
 def check_text(name: str, value: object, example: str, hint: str | None = None) -> None:

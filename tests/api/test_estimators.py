@@ -208,7 +208,10 @@ def test_callbacks_hear_of_everything() -> None:
         ({"constraints": [len]}, "built-in function len> is no limit"),
         ({"constraints": ["size_mb <= 1", "size_mb <= 2"]}, "two limits on 'size_mb' with '<='"),
         ({"constraints": 3}, "constraints must be a list, not 3"),
-        ({"theta_solver": object()}, "must be a text such as 'gp', not <object .* see README"),
+        (
+            {"theta_solver": object()},
+            "must be a text such as 'gp', not <object .* see docs/how_to/own_solver",
+        ),
         ({"callbacks": [3]}, "callback 3 has no method of an observer"),
         ({"work_dir": 3}, "work_dir must be a text or a path, not 3"),
         ({"random_state": "abc"}, "random_state must be a whole number"),

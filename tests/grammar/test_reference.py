@@ -1,4 +1,4 @@
-"""The README's page on the language against the language."""
+"""The page on the language against the language."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from automl_admm.grammar.text.matcher import parse
 from automl_admm.grammar.tree import NONE, TEMPLATES
 from automl_admm.plugins.loading import load_plugins
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-SECTION = README.partition("## The grammar is the search space")[2].partition("\n## ")[0]
-PAGE = SECTION.partition("### The language on one page")[2]
+SECTION = (Path(__file__).parents[2] / "docs" / "reference" / "grammar.md").read_text("utf-8")
+PAGE = SECTION.partition("## The language on one page")[2]
 CELLS = re.findall(r"^\| ((?:[^|\\]|\\.)*) \|", PAGE, flags=re.MULTILINE)
 WRITTEN = [text.replace("\\|", "|") for cell in CELLS for text in re.findall(r"`([^`]+)`", cell)]
 RULES = {"a": "pca", "b": "standard_scaler", "c": "select_percentile", "model": "ridge"}
@@ -39,7 +38,7 @@ def compiled(text: str) -> PipelineSpace:
     plugins = load_plugins()
     elsewhere = frozenset(record.name for record in plugins.components["classification"])
     components = plugins.components["regression"]
-    loaded = compile_text(grammar, "README", components, elsewhere, grammars=plugins.grammars)
+    loaded = compile_text(grammar, "page", components, elsewhere, grammars=plugins.grammars)
     return loaded.pipelines
 
 
@@ -103,7 +102,7 @@ def test_every_command_of_grammar_is_shown():
 def test_the_example_compiles_and_the_texts_on_the_page_are_in_it():
     (example,) = re.findall(r"```lark\n(.*?)```", SECTION, flags=re.DOTALL)
     components = load_plugins().components["classification"]
-    pipelines = compile_text(example, "README", components).pipelines
+    pipelines = compile_text(example, "page", components).pipelines
     texts = re.findall(r'"(impute\(\).*?)"', SECTION)
     assert len(texts) == 2
     for text in texts:

@@ -1,4 +1,4 @@
-"""The tables of docs/columns.md are true, row by row."""
+"""The tables of docs/reference/columns.md are true, row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm.data.ingest.forms.known import FORMS
 
-PAGE = Path(__file__).parents[4] / "docs" / "columns.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "columns.md"
 ROW = re.compile(r"^\| (`.*`) \| (\w+) \| (.+) \|$", re.MULTILINE)
 PART = re.compile(r"^## What is recognised\n.*?(?=^## Another kind)", re.MULTILINE | re.DOTALL)
 ROWS = ROW.findall(PART.findall(PAGE.read_text(encoding="utf-8"))[0])

@@ -1,4 +1,4 @@
-"""The README shows the example's solver as it is."""
+"""A page shows the example's solver as it is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "third_party_plugin"
 
 
-def test_the_readme_shows_the_solver_of_the_example() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"^<!-- solver -->\n```python\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+def test_the_page_shows_the_solver_of_the_example() -> None:
+    page = (ROOT / "docs" / "how_to" / "own_solver.md").read_text(encoding="utf-8")
+    shown = re.search(r"^<!-- solver -->\n```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert shown is not None
     assert shown[1] == (EXAMPLE / "src" / "one_plus_one" / "solver.py").read_text(encoding="utf-8")
 
