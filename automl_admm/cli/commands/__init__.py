@@ -27,6 +27,7 @@ SUMMARIES = {
     "leaderboard": "show the evaluations of a run, best first",
     "plugins": "list, show and check the installed plugins",
     "predict": "predict with the pipeline of a run",
+    "report": "write the report of a run as one page",
     "resume": "go on with an interrupted run, or give a run more time",
     "store": "check, repair and export the evaluations of a run",
     "verify": "compute the certificate of a run again, or test it on fresh rows",

@@ -1,0 +1,1 @@
+"""HTML, tables and SVG charts from plain values; nothing here knows a run."""

@@ -1,0 +1,215 @@
+"""Charts in SVG: dots, steps and lines on two axes.
+
+Colours come from the classes of the page, so that a chart is dark where the page is. Dots of one
+class are one path, and those on one pixel are one dot: thousands stay small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from automl_admm.report.document.html import Markup, tag, together
+from automl_admm.report.document.numbers import plain
+
+# Units of the view box; on a phone of 390 pixels they are nearly pixels.
+WIDTH, HEIGHT = 420.0, 250.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 10.0, 40.0
+MARGIN = 0.04  # of the range, so that no dot is cut by a border
+MOST_TICKS = 5
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+LONGEST_TITLE = 48
+# Values that span more are drawn on a logarithmic scale.
+WIDE_SPAN = 300.0
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Points of one look: dots, a line of steps, crosses at the lower border, or a straight line.
+
+    The class gives the colour; the label stands in the legend.
+    """
+
+    kind: Literal["dots", "steps", "crosses", "line"]
+    class_: str
+    points: Points
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale from values to the view box."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+    is_log: bool = False
+
+    def place(self, value: float) -> float:
+        """Return the place of a value; one beyond an end stands there."""
+        low, high, at = (math.log10(v) if self.is_log else v for v in (self.low, self.high, value))
+        part = min(max((at - low) / ((high - low) or 1.0), 0.0), 1.0)
+        return self.begin + part * (self.end - self.begin)
+
+    def ticks(self) -> list[float]:
+        """Return round values along the axis."""
+        return _powers(self.low, self.high) if self.is_log else _round_values(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A title for screen readers, the names of both axes, the layers, and lines at fixed values."""
+
+    title: str
+    x: str
+    y: str
+    layers: tuple[Layer, ...]
+    marks_x: tuple[float, ...] = ()
+    marks_y: tuple[float, ...] = ()
+    may_be_log: bool = field(default=False)
+
+    def drawn(self) -> Markup:
+        """Return the chart as SVG; without a finite point it says so."""
+        points = [p for one in self.layers if one.kind != "crosses" for p in one.points]
+        points = [p for p in points if all(map(math.isfinite, p))]
+        if not points:
+            return tag("p", "There is nothing to draw yet.")
+        across = [x for one in self.layers for x, _ in one.points if math.isfinite(x)]
+        across += self.marks_x
+        is_log = self.may_be_log and _spans(across)
+        horizontal = _axis(across, LEFT, WIDTH - RIGHT, is_log=is_log)
+        vertical = _axis([*(y for _, y in points), *self.marks_y], HEIGHT - BOTTOM, TOP)
+        return tag(
+            "svg",
+            tag("title", self.title),
+            self._axes(horizontal, vertical),
+            *(_layer(one, horizontal, vertical) for one in self.layers),
+            *(_rule(horizontal.place(x), is_upright=True) for x in self.marks_x),
+            *(_rule(vertical.place(y), is_upright=False) for y in self.marks_y),
+            viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
+            role="img",
+            aria_label=self.title,
+        )
+
+    def legend(self) -> Markup:
+        """Return the labels of the layers, each with its sign."""
+        named = [one for one in self.layers if one.label and one.points]
+        entries = (tag("li", _sign(one), one.label) for one in named)
+        return tag("ul", *entries, class_="legend")
+
+    def _axes(self, horizontal: Axis, vertical: Axis) -> Markup:
+        bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+        return together(
+            *(_tick_x(horizontal.place(v), plain(v)) for v in horizontal.ticks()),
+            *(_tick_y(vertical.place(v), plain(v)) for v in vertical.ticks()),
+            tag("path", class_="axis", d=f"M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"),
+            _text(middle, HEIGHT - 6, _short(self.x), text_anchor="middle"),
+            tag(
+                "text",
+                _short(self.y),
+                transform=f"translate(13 {(TOP + bottom) / 2:g}) rotate(-90)",
+                text_anchor="middle",
+            ),
+        )
+
+
+def _axis(values: Iterable[float], begin: float, end: float, *, is_log: bool = False) -> Axis:
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known), max(known)
+    if is_log:
+        return Axis(low / 1.2, high * 1.2, begin, end, is_log=True)
+    room = MARGIN * ((high - low) or abs(high) or 1.0)
+    return Axis(low - room, high + room, begin, end)
+
+
+def _spans(values: Sequence[float]) -> bool:
+    return min(values) > 0 and max(values) > WIDE_SPAN * min(values)
+
+
+def _round_values(low: float, high: float) -> list[float]:
+    rough = (high - low) / MOST_TICKS
+    if not math.isfinite(rough) or rough <= 0:
+        return [low]
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * one for one in STEPS if power * one >= rough * 0.999)
+    first = math.ceil(low / step)
+    last = min(math.floor(high / step), first + 3 * MOST_TICKS)
+    return [round(place * step, 12) for place in range(first, last + 1)]
+
+
+def _powers(low: float, high: float) -> list[float]:
+    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    every = max(1, (last - first) // MOST_TICKS)
+    return [10.0**power for power in range(first, last + 1, every)]
+
+
+def _layer(layer: Layer, horizontal: Axis, vertical: Axis) -> Markup:
+    if layer.kind == "crosses":
+        return _crosses(layer, horizontal)
+    known = [p for p in layer.points if all(map(math.isfinite, p))]
+    if horizontal.is_log:
+        known = [p for p in known if p[0] > 0]
+    if not known:
+        return together()
+    at = [(horizontal.place(x), vertical.place(y)) for x, y in known]
+    if layer.kind == "dots":
+        return tag("path", class_=f"dots {layer.class_}", d=_dots(at))
+    ways = [f"M{at[0][0]:.1f} {at[0][1]:.1f}"]
+    for x, y in at[1:]:
+        ways.append(f"H{x:.1f}V{y:.1f}" if layer.kind == "steps" else f"L{x:.1f} {y:.1f}")
+    return tag("path", class_=f"line {layer.class_}", d="".join(ways))
+
+
+def _dots(at: Points) -> str:
+    """Return dots as lines of no length with round ends, one for each pixel."""
+    places = np.unique(np.round(np.array(at, dtype=float)).astype(int), axis=0)
+    return "".join(f"M{x} {y}h0" for x, y in places.tolist())
+
+
+def _crosses(layer: Layer, horizontal: Axis) -> Markup:
+    bottom = HEIGHT - BOTTOM
+    places = sorted({round(horizontal.place(x)) for x, _ in layer.points if math.isfinite(x)})
+    ways = "".join(f"M{x} {bottom:g}v-7" for x in places)
+    return tag("path", class_=f"line {layer.class_}", d=ways)
+
+
+def _rule(place: float, *, is_upright: bool) -> Markup:
+    way = f"M{place:.1f} {TOP:g}V{HEIGHT - BOTTOM:g}"
+    if not is_upright:
+        way = f"M{LEFT:g} {place:.1f}H{WIDTH - RIGHT:g}"
+    return tag("path", class_="line rule", d=way)
+
+
+def _tick_x(x: float, label: str) -> Markup:
+    bottom = HEIGHT - BOTTOM
+    grid = tag("path", class_="grid", d=f"M{x:.1f} {TOP:g}V{bottom:g}")
+    return together(grid, _text(x, bottom + 14, label, text_anchor="middle"))
+
+
+def _tick_y(y: float, label: str) -> Markup:
+    grid = tag("path", class_="grid", d=f"M{LEFT:g} {y:.1f}H{WIDTH - RIGHT:g}")
+    return together(grid, _text(LEFT - 5, y + 4, label, text_anchor="end"))
+
+
+def _text(x: float, y: float, text: str, **attributes: object) -> Markup:
+    return tag("text", text, x=f"{x:.1f}", y=f"{y:.1f}", **attributes)
+
+
+def _sign(layer: Layer) -> Markup:
+    way = "M8 6h0" if layer.kind == "dots" else "M1 6h14"
+    if layer.kind == "crosses":
+        way = "M8 10v-7"
+    kind = "dots" if layer.kind == "dots" else "line"
+    path = tag("path", class_=f"{kind} {layer.class_}", d=way)
+    return tag("svg", path, viewBox="0 0 16 12", class_="sign", aria_hidden="true")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TITLE else f"{text[: LONGEST_TITLE - 1]}…"

@@ -1,0 +1,69 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+NONE = "–"
+
+
+def plain(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many significant digits; a dash for none.
+
+    >>> plain(0.123456), plain(None), plain(12345678.0)
+    ('0.1235', '–', '1.235e+07')
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    return f"{value:.{digits}g}"
+
+
+def score(value: float | None) -> str:
+    """Return a score with four decimals, as the leaderboard does.
+
+    >>> score(0.79)
+    '0.7900'
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    return f"{value:.4f}" if abs(value) < 1e5 else plain(value)
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(0.01)
+    '+0.0100'
+    """
+    if value is None or math.isnan(value):
+        return NONE
+    return f"{value:+.4f}" if abs(value) < 1e5 else f"{value:+.4g}"
+
+
+def share(part: float | None) -> str:
+    """Return a share in percent.
+
+    >>> share(0.25)
+    '25 %'
+    """
+    return NONE if part is None or math.isnan(part) else f"{100 * part:.3g} %"
+
+
+def duration(seconds: float | None) -> str:
+    """Return seconds as a duration.
+
+    >>> duration(0.5), duration(75.0), duration(7500.0)
+    ('0.50 s', '1 min 15 s', '2 h 5 min')
+    """
+    if seconds is None or not math.isfinite(seconds):
+        return NONE
+    if seconds < 60:
+        return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds:.2f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, left = divmod(minutes, 60)
+    return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number as JSON can hold it: None for NaN and infinities."""
+    return None if value is None or not math.isfinite(value) else float(value)

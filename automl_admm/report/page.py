@@ -1,0 +1,80 @@
+"""The page: all sections in one HTML file that loads and runs nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from automl_admm.report.document.html import Markup, name, tag, together
+from automl_admm.report.document.style import STYLE
+from automl_admm.report.sections import (
+    baseline,
+    convergence,
+    failures,
+    limits,
+    reproduction,
+    seconds,
+    verdict,
+    winner,
+)
+from automl_admm.report.sections.section import Section
+from automl_admm.report.view import RunView
+
+# The browser itself then refuses scripts, frames, forms, fonts and every other host.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+SECTIONS: tuple[Section, ...] = (
+    verdict.SECTION,
+    limits.SECTION,
+    baseline.SECTION,
+    convergence.SECTION,
+    winner.SECTION,
+    seconds.SECTION,
+    failures.SECTION,
+    reproduction.SECTION,
+)
+Measured = dict[str, Any]
+
+
+def measure_all(view: RunView) -> Measured:
+    """Return the record of each section by its key."""
+    return {section.key: section.measure(view) for section in SECTIONS}
+
+
+def draw_page(view: RunView, measured: Measured) -> str:
+    """Return the report as HTML."""
+    title = f"Report of {view.title}"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("title", title),
+        tag("style", Markup(STYLE)),
+    )
+    body = tag("body", _header(view), tag("main", *_sections(measured)), _footer())
+    whole = tag("html", head, body, lang="en", dir="ltr")
+    return f"<!DOCTYPE html>\n{whole.source}\n"
+
+
+def _header(view: RunView) -> Markup:
+    links = (tag("li", tag("a", one.title, href=f"#{one.key}")) for one in SECTIONS)
+    return tag(
+        "header",
+        tag("h1", "Report of ", name(view.title, 120)),
+        tag("nav", tag("ul", *links), aria_label="Sections"),
+    )
+
+
+def _sections(measured: Measured) -> list[Markup]:
+    return [
+        tag("section", tag("h2", one.title), one.draw(measured[one.key]), id=one.key)
+        for one in SECTIONS
+    ]
+
+
+def _footer() -> Markup:
+    said = (
+        "Made by automl-admm from the files of the run folder alone. The same numbers are in "
+        "report.json, which automl-admm report RUN --json prints."
+    )
+    return tag("footer", together(tag("p", said)))

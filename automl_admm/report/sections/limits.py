@@ -1,0 +1,223 @@
+"""The limits: measured value, bound, certificate, and the price of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.core.limits import Limit
+from automl_admm.report.document import numbers
+from automl_admm.report.document.html import Markup, Part, name, tag, together
+from automl_admm.report.document.tables import facts, folded, table
+from automl_admm.report.sections.section import Section
+from automl_admm.report.shipped import shipped_of
+from automl_admm.report.view import RunView
+from automl_admm.runs.finish.limit_prices import Price, binding, price_limits
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The finding of the certificate for a limit; `bound` decided the verdict."""
+
+    verdict: str
+    value: float | None
+    bound: float | None
+    method: str
+    is_approximate: bool
+    counts: dict[str, int]
+    rows_needed: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitFound:
+    """One limit: the model's value on validation rows, its proof, and the whole search's values.
+
+    `kept` of `measured` evaluations hold it. At the bound `relaxed` the best score within all
+    limits would have been higher by `gain`; None if nothing is within them either way.
+    """
+
+    limit: str
+    bound: float
+    at_least: bool
+    value: float | None
+    holds: bool | None
+    proof: Proof | None
+    kept: int
+    measured: int
+    relaxed: float
+    gain: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All limits, the one that binds most, and the frame of the certificate, if there is one."""
+
+    limits: tuple[LimitFound, ...]
+    binding: str | None
+    metric: str
+    confidence_asked: float | None
+    is_certified: bool | None
+    confidence: float | None
+    risk_of_look: float | None
+    look: int | None
+    rows: int | None
+    rows_tested: int | None
+    time: str | None
+
+
+def measure(view: RunView) -> Limits:
+    """Gather the values, the proofs and the prices of the limits."""
+    model, certificate = shipped_of(view), view.certificate
+    prices = price_limits(view.evaluations, view.limits)
+    tightest = binding(prices)
+    findings = {} if certificate is None else {one.limit: one for one in certificate.findings}
+    values = (None,) * len(view.limits) if model is None or not model.values else model.values
+    found = [
+        _limit(limit, value, findings.get(str(limit)), price)
+        for limit, value, price in zip(view.limits, values, prices, strict=True)
+    ]
+    asked = view.settings.get("certify")
+    return Limits(
+        limits=tuple(found),
+        binding=None if tightest is None else str(tightest.limit),
+        metric=view.metric,
+        confidence_asked=asked,
+        is_certified=None if certificate is None else certificate.is_certified,
+        confidence=None if certificate is None else 1.0 - certificate.risk,
+        risk_of_look=None if certificate is None else certificate.risk_spent,
+        look=None if certificate is None else certificate.look,
+        rows=None if certificate is None else certificate.rows,
+        rows_tested=None if certificate is None else certificate.tested,
+        time=None if certificate is None else certificate.time,
+    )
+
+
+def _limit(limit: Limit, value: float | None, finding: Finding | None, price: Price) -> LimitFound:
+    return LimitFound(
+        limit=str(limit),
+        bound=limit.bound,
+        at_least=limit.at_least,
+        value=value,
+        holds=None if value is None else limit.holds(value),
+        proof=None if finding is None else _proof(finding),
+        kept=price.measured - price.broken,
+        measured=price.measured,
+        relaxed=price.relaxed.bound,
+        gain=None if price.gain is None or not math.isfinite(price.gain) else price.gain,
+    )
+
+
+def _proof(finding: Finding) -> Proof:
+    return Proof(
+        verdict=finding.verdict.value,
+        value=numbers.finite(finding.value),
+        bound=numbers.finite(finding.bound),
+        method=finding.method,
+        is_approximate=finding.is_approximate,
+        counts=dict(finding.counts),
+        rows_needed=finding.rows_needed,
+        reason=finding.reason,
+    )
+
+
+def draw(found: Limits) -> Markup:
+    """Draw the limits, the certificate, and the prices."""
+    if not found.limits:
+        return tag(
+            "p", 'The run has no limits. Give some with --constraint, such as "latency_us <= 50".'
+        )
+    rows = (
+        (name(one.limit), numbers.plain(one.value), _holds(one), f"{one.kept} of {one.measured}")
+        for one in found.limits
+    )
+    headings = ("Limit", "Model, validation", "Holds", "Evaluations within")
+    return together(table(headings, rows), _certificate(found), _prices(found))
+
+
+def _holds(one: LimitFound) -> Markup:
+    if one.holds is None:
+        return tag("span", "not measured", class_="fair")
+    return tag("span", "yes", class_="good") if one.holds else tag("span", "NO", class_="bad")
+
+
+def _certificate(found: Limits) -> Markup:
+    if found.is_certified is None:
+        reason = (
+            "No certificate was asked for: a limit that holds on validation rows, by which the "
+            "pipeline was chosen, may be broken on new ones. "
+            "Search with --certify 0.95 for a proof."
+        )
+        if found.confidence_asked is not None:
+            asked = numbers.share(found.confidence_asked)
+            reason = f"A certificate at {asked} was asked for, and nothing has been tested so far."
+        return together(tag("h3", "Certificate"), tag("p", reason))
+    frame = facts(
+        [
+            ("Outcome", "CERTIFIED" if found.is_certified else "NOT CERTIFIED"),
+            ("Confidence", f"{numbers.share(found.confidence)} over all looks at these data"),
+            ("This look", f"{found.look}, at {numbers.share(found.risk_of_look)} of risk"),
+            ("Rows", _rows(found)),
+            ("Tested", found.time),
+        ]
+    )
+    headings = ("Limit", "Verdict", "Value", "Bound", "Rows needed", "Reason", "Method")
+    rows = [_proof_row(one.limit, one.proof) for one in found.limits if one.proof is not None]
+    counted = [
+        (name(one.limit), name(cell), count)
+        for one in found.limits
+        if one.proof is not None
+        for cell, count in one.proof.counts.items()
+    ]
+    counts = folded(
+        "Rows and events behind the bounds",
+        table(("Limit", "Counted", "Number"), counted, text_columns=2),
+    )
+    proofs = table(headings, rows, text_columns=2)
+    return together(tag("h3", "Certificate"), frame, proofs, counts if counted else None)
+
+
+def _rows(found: Limits) -> str:
+    if found.rows_tested is None:
+        return f"{found.rows} set aside before the search"
+    return f"{found.rows} set aside before the search, {found.rows_tested} of them counted"
+
+
+def _proof_row(limit: str, proof: Proof) -> tuple[Part, ...]:
+    look = {"certified": "good", "violated": "bad"}.get(proof.verdict, "fair")
+    verdict = f"{proof.verdict}{' (approximate)' if proof.is_approximate else ''}"
+    needed = "–" if proof.rows_needed is None else proof.rows_needed
+    return (
+        name(limit),
+        tag("span", verdict, class_=look),
+        numbers.plain(proof.value),
+        numbers.plain(proof.bound),
+        needed,
+        proof.reason,
+        proof.method,
+    )
+
+
+def _prices(found: Limits) -> Markup:
+    rows = (
+        (name(one.limit), numbers.plain(one.relaxed), numbers.signed(one.gain))
+        for one in found.limits
+    )
+    said = "No limit binds: every evaluation is within all of them."
+    if found.binding is not None:
+        said = f"{found.binding} binds most."
+    if all(one.gain is None for one in found.limits):
+        return together(
+            tag("h3", "Price of a limit"),
+            tag("p", said, " Nothing is within all limits, not even with one step more room."),
+        )
+    return together(
+        tag("h3", "Price of a limit"),
+        tag("p", said, " One step more room would have bought, among the evaluations made anyway:"),
+        table(("Limit", "With the bound", f"Gain of {found.metric}"), rows),
+        tag("p", "A hint, no promise: a search with that bound would have looked elsewhere."),
+    )
+
+
+SECTION = Section("limits", "Limits", Limits, measure, draw)

@@ -1,0 +1,216 @@
+"""The verdict of a run in one sentence, and the facts behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from automl_admm.core.run import FallbackKind
+from automl_admm.report.document import numbers
+from automl_admm.report.document.html import Markup, name, tag, together
+from automl_admm.report.document.tables import facts
+from automl_admm.report.pipeline_text import shape_of
+from automl_admm.report.sections.section import Section
+from automl_admm.report.shipped import Shipped, shipped_of
+from automl_admm.report.view import RunView
+
+GOOD, FAIR, BAD = "good", "fair", "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome: `kind` is certified, within, outside, makeshift, unfinished or nothing."""
+
+    kind: str
+    sentence: str
+    warnings: tuple[str, ...]
+    state: str
+    data: str
+    task: str | None
+    target: str | None
+    metric: str
+    validation_score: float | None
+    held_out_score: float | None
+    held_out_rows: int | None
+    searched_rows: int
+    evaluations: int
+    statuses: dict[str, int]
+    seconds: float | None
+    written: str
+    made: str
+
+
+def measure(view: RunView) -> Verdict:
+    """Judge the run by its model, its certificate and its state."""
+    model = shipped_of(view)
+    kind = _kind(view, model)
+    return Verdict(
+        kind=kind,
+        sentence=_sentence(view, model, kind),
+        warnings=tuple(_warnings(view, model)),
+        state=_state(view),
+        data=view.title,
+        task=view.settings.get("task"),
+        target=view.settings["target"],
+        metric=view.metric,
+        validation_score=None if model is None else model.validation_score,
+        held_out_score=None if model is None else model.held_out_score,
+        held_out_rows=None if model is None else model.held_out_rows,
+        searched_rows=view.content["data"]["rows"],
+        evaluations=len(view.evaluations),
+        statuses=dict(Counter(one.status.value for one in view.evaluations)),
+        seconds=_seconds(view),
+        written=str(view.content.get("written", "")),
+        made=view.made,
+    )
+
+
+def _kind(view: RunView, model: Shipped | None) -> str:
+    if model is None or model.fallback == FallbackKind.CONSTANT:
+        return "nothing"
+    if model.fallback is not None:
+        return "makeshift"
+    if not model.is_shipped:
+        return "unfinished"
+    if view.certificate is not None and view.certificate.is_certified:
+        return "certified"
+    return "within" if model.is_feasible else "outside"
+
+
+def _sentence(view: RunView, model: Shipped | None, kind: str) -> str:
+    if model is None:
+        return f"No evaluation has succeeded so far: there is no pipeline{_of(view)}."
+    told = _told(view, model)
+    if kind == "outside":
+        return _failure(view, model, told)
+    proof = "" if view.settings.get("certify") is None else ", but not certified"
+    within = _within(view) if model.is_feasible else f"not {_within(view)}, but the closest"
+    sentences = {
+        "nothing": "No pipeline was evaluated in time: the model is a constant, which tells no "
+        "rows apart.",
+        "makeshift": f"No pipeline was finished in time: the model is a makeshift one, fitted on "
+        f"{model.trained_rows} rows.",
+        "unfinished": f"No model has been saved so far; the best evaluation is {within}: {told}.",
+        "certified": f"Certified: {_proof(view)}; the model is {told}.",
+        "within": f"The model is {_within(view)} on validation rows{proof}: {told}.",
+    }
+    if kind == "within" and not view.limits:
+        return f"The best pipeline, without limits, is {told}."
+    return sentences[kind]
+
+
+def _failure(view: RunView, model: Shipped, told: str) -> str:
+    if model.one_class is not None:
+        return f"The model calls every row '{model.one_class}', so it tells nothing apart: {told}."
+    values = zip(view.limits, model.values, strict=False)
+    broken = [
+        f"{limit} is {numbers.plain(value)}"
+        for limit, value in values
+        if value is None or not limit.holds(value)
+    ]
+    return (
+        f"No pipeline within the limits was found ({'; '.join(broken) or 'see below'}); the "
+        f"closest one was saved: {told}."
+    )
+
+
+def _of(view: RunView) -> str:
+    return f" ({len(view.evaluations)} evaluations ended otherwise)" if view.evaluations else ""
+
+
+def _within(view: RunView) -> str:
+    count = len(view.limits)
+    if not count:
+        return "without limits"
+    return "within its limit" if count == 1 else f"within its {count} limits"
+
+
+def _proof(view: RunView) -> str:
+    found = view.certificate
+    if found is None:  # asked for certified models alone
+        return ""
+    count = len(found.findings)
+    limits = "the limit holds" if count == 1 else f"all {count} limits hold"
+    approximate = ", by a bound that is approximate," if found.is_approximate else ""
+    rows = found.rows if found.tested is None else found.tested
+    confidence = numbers.share(1.0 - found.risk)
+    return (
+        f"{limits} on new rows like these{approximate} at {confidence} confidence, "
+        f"tested on {rows} rows that nothing had seen"
+    )
+
+
+def _told(view: RunView, model: Shipped) -> str:
+    made = f"an ensemble of {len(model.members)}" if model.members else shape_of(model.text)
+    scored = f"{view.metric} {numbers.score(model.validation_score)} on validation rows"
+    if model.held_out_score is not None:
+        scored = (
+            f"{view.metric} {numbers.score(model.held_out_score)} on {model.held_out_rows} rows "
+            f"it never saw ({numbers.score(model.validation_score)} on validation rows)"
+        )
+    return f"{made}, with {scored}"
+
+
+def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
+    if view.is_foreign:
+        yield (
+            "The certificate in the folder is not of this model, or was changed: it proves nothing "
+            "here."
+        )
+    if model is None:
+        return
+    if model.one_class is not None:
+        yield f"The model calls every row '{model.one_class}'."
+    if model.held_out_score is None:
+        yield (
+            "The score is of validation rows, by which the pipeline was chosen: expect less on new "
+            "rows."
+        )
+    if model.is_shipped and not view.is_over:
+        yield "The run goes on, or was killed: the model is that of an earlier session."
+
+
+def _state(view: RunView) -> str:
+    if not view.is_over:
+        return "running" if view.is_alive else "no longer written: killed, or run on another host"
+    ended = view.result.get("stopped_by")
+    return str(view.content.get("state", "done")) + (f", ended by: {ended}" if ended else "")
+
+
+def _seconds(view: RunView) -> float | None:
+    spent = [one["seconds"] for one in view.content.get("sessions", ())]
+    known = [float(one) for one in spent if one is not None]
+    return sum(known) if known else None
+
+
+def draw(found: Verdict) -> Markup:
+    """Draw the sentence in its box, the warnings, and the facts."""
+    looks = {"certified": GOOD, "within": GOOD, "unfinished": FAIR, "makeshift": FAIR}
+    box = tag("p", found.sentence, class_=f"verdict {looks.get(found.kind, BAD)}")
+    counted = ", ".join(f"{count} {status}" for status, count in found.statuses.items())
+    rows = f"{found.searched_rows} searched on"
+    if found.held_out_rows:
+        rows += f", {found.held_out_rows} held out"
+    target = None if found.target is None else name(found.target)
+    return together(
+        box,
+        *(tag("p", tag("strong", "Mind: "), one) for one in found.warnings),
+        facts(
+            [
+                ("Data", name(found.data)),
+                ("Rows", rows),
+                ("Task", found.task),
+                ("Target", target),
+                ("Score", name(found.metric)),
+                ("State", found.state),
+                ("Evaluations", f"{found.evaluations} ({counted})" if counted else "none"),
+                ("Time", numbers.duration(found.seconds)),
+                ("Run written", found.written or None),
+                ("Report made", found.made),
+            ]
+        ),
+    )
+
+
+SECTION = Section("verdict", "Verdict", Verdict, measure, draw)

@@ -1,0 +1,101 @@
+"""The model of a run: the one that shipped, or the best so far while nothing has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.report.document.numbers import finite
+from automl_admm.report.view import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A pipeline in an ensemble, and its part of the vote."""
+
+    number: int
+    share: float
+    text: str
+    validation_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """The model of a run; `values` are those of the limits, in their order.
+
+    Without a `number` it is no evaluation of the log: an ensemble of several, or a `fallback`.
+    `is_shipped` is False for the best evaluation of a run that has saved no model yet.
+    """
+
+    text: str
+    number: int | None
+    is_shipped: bool
+    is_feasible: bool
+    validation_score: float | None
+    held_out_score: float | None = None
+    held_out_rows: int | None = None
+    trained_rows: int | None = None
+    values: tuple[float | None, ...] = ()
+    members: tuple[Share, ...] = ()
+    fallback: str | None = None
+    one_class: str | None = None
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The evaluations that it is made of."""
+        own = () if self.number is None else (self.number,)
+        return frozenset((*own, *(one.number for one in self.members)))
+
+
+def shipped_of(view: RunView) -> Shipped | None:
+    """Return the model of the run, None before anything succeeded."""
+    if view.manifest is not None:
+        return _of_manifest(view, view.manifest)
+    best = next((one for one in view.standings if one.rank == 1), None)
+    return None if best is None else _of_evaluation(view, best.evaluation)
+
+
+def _of_evaluation(view: RunView, best: Evaluation) -> Shipped:
+    return Shipped(
+        text=best.text,
+        number=best.number,
+        is_shipped=False,
+        is_feasible=best.number in view.feasible,
+        validation_score=finite(view.score(best)),
+        values=tuple(map(finite, best.constraints)),
+        one_class=best.one_class,
+    )
+
+
+def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
+    only, values = manifest.get("one_class"), manifest.get("constraints") or {}
+    return Shipped(
+        text=manifest["pipeline"],
+        number=manifest.get("evaluation"),
+        is_shipped=True,
+        is_feasible=manifest["feasible"],
+        validation_score=finite(manifest["validation_score"]),
+        held_out_score=finite(manifest.get("held_out_score")),
+        held_out_rows=manifest.get("held_out_rows"),
+        trained_rows=manifest.get("rows"),
+        values=tuple(finite(values.get(str(limit))) for limit in view.limits),
+        members=_members(manifest.get("ensemble")),
+        fallback=manifest.get("fallback"),
+        one_class=None if only is None else str(only),
+    )
+
+
+def _members(ensemble: Mapping[str, Any] | None) -> tuple[Share, ...]:
+    told = [] if ensemble is None else ensemble["members"]
+    whole = sum(one["weight"] for one in told)
+    return tuple(
+        Share(
+            one["evaluation"],
+            one["weight"] / whole,
+            one["pipeline"],
+            finite(one["validation_score"]),
+        )
+        for one in told
+    )

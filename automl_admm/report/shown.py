@@ -1,0 +1,101 @@
+"""The schemas of all that a report shows of a run folder, beyond those of other commands.
+
+A missing key is not known; one of another type is damage, told in one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.store.file_schemas import ENSEMBLE, TASK
+from automl_admm.store.json_content import (
+    RESTORE,
+    MismatchError,
+    Schema,
+    anything,
+    either,
+    flag,
+    list_of,
+    mapping_of,
+    nullable,
+    one_of,
+    real,
+    record,
+    text,
+    whole,
+)
+
+_SECONDS = mapping_of(real)
+_ORDER = list_of(text)
+RUN_SHOWN = record(
+    {},
+    {
+        "state": one_of("running", "stopped", "done"),
+        "written": text,
+        "title": text,
+        "request": mapping_of(anything),
+        "versions": mapping_of(text),
+        "plugins": mapping_of(text),
+        "components_left_out": mapping_of(text),
+        "result": record(
+            {},
+            {
+                "feasible": flag,
+                "fallback": nullable(text),
+                "stopped_by": text,
+                "seconds": real,
+                "ledger": _SECONDS,
+                "work": _SECONDS,
+            },
+        ),
+        "settings": record(
+            {},
+            {
+                "task": TASK,
+                "split": text,
+                "strategy": text,
+                "theta_solver": text,
+                "z_solver": text,
+                "executor": text,
+            },
+        ),
+    },
+)
+MODEL_SHOWN = record(
+    {"pipeline": text, "validation_score": real, "feasible": flag},
+    {
+        "evaluation": nullable(whole()),
+        "fallback": nullable(text),
+        "ensemble": nullable(ENSEMBLE),
+        "rows": whole(),
+        "held_out_score": nullable(real),
+        "held_out_rows": nullable(whole()),
+        "one_class": nullable(either("a text or a number", text, real, flag)),
+        "constraints": mapping_of(nullable(real)),
+        "certificate_sha256": nullable(text),
+    },
+)
+DETAILS_SHOWN = record(
+    {},
+    {
+        "scores": list_of(real),
+        "steps": _SECONDS,
+        "fit_seconds": real,
+        "threshold": nullable(real),
+        "default_score": nullable(real),
+        "decisions": mapping_of(nullable(real)),
+        "group_thresholds": mapping_of(real),
+        "folds_left": whole(),
+    },
+)
+
+
+def demand_shown(content: Mapping[str, Any], schema: Schema, path: Path) -> None:
+    """Raise the error of a damaged file unless a content is as the schema says."""
+    try:
+        schema(content, "")
+    except MismatchError as problem:
+        raise StoreError(f"'{path}' is damaged: {problem}.", hint=RESTORE) from problem

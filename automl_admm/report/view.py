@@ -1,0 +1,151 @@
+"""A run folder as reports see it: read once, never written, also while the run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
+from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
+from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.runs.standings import Standing, standings
+from automl_admm.store.files import StoreFiles
+from automl_admm.store.json_content import read_file
+from automl_admm.store.run_folder import RunFolder
+from automl_admm.store.sqlite.lock import read_holder
+
+
+@dataclass(frozen=True)
+class RunView:
+    """The files of one run: `run.json`, its log, the manifest of its model, its certificate.
+
+    `manifest`, `certificate` and `script` are None before the run has written them. A certificate
+    of another model is left out, and then `is_foreign` is True. `is_alive` is True while the
+    process that writes the run lives on this host.
+    """
+
+    folder: RunFolder
+    content: Mapping[str, Any]
+    log: Log
+    manifest: Mapping[str, Any] | None = None
+    certificate: Certificate | None = None
+    is_foreign: bool = False
+    script: str | None = None
+    is_alive: bool = False
+    made: str = ""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the run, resolved."""
+        return self.log.settings
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        """The end of the last session; empty while there is none."""
+        found: Mapping[str, Any] = self.content.get("result") or {}
+        return found
+
+    @property
+    def title(self) -> str:
+        """The name of the data, else of the folder."""
+        return str(self.content.get("title") or self.folder.path.name)
+
+    @property
+    def metric(self) -> str:
+        """The name of the score."""
+        return str(self.settings["metric"])
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits, in the order of their values."""
+        return self.log.limits
+
+    @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """All evaluations, in the order of their numbers."""
+        return self.log.evaluations
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """All evaluations, the ranked ones first, best first."""
+        return standings(self.evaluations, self.limits)
+
+    @cached_property
+    def feasible(self) -> frozenset[int]:
+        """The numbers of the evaluations within the limits, on all rows and folds."""
+        ranked = (one for one in self.standings if one.rank is not None)
+        return frozenset(one.evaluation.number for one in ranked if one.feasible)
+
+    @cached_property
+    def ranked(self) -> tuple[Evaluation, ...]:
+        """The evaluations on all rows and folds, in the order of their numbers."""
+        return tuple(one for one in self.evaluations if one.is_ranked)
+
+    @property
+    def is_over(self) -> bool:
+        """True if the last session has come to an end of its own."""
+        return self.content.get("state") != "running"
+
+    def score(self, evaluation: Evaluation) -> float:
+        """Return the score of an evaluation: losses are minimised, scores maximised."""
+        return float(self.settings["metric_best"]) - evaluation.loss
+
+
+def read_view(path: Path) -> RunView:
+    """Read a run folder; raise a StoreError in one line if it is none, or damaged."""
+    folder = RunFolder(path)
+    content = folder.read(folder.settings)
+    demand_shown(content, RUN_SHOWN, folder.settings)
+    log = read_log(folder)
+    for one in log.evaluations:
+        demand_shown(one.details, DETAILS_SHOWN, folder.store)
+    manifest = _manifest(folder)
+    certificate = _certificate(folder)
+    is_ours = certificate is not None and _is_of_the_model(folder, certificate, manifest)
+    holder = read_holder(StoreFiles(folder.store).lock)
+    return RunView(
+        folder=folder,
+        content=content,
+        log=log,
+        manifest=manifest,
+        certificate=certificate if is_ours else None,
+        is_foreign=certificate is not None and not is_ours,
+        script=_text(folder.script),
+        is_alive=holder is not None and holder.is_alive,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
+    if not folder.model_manifest.exists():
+        return None
+    manifest = folder.read(folder.model_manifest)
+    demand_shown(manifest, MODEL_SHOWN, folder.model_manifest)
+    return manifest
+
+
+def _certificate(folder: RunFolder) -> Certificate | None:
+    return read_certificate(folder.certificate) if folder.certificate.exists() else None
+
+
+def _is_of_the_model(
+    folder: RunFolder, certificate: Certificate, manifest: Mapping[str, Any] | None
+) -> bool:
+    """Return True if the certificate is the model's own, unchanged, with the run's limits."""
+    if manifest is None or certificate.model_sha256 != manifest["sha256"]:
+        return False
+    written = hashlib.sha256(read_file(folder.certificate)).hexdigest()
+    return bool(manifest.get("certificate_sha256") in (None, written))
+
+
+def _text(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    return read_file(path).decode("utf-8", "replace")

@@ -1,0 +1,47 @@
+"""A report on disk: `report.html`, and `report.json` beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.report.content import encode
+from automl_admm.report.page import draw_page, measure_all
+from automl_admm.report.view import read_view
+from automl_admm.store.run_folder import write_output
+
+PAGE = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report in both forms."""
+
+    page: bytes
+    content: bytes
+
+
+def make_report(run: Path) -> Report:
+    """Read the run folder and make its report; the folder stays as it is."""
+    view = read_view(run)
+    measured = measure_all(view)
+    page = draw_page(view, measured).encode("utf-8", "backslashreplace")
+    return Report(page, encode(measured))
+
+
+def write_report(run: Path, page: Path | None = None) -> tuple[Path, Path]:
+    """Write the report and return both paths; without a `page` they are in the run folder.
+
+    Each file is there whole or not at all.
+    """
+    page = run / PAGE if page is None else page
+    numbers = page.with_suffix(".json")
+    if numbers == page:
+        raise ConfigurationError(
+            f"'{page}' is the name of the numbers, not of the page.", hint="End it with .html."
+        )
+    made = make_report(run)
+    write_output(page, made.page)
+    write_output(numbers, made.content)
+    return page, numbers

@@ -1,0 +1,62 @@
+"""`automl-admm report`: the page, the JSON, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OLD = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+Run = Callable[..., Any]
+
+
+def test_the_page_and_its_numbers_are_written(run: Run, tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    ended = run("report", "old")
+    assert (ended.code, ended.err) == (0, "")
+    assert "old/report.html" in ended.out
+    assert (tmp_path / "old/report.html").read_text().startswith("<!DOCTYPE html>")
+    ended = run("report", "old", "-o", "mine.html")
+    assert ended.code == 0
+    assert (tmp_path / "mine.html").is_file()
+    assert (tmp_path / "mine.json").is_file()
+
+
+def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    ended = run("report", "old", "--json")
+    assert json.loads(ended.out)["verdict"]["kind"] == "certified"
+    assert not (tmp_path / "old/report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("nowhere",), 7),
+        (("old", "-o", "no/such/folder.html"), 7),
+        (("old", "-o", "old"), 2),
+        (("old", "-o", "x.json"), 2),
+        (("old", "-o", "x.html", "--json"), 2),
+    ],
+)
+def test_bad_input_is_one_line(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    ended = run("report", *arguments)
+    assert (ended.code, ended.out) == (code, "")
+    assert len(ended.err.strip().splitlines()) == 1
+    assert "Traceback" not in ended.err
+
+
+def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    settings = tmp_path / "old/run.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"versions": [1]}))
+    ended = run("report", "old")
+    assert (ended.code, ended.out) == (7, "")
+    assert "'versions' is" in ended.err

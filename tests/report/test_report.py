@@ -1,0 +1,219 @@
+"""The report of a run: right numbers, one harmless page, and one line for bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_runs import Page, an_evaluation, write_run
+
+from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.report.page import POLICY, SECTIONS
+from automl_admm.report.writing import Report, make_report, write_report
+
+OLD = Path(__file__).parents[1] / "runs" / "old_run"
+HOSTILE = (
+    "</title></style><script>alert(1)</script>\"'<img src=x onerror=y>\x1b]0;t\x07\u202e=1+2&amp;"
+)
+# Elements that load, run or send anything.
+ACTIVE = {"script", "img", "link", "iframe", "object", "embed", "form", "base", "use", "image"}
+
+
+def copied(name: str, tmp_path: Path) -> Path:
+    """Return a copy of a finished, certified run."""
+    return Path(shutil.copytree(OLD / name, tmp_path / "run"))
+
+
+def content(report: Report) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(report.content)
+    return found
+
+
+def page(report: Report) -> Page:
+    return Page(report.page.decode())
+
+
+def change(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Evaluation], Report]:
+    """A run of 60 evaluations that was killed before it saved a model."""
+    evaluations = [an_evaluation(number) for number in range(1, 61)]
+    return evaluations, make_report(write_run(tmp_path_factory.mktemp("k") / "run", evaluations))
+
+
+def test_the_page_is_whole_and_small_and_loads_nothing(
+    killed: tuple[list[Evaluation], Report],
+) -> None:
+    _, report = killed
+    read = page(report)
+    policies = [a for t, a in read.elements if t == "meta" and "http-equiv" in a]
+    assert policies == [{"http-equiv": "Content-Security-Policy", "content": POLICY}]
+    assert not ACTIVE & read.tags()
+    assert not [a for _, a in read.elements if any(key.startswith("on") for key in a)]
+    links = {a["href"] for t, a in read.elements if t == "a"}
+    ids = [a["id"] for _, a in read.elements if "id" in a]
+    assert links == {f"#{one.key}" for one in SECTIONS}
+    assert sorted(ids) == sorted(one.key for one in SECTIONS)
+    assert b"://" not in report.page
+    assert len(report.page) < 300_000
+
+
+def test_every_drawing_has_a_name_and_its_numbers(killed: tuple[list[Evaluation], Report]) -> None:
+    drawings = [a for t, a in page(killed[1]).elements if t == "svg" and "aria-hidden" not in a]
+    assert len(drawings) >= 2
+    assert all(one["role"] == "img" and one["aria-label"] for one in drawings)
+    assert "The numbers behind this figure" in page(killed[1]).text
+
+
+def test_incumbents_and_limits_are_those_of_the_log(
+    killed: tuple[list[Evaluation], Report],
+) -> None:
+    evaluations, report = killed
+    found, best, expected = content(report), -math.inf, []
+    for one in evaluations:
+        if one.ok and one.constraints[0] <= 50.0 and 1.0 - one.loss > best:
+            best = 1.0 - one.loss
+            expected.append((one.number, best))
+    listed = found["convergence"]["incumbents"]
+    assert [(one["number"], one["score"]) for one in listed] == expected
+    assert found["verdict"]["validation_score"] == best
+    assert f"{best:.4f}" in page(report).text
+    (limit,) = found["limits"]["limits"]
+    assert limit["kept"] == sum(one.ok and one.constraints[0] <= 50.0 for one in evaluations)
+    assert limit["measured"] == sum(one.ok for one in evaluations)
+
+
+def test_a_killed_run_has_its_best_evaluation_and_no_model(
+    killed: tuple[list[Evaluation], Report],
+) -> None:
+    found = content(killed[1])
+    assert found["verdict"]["kind"] == "unfinished"
+    assert found["verdict"]["state"].startswith("no longer written")
+    assert "No model has been saved so far" in page(killed[1]).text
+    assert not found["winner"]["is_shipped"]
+    assert found["winner"]["script"] is None
+
+
+def test_failures_that_differ_in_their_numbers_are_one_cause(
+    killed: tuple[list[Evaluation], Report],
+) -> None:
+    evaluations, report = killed
+    (cause,) = content(report)["failures"]["causes"]
+    assert cause["evaluations"] == sum(not one.ok for one in evaluations)
+    assert (cause["example"], cause["trace"]) == (7, "line 1\nend")
+    assert "row 7 is odd" in page(report).text
+
+
+def test_a_certificate_is_told_with_its_bound_and_confidence(tmp_path: Path) -> None:
+    report = make_report(copied("stacked", tmp_path))
+    found, certificate = (
+        content(report),
+        json.loads((tmp_path / "run/certificate.json").read_text()),
+    )
+    (limit,), (finding,) = found["limits"]["limits"], certificate["findings"]
+    assert found["verdict"]["kind"] == "certified"
+    assert limit["proof"]["bound"] == finding["bound"]
+    assert limit["proof"]["verdict"] == finding["verdict"]
+    assert found["limits"]["confidence"] == pytest.approx(1.0 - certificate["risk"])
+    assert "Certified: the limit holds on new rows" in page(report).text
+
+
+@pytest.mark.parametrize("changed", ["certificate.json", "model.json"])
+def test_a_certificate_of_another_model_certifies_nothing(tmp_path: Path, changed: str) -> None:
+    run = copied("stacked", tmp_path)
+    if changed == "certificate.json":
+        change(run / changed, pipeline="another()")
+    else:
+        change(run / changed, sha256="0" * 64)
+    found = content(make_report(run))
+    assert found["verdict"]["kind"] == "within"
+    assert found["limits"]["is_certified"] is None
+    assert any("proves nothing" in one for one in found["verdict"]["warnings"])
+
+
+def test_a_report_changes_nothing_in_the_folder(tmp_path: Path) -> None:
+    run = copied("group_thresholds", tmp_path)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    make_report(run)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    evaluations = [
+        an_evaluation(1, text=f"{HOSTILE}()", details={"steps": {HOSTILE: 1.0}}),
+        an_evaluation(2),
+        an_evaluation(7, message=HOSTILE, text=HOSTILE, details={HOSTILE: HOSTILE}),
+    ]
+    run = write_run(
+        tmp_path / "run",
+        evaluations,
+        limit=HOSTILE,
+        title=HOSTILE,
+        versions={HOSTILE: HOSTILE},
+        written=HOSTILE,
+        result={"stopped_by": HOSTILE, "ledger": {HOSTILE: 1.0}},
+        request={"source": HOSTILE, "looks": None, "only_python": [], "extra_plugins": []},
+    )
+    source = make_report(run).page.decode()
+    read = Page(source)
+    assert not ACTIVE & read.tags()
+    assert not [a for _, a in read.elements if any(key.startswith("on") for key in a)]
+    assert "alert(1)" in read.text
+    assert not any(sign in source for sign in "\x1b\x07\u202e")
+    assert {a["id"] for _, a in read.elements if "id" in a} == {one.key for one in SECTIONS}
+
+
+def test_five_thousand_evaluations_stay_small(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", map(an_evaluation, range(1, 5001)))
+    report = make_report(run)
+    assert content(report)["verdict"]["evaluations"] == 5000
+    assert len(report.page) < 300_000
+    assert len(report.content) < 1_000_000
+
+
+@pytest.mark.parametrize("evaluations", [[], [an_evaluation(7)]])
+def test_a_run_without_a_success_has_a_report(
+    tmp_path: Path, evaluations: list[Evaluation]
+) -> None:
+    report = make_report(write_run(tmp_path / "run", evaluations))
+    assert content(report)["verdict"]["kind"] == "nothing"
+    assert "there is no pipeline" in page(report).text
+
+
+@pytest.mark.parametrize(
+    "details",
+    [{"steps": [1]}, {"scores": "x"}, {"threshold": {}}, {"steps": {"a": None}}],
+)
+def test_odd_details_are_damage(tmp_path: Path, details: dict[str, Any]) -> None:
+    run = write_run(tmp_path / "run", [an_evaluation(1, details=details)])
+    with pytest.raises(StoreError, match="is damaged"):
+        make_report(run)
+
+
+def test_what_is_no_run_or_no_place_for_a_page_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"holds no run\.json"):
+        make_report(tmp_path)
+    run = copied("stacked", tmp_path)
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_report(run, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ConfigurationError, match="the numbers, not of the page"):
+        write_report(run, tmp_path / "report.json")
+    (run / "store.sqlite").write_bytes(b"no database")
+    with pytest.raises(StoreError):
+        write_report(run, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_both_files_are_written(tmp_path: Path) -> None:
+    run = copied("stacked", tmp_path)
+    assert write_report(run) == (run / "report.html", run / "report.json")
+    written = json.loads((run / "report.json").read_text())
+    assert written.keys() == {"schema", *(one.key for one in SECTIONS)}
