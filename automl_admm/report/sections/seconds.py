@@ -1,4 +1,4 @@
-"""Where the time went: the program, its workers, and the steps of pipelines."""
+"""Seconds of a run by account: the program, its workers, and the steps of pipelines."""
 
 from __future__ import annotations
 
