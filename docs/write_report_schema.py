@@ -1,4 +1,4 @@
-"""Write report.schema.json from the records: python docs/write_report_schema.py."""
+"""Write reference/report.schema.json from the records: python docs/write_report_schema.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from automl_admm.report.content import describe
 
-PLACE = Path(__file__).with_name("report.schema.json")
+PLACE = Path(__file__).parent / "reference" / "report.schema.json"
 
 
 def schema_text() -> str:

@@ -46,7 +46,7 @@ def is_object(value: dict[str, Any], schema: dict[str, Any]) -> bool:
 
 
 def test_the_published_schema_is_that_of_the_records() -> None:
-    published = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+    published = json.loads((ROOT / "docs/reference/report.schema.json").read_text(encoding="utf-8"))
     assert published == describe()
 
 
