@@ -54,10 +54,11 @@ def tests_fast(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Check the links, the names and the code of the documentation."""
-    session.install("-e", ".[dev]")
-    names = ("test_docs", "test_meta", "test_own_solver_page")
-    session.run("pytest", "-q", *(f"tests/{name}.py" for name in names))
+    """Build the documentation into site/, and check its links, names and code."""
+    session.install("-e", ".[dev,docs]")
+    session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+    pages = sorted(str(path) for path in ROOT.glob("tests/test_*_page.py"))
+    session.run("pytest", "-q", "tests/test_docs.py", "tests/test_meta.py", *pages)
 
 
 @nox.session

@@ -176,8 +176,8 @@ def test_the_options_that_are_compared_have_their_key_in_the_settings() -> None:
 
 
 def test_the_page_of_the_options_is_written_from_the_record() -> None:
-    page = runpy.run_path(str(DOCS / "write_options.py"))["page"]()
-    told = "options.md is not what the record says: run 'python docs/write_options.py'"
+    page = runpy.run_path(str(DOCS / "making" / "write_options.py"))["page"]()
+    told = "options.md is not what the record says: run 'python docs/making/write_options.py'"
     assert (DOCS / "reference" / "options.md").read_text(encoding="utf-8") == page, told
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
     both = {(row[0].strip("|` *"), row[1].strip("`")) for row in rows}

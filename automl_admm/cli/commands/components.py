@@ -49,11 +49,12 @@ def _parameters(records: list[ComponentPlugin]) -> Table:
     for record in {id(record): record for record in records}.values():
         for parameter in record.parameters:
             tasks = ", ".join(record.tasks)
-            table.add_row(*cells((tasks, parameter.name, *_range(parameter))))
+            table.add_row(*cells((tasks, parameter.name, *describe_range(parameter))))
     return table
 
 
-def _range(parameter: Parameter | Choice) -> tuple[str, str]:
+def describe_range(parameter: Parameter | Choice) -> tuple[str, str]:
+    """Return the range of a parameter and its default."""
     if isinstance(parameter, Choice):
         return " | ".join(parameter.alternatives), parameter.alternatives[0]
     default = str(parameter.value(parameter.default_unit()))

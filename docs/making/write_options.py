@@ -1,4 +1,4 @@
-"""Write options.md from the record of the options: python docs/write_options.py."""
+"""Write options.md from the record of the options: python docs/making/write_options.py."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.options import OPTIONS, PipelineOptions, SearchOptions, options_of
 
-PAGE = Path(__file__).parent / "reference" / "options.md"
+PAGE = Path(__file__).parents[1] / "reference" / "options.md"
 HEAD = """# The options of a run
 
 One record, `automl_admm/runs/options.py`, is the source of the command line, the parameters of
 `AutoMLClassifier` and `AutoMLRegressor`, the arguments of `minimize` and the request in `run.json`.
 The command line and scikit-learn have habits of their own, so some options have two names; this
-table, written by `python docs/write_options.py`, has both. `run.json` and the package itself use
-the names of Python.
+table, written by `python docs/making/write_options.py`, has both. `run.json` and the package itself
+use the names of Python.
 """
 TABLE = """
 | command line | Python | `minimize` | meaning | default | at resume |
