@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -110,9 +110,8 @@ class RunResult:
 
     `best` is the best evaluation within the limits; if there is none it is the one with the least
     violation, and `feasible` is False. `seconds` is from the start of the budget to the end of the
-    search. `ledger` accounts for every second of this process since that start: `start`; `wait` for
-    evaluations, `solver`, `store` and the rest of the `search`; `final fit`, `certify` and
-    `saving`. `work` does the same for the workers' seconds during the search. If no pipeline could
+    run, and `ledger` accounts for each of them: `start`; `wait` for evaluations, `solver`, `store`
+    and the rest of the `search`; `final fit`, `certify` and `saving`. `work` does the same for the workers' seconds during the search. If no pipeline could
     be evaluated and fitted in time, `best` is a `fallback`, none of the evaluations: a model of
     "few rows", or a "constant" one.
 
@@ -130,6 +129,10 @@ class RunResult:
     search_seconds: float = 0.0
     fallback: FallbackKind | None = None
     work: Mapping[str, float] = field(default_factory=dict)
+
+    def with_ledger(self, ledger: Mapping[str, float]) -> RunResult:
+        """Return the result with the accounts of the whole run, and their sum as its seconds."""
+        return replace(self, ledger=ledger, seconds=sum(ledger.values()))
 
     @property
     def stopped_by(self) -> str:

@@ -202,13 +202,22 @@ def _conclude(ending: Ending) -> PipelineResult:
     )
     kept, folder = session.folder if shipped.finished is None else None, session.folder
     outcome = PipelineResult(best, shipped.pickled, refit, prepared, certificate, kept)
-    if folder is not None:
-        if shipped.finished is not None and shipped.finished.folder is not None:
-            write_model(folder, shipped.finished.folder / SHIPPED, outcome)
-            write_script(folder, outcome)
-            _write_certificate(folder, prepared, certificate, shipped.examined)
-        session.write(prepared, RunState.DONE, replace(best, ledger=ledger.seconds))
-    return replace(outcome, result=replace(best, ledger=ledger.seconds))
+    if folder is not None and shipped.finished is not None:
+        _write_shipped(folder, shipped, shipped.finished, outcome)
+    # Read once, as late as `run.json` allows: the file, the screen and `--json` tell one number.
+    result = best.with_ledger(ledger.seconds)
+    session.write(prepared, RunState.DONE, result)
+    return replace(outcome, result=result)
+
+
+def _write_shipped(
+    folder: RunFolder, shipped: Shipped, finished: Finished, outcome: PipelineResult
+) -> None:
+    """Write the model, its script and its certificate."""
+    if finished.folder is not None:
+        write_model(folder, finished.folder / SHIPPED, outcome)
+        write_script(folder, outcome)
+        _write_certificate(folder, outcome.preparation, outcome.certificate, shipped.examined)
 
 
 @dataclass(frozen=True)

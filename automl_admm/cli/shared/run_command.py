@@ -170,7 +170,7 @@ def _print(outcome: PipelineResult, manner: Manner) -> None:
     else:
         print_summary(summary)
     if manner.profile:
-        for line in profile_of(outcome.result, summary["time"]).lines():
+        for line in profile_of(outcome.result).lines():
             say(in_a_line(line), err=manner.as_json)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -63,8 +62,8 @@ def summarise(outcome: PipelineResult) -> Summary:
         "look": None if outcome.certificate is None else outcome.certificate.look,
         "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
         "stopped_by": result.stopped_by,
-        "seconds": round(result.seconds, 2),
-        "time": _time(outcome),
+        "seconds": round(result.seconds, 3),
+        "time": {account: round(spent, 3) for account, spent in result.ledger.items()},
         "work": {account: round(spent, 3) for account, spent in result.work.items()},
         "untrusted_types": list(untrusted_types(outcome)),
         "folder": None if prepared.config.work_dir is None else str(prepared.config.work_dir),
@@ -96,14 +95,6 @@ def _decisions(outcome: PipelineResult) -> dict[str, Any] | None:
     if found.threshold is not None and math.isinf(found.threshold):
         known["threshold"] = say_threshold(found.threshold)
     return known
-
-
-def _time(outcome: PipelineResult) -> dict[str, float]:
-    """Return the seconds of each phase since the start of the budget; the last one is `saving`."""
-    spent = dict(outcome.result.ledger)
-    total = time.monotonic() - outcome.preparation.config.begun
-    spent["saving"] = spent.get("saving", 0.0) + total - sum(spent.values())
-    return {account: round(seconds, 3) for account, seconds in spent.items()}
 
 
 def announce(prepared: Preparation) -> Iterator[str]:
@@ -208,7 +199,7 @@ def print_summary(summary: Summary) -> None:
         lines.append(("certificate", _certificate_line(summary)))
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
     lines.append(("evaluations", f"{counted or 'none'}; ended by: {summary['stopped_by']}"))
-    lines.append(("time", _time_line(summary["time"])))
+    lines.append(("time", _time_line(summary)))
     lines.append(("workers", _work_line(summary["work"])))
     lines.append(("saved in", summary["folder"]))
     if summary["stopped_by"] in (StopReason.INTERRUPT, StopReason.TERMINATION):
@@ -272,13 +263,14 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "decides by group", summary["thresholds"]
 
 
-def _time_line(spent: Mapping[str, float]) -> str:
+def _time_line(summary: Summary) -> str:
     """Return the seconds of the phases of a run, those of the search in brackets."""
+    spent = summary["time"]
     inner = [f"{word} {spent.get(name, 0.0):.1f}" for name, word in SEARCHING.items()]
     search = sum(spent.get(name, 0.0) for name in SEARCHING)
     after = [f"{name} {spent[name]:.1f}" for name in AFTERWARDS if name in spent]
     parts = [f"start {spent['start']:.1f}", f"search {search:.1f} ({', '.join(inner)})", *after]
-    return f"{sum(spent.values()):.1f} s: {', '.join(parts)}"
+    return f"{summary['seconds']:.1f} s: {', '.join(parts)}"
 
 
 def _work_line(spent: Mapping[str, float]) -> str:

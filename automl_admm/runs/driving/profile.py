@@ -41,9 +41,9 @@ class Profile:
             yield from _lines("fits of all sessions, by step and evaluations", named)
 
 
-def profile_of(result: RunResult, ledger: Mapping[str, float]) -> Profile:
-    """Return the profile of a run; its `ledger` has the seconds after the search, too."""
-    return Profile(ledger, result.work, fit_times(result.evaluations))
+def profile_of(result: RunResult) -> Profile:
+    """Return the profile of a run."""
+    return Profile(result.ledger, result.work, fit_times(result.evaluations))
 
 
 def fit_times(evaluations: Sequence[Evaluation]) -> tuple[FitTime, ...]:

@@ -49,6 +49,7 @@ class Session:
         """Write `run.json`, if there is a folder."""
         if self.folder is not None:
             took = None if state is RunState.RUNNING else time.monotonic() - prepared.config.begun
+            took = took if result is None else result.seconds
             now = Stretch(_wall_clock(prepared.config.begun), took)
             stretches = (*self.earlier, now)
             write_settings(self.folder, prepared, stretches, state=state, result=result)

@@ -49,8 +49,21 @@ def test_final_fit_and_workers_are_accounted_for(run: Any, table: Path) -> None:
     assert {"fit", "predict", "measure", "start", "idle"} <= set(summary["work"])
     assert summary["work"]["fit"] > 0.0
     kept = json.loads(Path("out/run.json").read_text())["result"]
-    assert set(kept["ledger"]) == set(summary["time"])
     assert kept["work"] == summary["work"]
+
+
+def test_the_seconds_are_told_alike_everywhere(run: Any, table: Path) -> None:
+    done = run("fit", table, *QUICK, "--json", "--profile")
+    summary = json.loads(done.out)
+    assert summary["time"]["saving"] > 0.0
+    assert summary["seconds"] == pytest.approx(sum(summary["time"].values()), abs=0.005)
+    kept = json.loads(Path("out/run.json").read_text())
+    assert kept["result"]["ledger"] == summary["time"]
+    assert kept["result"]["seconds"] == summary["seconds"]
+    assert kept["sessions"][-1]["seconds"] == pytest.approx(summary["seconds"], abs=0.001)
+    said = re.search(r"own process: ([\d.]+) s", done.err)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(summary["seconds"], abs=0.01)
 
 
 def test_what_the_workers_did_is_printed_in_shares(run: Any, table: Path) -> None:

@@ -20,10 +20,11 @@ def test_fits_are_added_up_and_the_longest_comes_first() -> None:
 
 def test_every_second_is_in_a_line_with_its_share() -> None:
     stop = Stop(StopReason.BUDGET)
-    result = RunResult(
-        None, False, (evaluated(ridge=1.0),), stop, 4.0, work={"fit": 1.0, "idle": 3.0}
-    )
-    lines = list(profile_of(result, {"start": 1.0, "wait": 3.0}).lines())
+    work = {"fit": 1.0, "idle": 3.0}
+    result = RunResult(None, False, (evaluated(ridge=1.0),), stop, 0.0, work=work)
+    result = result.with_ledger({"start": 1.0, "wait": 3.0})
+    assert result.seconds == 4.0
+    lines = list(profile_of(result).lines())
     assert lines[0] == "the run's own process: 4.00 s"
     assert lines[1].split() == ["3.00", "s", "75", "%", "wait"]
     assert "the workers, during the search: 4.00 s" in lines
