@@ -68,7 +68,7 @@ def leaderboard(history: History) -> Any:
         "feasible": np.array([one.feasible for one in standing], dtype=bool),
         "seconds": np.array([one.seconds for one in rows], dtype=float),
         "fidelity": np.array([one.candidate.fidelity for one in rows], dtype=float),
-        "status": [one.status.value for one in rows],
+        "status": [one.ending for one in rows],
         "pipeline": [one.text for one in rows],
         "message": [_message(one) for one in rows],
     }

@@ -192,7 +192,10 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
         "certificate_": Words("Certificate or None", "The proof of the limits, if asked for."),
         "columns_": Words("frame", "The kind of each column, and a note where it is not plain."),
         "cv_results_": Words(
-            "dict of arrays", "All evaluations as columns; `leaderboard()` puts them in order."
+            "dict of arrays",
+            "All evaluations as columns; `leaderboard()` puts them in order. One without a rank (a "
+            "failure, `stopped` because it was clearly behind, or on a share of the rows) has the "
+            "last `rank_test_score`.",
         ),
         "n_evaluations_": Words("int", "The number of evaluations."),
         "stopped_by_": Words("str", "The reason for the end of the search."),

@@ -36,8 +36,8 @@ class Reports:
         """Return all evaluations as a frame, best first.
 
         It has the lines of `automl-admm leaderboard`: those within the limits by score, then the
-        others by their excess over the limits. Failures and evaluations on a share of the rows come
-        last and have no rank.
+        others by their excess over the limits. Those `stopped` because they were clearly
+        behind, failures and evaluations on a share of the rows come last and have no rank.
 
         Returns
         -------

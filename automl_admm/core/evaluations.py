@@ -15,6 +15,8 @@ from automl_admm.core.space import Candidate
 ONE_CLASS = "one_class"
 # The same for the number of folds not run, because it was clearly behind the best one.
 FOLDS_LEFT = "folds_left"
+# The ending of such a one, as it is told. Its status in the log is a success: it has a loss.
+STOPPED = "stopped"
 
 
 class Status(StrEnum):
@@ -59,6 +61,11 @@ class Evaluation:
     def ok(self) -> bool:
         """True if there is a loss to learn from."""
         return self.status is Status.SUCCESS
+
+    @property
+    def ending(self) -> str:
+        """The status in words for a person; "stopped" if it was not run on all the folds."""
+        return STOPPED if self.ok and self.folds_left else self.status.value
 
     @property
     def is_whole(self) -> bool:

@@ -111,9 +111,9 @@ class RunResult:
     `best` is the best evaluation within the limits; if there is none it is the one with the least
     violation, and `feasible` is False. `seconds` is from the start of the budget to the end of the
     run, and `ledger` accounts for each of them: `start`; `wait` for evaluations, `solver`, `store`
-    and the rest of the `search`; `final fit`, `certify` and `saving`. `work` does the same for the workers' seconds during the search. If no pipeline could
-    be evaluated and fitted in time, `best` is a `fallback`, none of the evaluations: a model of
-    "few rows", or a "constant" one.
+    and the rest of the `search`; `final fit`, `certify` and `saving`. `work` does the same for the
+    workers' seconds during the search. If no pipeline could be evaluated and fitted in time, `best`
+    is a `fallback`, none of the evaluations: a model of "few rows", or a "constant" one.
 
     >>> RunResult(None, False, (), Stop(StopReason.BUDGET), 60.0).fallback is None
     True

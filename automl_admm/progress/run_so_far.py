@@ -24,7 +24,7 @@ class RunSoFar:
     def begin(self, info: RunInfo) -> None:
         """Take the facts of the run and its earlier evaluations."""
         self._info = info
-        self._counts = dict(Counter(evaluation.status.value for evaluation in info.known))
+        self._counts = dict(Counter(evaluation.ending for evaluation in info.known))
         self._best = best_of(info.known, info.limits)
 
     def start(self, number: int, text: str) -> None:
@@ -34,7 +34,7 @@ class RunSoFar:
     def finish(self, evaluation: Evaluation) -> None:
         """Count an evaluation, and compare it with the best."""
         self._running.pop(evaluation.number, None)
-        status = evaluation.status.value
+        status = evaluation.ending
         self._counts = {**self._counts, status: self._counts.get(status, 0) + 1}
         if evaluation.ok and self._info is not None:
             known = [one for one in (self._best, evaluation) if one is not None]
@@ -98,7 +98,7 @@ def in_words(seconds: float) -> str:
 
 def line_of(evaluation: Evaluation, info: RunInfo) -> str:
     """Return an evaluation in a line: its number, score or status, time, text and reason."""
-    value = f"{info.score_of(evaluation.loss):.4f}" if evaluation.ok else evaluation.status.value
+    value = f"{info.score_of(evaluation.loss):.4f}" if evaluation.ok else evaluation.ending
     reason = f"  ({evaluation.message.splitlines()[0]})" if evaluation.message else ""
     facts = f"{evaluation.number:>5}  {value:>9}  {evaluation.seconds:6.2f} s"
     return f"{facts}  {evaluation.text}{reason}"

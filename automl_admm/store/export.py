@@ -25,7 +25,7 @@ def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator
     for one in evaluations:
         # A failed evaluation has no values: its other cells must not move to their columns.
         values = [*one.constraints, *[""] * len(limits)][: len(limits)]
-        numbers = (one.number, one.status.value, one.loss if one.ok else "", *values)
+        numbers = (one.number, one.ending, one.loss if one.ok else "", *values)
         yield _line((*numbers, one.seconds, one.candidate.fidelity, one.text, one.message))
 
 
@@ -35,7 +35,7 @@ def to_jsonl(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterat
         content = {
             "number": one.number,
             "key": one.key,
-            "status": one.status.value,
+            "status": one.ending,
             "loss": one.loss,
             "constraints": dict(zip(limits, one.constraints, strict=False)),
             "seconds": one.seconds,

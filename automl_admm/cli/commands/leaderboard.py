@@ -49,7 +49,7 @@ def command(run: Path, count: int) -> None:
         console.print(f"#{ranked[0].evaluation.number} decides by group: {by_group}")
     if folder.certificate.exists():
         _print_certificate(console, read_certificate(folder.certificate))
-    counted = Counter(evaluation.status.value for evaluation in log.evaluations)
+    counted = Counter(evaluation.ending for evaluation in log.evaluations)
     console.print(", ".join(f"{number} {status}" for status, number in counted.most_common()))
 
 

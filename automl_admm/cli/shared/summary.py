@@ -60,7 +60,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "price": _price(outcome),
         "certified": outcome.is_certified,
         "look": None if outcome.certificate is None else outcome.certificate.look,
-        "evaluations": dict(Counter(e.status.value for e in result.evaluations)),
+        "evaluations": dict(Counter(e.ending for e in result.evaluations)),
         "stopped_by": result.stopped_by,
         "seconds": round(result.seconds, 3),
         "time": {account: round(spent, 3) for account, spent in result.ledger.items()},
