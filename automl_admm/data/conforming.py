@@ -55,19 +55,29 @@ def _refuse_doubtful_points(pairs: Sequence[tuple[Any, Column | None]], place: P
 
     A text such as 1.5 beside them shows that the points are decimal ones, as in a CSV file.
     """
-    doubtful = []
-    for column, expected in pairs:
-        if expected is None or expected.holds != "number" or content_of(column) == "number":
-            continue
-        texts = column.astype(object).map(lambda v: v.strip() if isinstance(v, str) else "")
-        pointed = texts.str.contains(".", regex=False, na=False)
-        is_doubtful = texts.str.fullmatch(POINT_OR_THOUSANDS, na=False)
-        if (pointed & ~is_doubtful).any():
-            return
-        doubtful.append((column, is_doubtful.to_numpy(dtype=bool)))
-    for column, is_doubtful in doubtful:
+    texts = [
+        column
+        for column, expected in pairs
+        if expected is not None and expected.holds == "number" and content_of(column) != "number"
+    ]
+    if any(map(has_sure_points, texts)):
+        return
+    for column in texts:
+        is_doubtful = _stripped(column).str.fullmatch(POINT_OR_THOUSANDS, na=False)
         hint = "Its point may part thousands: give it as a number."
-        refuse_cells(column, is_doubtful, "numbers with decimal commas", hint, place)
+        bad = is_doubtful.to_numpy(dtype=bool)
+        refuse_cells(column, bad, "numbers with decimal commas", hint, place)
+
+
+def has_sure_points(column: Any) -> bool:
+    """Return True if a text of a column has a point that can only be a decimal one."""
+    texts = _stripped(column)
+    pointed = texts.str.contains(".", regex=False, na=False)
+    return bool((pointed & ~texts.str.fullmatch(POINT_OR_THOUSANDS, na=False)).any())
+
+
+def _stripped(column: Any) -> Any:
+    return column.astype(object).map(lambda v: v.strip() if isinstance(v, str) else "")
 
 
 def conform_column(column: Any, expected: Column, place: Place) -> Any:

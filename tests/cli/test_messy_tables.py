@@ -13,6 +13,7 @@ from messy_table import messy_table, typed
 
 import automl_admm
 from automl_admm import AutoMLClassifier
+from automl_admm.data.reading import chunks
 
 SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--quiet")
 TARGET = ("--target", "bought")
@@ -116,7 +117,7 @@ def test_a_bare_number_where_training_had_percents_is_refused_by_name_and_row(
 
 
 def test_texts_with_a_point_are_refused_by_a_model_of_decimal_commas(
-    tmp_path: Path, run: Any
+    run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = pd.DataFrame({"a": np.arange(40) / 8, "y": ["no", "yes"] * 20})
     frame.to_csv("commas.csv", index=False, sep=";", decimal=",")
@@ -127,6 +128,18 @@ def test_texts_with_a_point_are_refused_by_a_model_of_decimal_commas(
     assert "texts.jsonl, line 2: column 'a' holds '1.234'" in done.err
     with pytest.raises(ValueError, match="decimal commas"):
         automl_admm.load("out").predict(pd.DataFrame({"a": ["1.234"]}))
+    # The rows of a Parquet file are predicted in pieces, but the whole file tells of its points.
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda _: 2)
+    for cells in (["1.234", "2", "3", "4", "0.5"], ["0.5", "2", "3", "1.234"]):
+        for kind in (object, "category"):
+            pd.DataFrame({"a": cells}, dtype=kind).to_parquet("texts.parquet")
+            pd.DataFrame({"a": cells}).astype(float).to_parquet("numbers.parquet")
+            done = run("predict", "out", "texts.parquet")
+            assert (done.code, done.out) == (0, run("predict", "out", "numbers.parquet").out)
+    pd.DataFrame({"a": ["1", "2", "3", "1.234"]}).to_parquet("texts.parquet")
+    done = run("predict", "out", "texts.parquet")
+    assert (done.code, done.out) == (3, "")
+    assert "texts.parquet, row 4: column 'a' holds '1.234'" in done.err
 
 
 @pytest.fixture(scope="module")

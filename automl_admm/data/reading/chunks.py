@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from automl_admm.core.errors import DataError, suggest
 from automl_admm.data.columns import check_names
-from automl_admm.data.conforming import Place, conform
+from automl_admm.data.conforming import Place, conform, has_sure_points
 from automl_admm.data.reading.csv_rows import (
     check_empty,
     check_lines,
@@ -25,7 +25,7 @@ from automl_admm.data.reading.decimals import commas_in, has_fractions
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import CSV, PARQUET, format_of
-from automl_admm.data.reading.parquet_rows import row_batches
+from automl_admm.data.reading.parquet_rows import row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
 from automl_admm.data.reading.typed_tables import place_of, with_gaps_by_texts, with_text_names
@@ -176,7 +176,7 @@ def _is_open(source: Path, dialect: Dialect, schema: Schema) -> bool:
 
 
 def _of_parquet(source: Path, schema: Schema, keep: Sequence[str]) -> Iterator[Chunk]:
-    first, place = 0, place_of(source, PARQUET)
+    first, place, schema = 0, place_of(source, PARQUET), _settled(source, schema)
     for frame in row_batches(source, rows_at_a_time(len(schema.columns) + len(keep))):
         named = frame.set_axis(list(map(str, frame.columns)), axis=1).reset_index(drop=True)
         check_kept(list(named.columns), keep)
@@ -184,6 +184,19 @@ def _of_parquet(source: Path, schema: Schema, keep: Sequence[str]) -> Iterator[C
         here = partial(_later, place, first)
         yield Chunk(without_infinities(conform(rows, schema, here)), named[list(keep)], here)
         first += len(named)
+
+
+def _settled(source: Path, schema: Schema) -> Schema:
+    """Return the schema without its doubt about points if a text anywhere in the file settles it.
+
+    So a row is read alike whatever rows stand in its chunk.
+    """
+    if not schema.had_commas:
+        return schema
+    numbers = {str(column.name) for column in schema.columns if column.holds == "number"}
+    frames = text_batches(source, numbers, rows_at_a_time(len(numbers)))
+    is_sure = any(has_sure_points(column) for frame in frames for _, column in frame.items())
+    return replace(schema, had_commas=False) if is_sure else schema
 
 
 def _later(place: Place, first: int, number: int) -> str:

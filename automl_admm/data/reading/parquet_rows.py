@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,26 @@ def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:
                     batches.append(((first, last), batch.slice(first - begin, last - first)))
         batches.sort(key=lambda pair: pair[0])
         return _frame(file, [batch for _, batch in batches])
+
+
+def text_batches(source: Path, names: Collection[str], rows: int) -> Iterator[Any]:
+    """Yield frames with those of the named columns that are no numbers, if there are any."""
+    from pyarrow import types
+
+    with _open(source) as file:
+        texts = [
+            field.name
+            for field in file.schema_arrow
+            if field.name in names and (_is_text(field.type) or types.is_dictionary(field.type))
+        ]
+        for batch in file.iter_batches(batch_size=rows, columns=texts) if texts else ():
+            yield batch.to_pandas()
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def row_batches(source: Path, rows: int) -> Iterator[Any]:
