@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from automl_admm.core.space import Candidate, SearchSpace, Selection, Value
@@ -120,8 +121,23 @@ class PipelineSpace:
         return render(self.steps(candidate))
 
     def key(self, candidate: Candidate) -> str:
-        """Return a hash, equal for equal pipelines on the same share of rows."""
-        return content_hash(keyed(self.text(candidate), candidate))
+        """Return a hash, equal for equal pipelines on the same share of rows.
+
+        A grammar may write a component in several places, with its arguments in other orders: they
+        are brought into one. It is that of the first place, as keys of older runs have it.
+        """
+        arranged = tuple(_arranged(item, self._places) for item in self.steps(candidate))
+        return content_hash(keyed(render(arranged), candidate))
+
+    @cached_property
+    def _places(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the place of each argument, by component."""
+        found: dict[str, dict[str, int]] = {}
+        for module in all_modules(self.shape):
+            places = found.setdefault(module.component, {})
+            for argument, _ in (*module.fixed, *module.parameters):
+                places.setdefault(argument, len(places))
+        return found
 
 
 def flow_of(shape: Shape, selection: Selection) -> Iterator[Module | Union | Stack | ByType]:
@@ -183,6 +199,15 @@ def _step(module: Module, values: Values) -> Step:
     # An order is structure, not an argument.
     plain = [(argument, value) for argument, value in active if not isinstance(value, tuple)]
     return Step(module.component, (*module.fixed, *plain))
+
+
+def _arranged(item: Item, places: Mapping[str, Mapping[str, int]]) -> Item:
+    """Return a piece of a pipeline with the arguments of each component in their places."""
+    if isinstance(item, Branches):
+        parts = tuple(tuple(_arranged(one, places) for one in part) for part in item.parts)
+        return Branches(item.kind, parts)
+    known = places[item.component]
+    return Step(item.component, tuple(sorted(item.values, key=lambda pair: known[pair[0]])))
 
 
 def occupied(items: Iterable[Item]) -> tuple[Item, ...]:

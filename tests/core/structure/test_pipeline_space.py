@@ -1,6 +1,14 @@
 from __future__ import annotations
 
-from automl_admm.core.space import Candidate, Choice, Condition, Order, Parameter, SearchSpace
+from automl_admm.core.space import (
+    Candidate,
+    Choice,
+    Condition,
+    Order,
+    Parameter,
+    SearchSpace,
+    Selection,
+)
 from automl_admm.core.structure.pipeline_space import (
     NOTHING,
     Alternatives,
@@ -15,6 +23,7 @@ from automl_admm.core.structure.pipeline_space import (
     Union,
     all_modules,
     all_steps,
+    content_hash,
     occupied,
     render,
 )
@@ -75,6 +84,25 @@ def test_two_candidates_that_are_one_pipeline_share_a_key() -> None:
     assert PIPELINES.key(one) == PIPELINES.key(other)
     near = [candidate((unit,), reducer="pca") for unit in (0.26, 0.3, 0.4)]
     assert PIPELINES.key(near[0]) == PIPELINES.key(near[1]) != PIPELINES.key(near[2])
+
+
+def test_arguments_in_another_order_are_the_same_pipeline() -> None:
+    """As written by two calls of one component; keys of older runs are those of the first."""
+    decisions = (Choice("call", ("first", "second")),)
+    parameters = (Parameter("n", 1, 5, kind="int"), Parameter("w", 1, 5, kind="int"))
+    calls = (
+        ("first", Union((Module("pca", (("n", "n"),), (("w", 2),)), NOTHING))),
+        ("second", Union((Module("pca", (("w", "w"),), (("n", 3),)), NOTHING))),
+    )
+    pipelines = PipelineSpace(SearchSpace(decisions, parameters), Alternatives("call", calls))
+    first, second, other = (
+        Candidate(Selection((("call", call),)), theta)
+        for call, theta in (("first", (0.5, 0.0)), ("second", (0.0, 0.25)), ("second", (0.0, 0.5)))
+    )
+    assert pipelines.text(first) == "union{pca(w=2, n=3), none}"
+    assert pipelines.text(second) == "union{pca(n=3, w=2), none}"
+    assert pipelines.key(first) == pipelines.key(second) == content_hash(pipelines.text(first))
+    assert pipelines.key(first) != pipelines.key(other)
 
 
 def test_all_modules_are_listed_as_written() -> None:
