@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
     from automl_admm.certify.certificate import Certificate
-    from automl_admm.core.errors import AutomlAdmmError, InfeasibleError, NotCertifiedError
+    from automl_admm.core.errors import (
+        AutomlAdmmError,
+        InfeasibleError,
+        NoSuccessError,
+        NotCertifiedError,
+    )
     from automl_admm.core.evaluations import Evaluation, Status
     from automl_admm.core.evidence import Fact, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
     from automl_admm.core.limits import Limit
@@ -64,6 +69,7 @@ _HOMES = {
     "MetricPlugin": "plugins.records",
     "MinimizeResult": "api",
     "NoOptions": "plugins.records",
+    "NoSuccessError": "core.errors",
     "NotCertifiedError": "core.errors",
     "Observation": "core.subproblems",
     "Order": "core.space",
@@ -110,6 +116,7 @@ __all__ = [
     "MetricPlugin",
     "MinimizeResult",
     "NoOptions",
+    "NoSuccessError",
     "NotCertifiedError",
     "Observation",
     "Order",

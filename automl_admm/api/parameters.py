@@ -187,7 +187,7 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
             "The kind of makeshift model if there was no time for one evaluation: `few rows` for a "
             "pipeline fitted on few rows, `constant` for a constant prediction; `fit` then gives a "
             '`FallbackWarning`. A constant comes only with `on_infeasible="closest"`; otherwise '
-            "`fit` raises an `InfeasibleError` that holds it.",
+            "`fit` raises a `NoSuccessError` that holds it in `closest`.",
         ),
         "certificate_": Words("Certificate or None", "The proof of the limits, if asked for."),
         "columns_": Words("frame", "The kind of each column, and a note where it is not plain."),

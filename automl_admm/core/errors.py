@@ -113,9 +113,15 @@ class DataError(AutomlAdmmError, ValueError):
 
 
 class NoSuccessError(AutomlAdmmError):
-    """Not one evaluation succeeded."""
+    """Not one evaluation succeeded; `closest` is a result with a constant model, or None."""
 
     exit_code = 4
+
+    def __init__(
+        self, message: str, *, hint: str | Remedy | None = None, closest: object = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.closest = closest
 
 
 class InfeasibleError(AutomlAdmmError):

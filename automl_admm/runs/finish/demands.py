@@ -15,9 +15,9 @@ LONGER = Remedy("Give a longer {time_budget}.")
 
 
 def demand_evaluated(outcome: PipelineResult) -> None:
-    """Raise if only a constant ships: nothing was evaluated in time."""
+    """Raise, with the outcome as the closest one, if only a constant ships."""
     if outcome.fallback is FallbackKind.CONSTANT:
-        raise NoSuccessError(explain_fallback(outcome), hint=LONGER)
+        raise NoSuccessError(explain_fallback(outcome), hint=LONGER, closest=outcome)
 
 
 def explain_fallback(outcome: PipelineResult) -> str:
@@ -57,8 +57,6 @@ def demand_feasible(outcome: PipelineResult) -> None:
     """
     if not outcome.result.feasible and not outcome.is_certified:
         constraints, evaluation = outcome.preparation.constraints, outcome.best
-        if outcome.fallback is FallbackKind.CONSTANT:
-            raise InfeasibleError(explain_fallback(outcome), hint=LONGER, closest=outcome)
         found = _how_far(constraints, evaluation, outcome.refit.one_class)
         raise InfeasibleError(found, closest=outcome)
 
