@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +47,8 @@ def test_a_model_of_numbers_and_text_is_kept(run: Run, tmp_path: Path) -> None:
     done = run("export", "RUN", "--onnx", "model.onnx")
     assert done.code == 0, done.err
     assert "the same predictions on 200 rows" in done.out
-    assert "it takes the columns a, b, city" in done.out
+    assert "it takes an input for each column, an array of one column: a (float" in done.out
+    assert done.out.strip().endswith("city (text)")
     run("predict", "RUN", "rows.csv", "-o", "told.csv")
     session = runtime.InferenceSession("model.onnx")
     kinds = {"tensor(string)": object, "tensor(double)": float, "tensor(float)": np.float32}
@@ -58,12 +60,20 @@ def test_a_model_of_numbers_and_text_is_kept(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_regression_of_numbers_alone_is_kept(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
+    runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
     frame = table()[["a", "b"]].assign(y=lambda f: f["a"] - f["b"])
     fit(run, frame, "ridge", "y")
     done = run("export", "RUN", "--onnx", "model.onnx", "--data", "rows.csv")
     assert done.code == 0, done.err
+    said = re.search(r"one input named 'columns', an array of (float\d\d) with 2 columns", done.out)
+    assert said is not None
+    assert done.out.strip().endswith("in this order: a, b")
+    given = {"columns": frame[["a", "b"]].to_numpy(said[1])}
+    answers = runtime.InferenceSession("model.onnx").run(None, given)[0]
+    run("predict", "RUN", "rows.csv", "-o", "told.csv")
+    told = pd.read_csv("told.csv")["prediction"].to_numpy()
+    assert answers.ravel() == pytest.approx(told, abs=1e-3)
 
 
 def test_boosted_trees_are_converted() -> None:
@@ -73,7 +83,7 @@ def test_boosted_trees_are_converted() -> None:
     for model in (HistGradientBoostingClassifier(max_iter=3), GradientBoostingClassifier()):
         pipeline = Pipeline([("impute", SimpleImputer()), ("last", model)])
         found = convert(pipeline.fit(frame, table()["buys"]), frame)
-        assert (found.rows, found.inputs) == (200, ("a", "b"))
+        assert (found.rows, found.columns) == (200, ("a", "b"))
         assert found.difference < 1e-6
 
 

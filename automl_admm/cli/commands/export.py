@@ -43,7 +43,7 @@ def command(run: Path, onnx: Path, data: Path | None) -> None:
         found = convert(model, rows)
     write_output(onnx, found.content)
     say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
-    say(f"it takes the columns {', '.join(found.inputs)}")
+    say(found.tell())
     if has_truth_values(model):
         say("its labels are 0 for False and 1 for True")
 

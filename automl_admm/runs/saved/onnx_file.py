@@ -23,16 +23,30 @@ MOST_ROWS = 5_000
 TOLERANCE = 1e-4
 # The name of all columns where the first step takes them together.
 JOINED = "columns"
+NUMPY_TYPES = {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(string)": "text"}
 
 
 @dataclass(frozen=True)
 class OnnxModel:
-    """The content of an ONNX file, compared on so many `rows`; `inputs` are its columns."""
+    """The content of an ONNX file, compared on so many `rows` with these `columns`.
+
+    `inputs` has the names that a session takes, each with the type of its values.
+    """
 
     content: bytes
-    inputs: tuple[str, ...]
+    columns: tuple[str, ...]
+    inputs: Mapping[str, str]
     rows: int
     difference: float
+
+    def tell(self) -> str:
+        """Say what a session takes."""
+        if tuple(self.inputs) == (JOINED,) != self.columns:
+            names, kind = ", ".join(self.columns), self.inputs[JOINED]
+            shape = f"an array of {kind} with {len(self.columns)} columns in this order"
+            return f"it takes one input named '{JOINED}', {shape}: {names}"
+        each = ", ".join(f"{name} ({kind})" for name, kind in self.inputs.items())
+        return f"it takes an input for each column, an array of one column: {each}"
 
 
 def check_onnx() -> None:
@@ -82,7 +96,8 @@ def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | No
     except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
         return None
     with rows_for_the_model():
-        return OnnxModel(content, tuple(feeds), len(frame), _difference(pipeline, given, answers))
+        apart = _difference(pipeline, given, answers)
+    return OnnxModel(content, tuple(feeds), _inputs(content), len(frame), apart)
 
 
 def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
@@ -157,12 +172,22 @@ def _is_ensemble(model: Any) -> bool:
     return isinstance(model, VotingClassifier | VotingRegressor)
 
 
-def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
+def _session(content: bytes) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _inputs(content: bytes) -> Mapping[str, str]:
+    """Return the inputs of a session, each with the type that numpy has for its values."""
+    found = {one.name: one.type for one in _session(content).get_inputs()}
+    return {name: NUMPY_TYPES.get(kind, kind) for name, kind in found.items()}
+
+
+def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
+    session = _session(content)
     wanted = [one.name for one in session.get_inputs()]
     given: Mapping[str, Any] = feeds
     if wanted == [JOINED]:

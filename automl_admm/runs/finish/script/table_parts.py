@@ -176,7 +176,10 @@ def lines_of(path: Path, text: str, manner: dict[str, Any]) -> list[int]:
 def expected(manner: dict[str, Any]) -> str:
     """Say in which dialect the script reads CSV files."""
     sep, decimal = manner.get("sep", ","), manner.get("decimal", ".")
-    return f"CSV is read as the training file was written: separator {sep!r}, decimal {decimal!r}."
+    return (
+        f"CSV is read as the training file was written: separator {sep!r}, decimal {decimal!r}. "
+        "Save the file like this, or change CSV in this script if both files are written otherwise."
+    )
 
 
 def check_points(path: Path, written: Any, place: Any) -> None:

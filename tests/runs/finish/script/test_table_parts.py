@@ -105,6 +105,14 @@ REFUSED = {
     ),
     "points that may be either": ("a;n;t;b\n1.234;1;x;True\n", COMMAS, "1.234 in column 'a'"),
     "another separator": ("a;n;t;b\n1;1;x;True\n", PLAIN, "there is no column 'a'. CSV is read as"),
+    "decimal commas": (
+        "a;n;t;b\n1,5;1;x;True\n",
+        PLAIN,
+        (
+            "line 2: 2 fields, but the header has 1. CSV is read as the training file was "
+            "written: separator ',', decimal '.'. Save the file like this, or change CSV in this"
+        ),
+    ),
     "single quotes": ("'a','n','t','b'\n1,1,'x',True\n", PLAIN, "there is no column 'a'"),
     "a comment": (
         "# of May\na,n,t,b\n1,1,x,True\n",
