@@ -25,6 +25,7 @@ from automl_admm.api.parameters import (
 )
 from automl_admm.api.portions import asked_before, portion_of
 from automl_admm.api.reports import Reports, end_lines
+from automl_admm.constraints.parse import columns_in
 from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
 from automl_admm.data.columns import check_labels
 from automl_admm.data.ingest.leaks import tell_leaks
@@ -52,6 +53,7 @@ from automl_admm.runs.finish.decision_summary import decisions_of_outcome, expla
 from automl_admm.runs.finish.demands import (
     LONGER,
     demand_certified,
+    demand_evaluated,
     demand_feasible,
     explain_fallback,
     tell_broken,
@@ -105,7 +107,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
     ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
         config, target = self._config(monotonic()), plain_target(y)
-        X, doubled = with_unique_names(as_table(X), sole=self.columns or ())
+        named = {*(self.columns or ()), *columns_in(self.constraints or ())}
+        X, doubled = with_unique_names(as_table(X), sole=named)
         if doubled is not None:
             warnings.warn(doubled, UserWarning, stacklevel=3)
         columns = columns_given(target, sample_weight, groups, time)
@@ -126,6 +129,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             given = Given(rows, _named(target, y, rows), sensitive, columns)
             outcome = self._run(replace(config, server=server), given)
         if self.on_infeasible == "raise":
+            demand_evaluated(outcome)
             demand_certified(outcome)
             demand_feasible(outcome)
         self._remember(outcome)

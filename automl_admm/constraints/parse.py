@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -69,6 +71,16 @@ def read_text(text: str, example: str = EXAMPLE) -> WrittenLimit:
     except _MistakeError as problem:
         mistake = problem.diagnostic
     raise ConfigurationError(render([mistake], str(text), "limit"))
+
+
+def columns_in(texts: Iterable[Any]) -> frozenset[str]:
+    """Return the columns named by the limits given as text; one with a mistake is told later."""
+    found: set[str] = set()
+    for text in texts:
+        if isinstance(text, str):
+            with suppress(ConfigurationError):
+                found.update(column.name for column in read_text(text).columns)
+    return frozenset(found)
 
 
 def _parsed(text: str) -> Tree[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -41,16 +41,25 @@ def check_target(y: Any, task: LearningTask) -> None:
     values = _series(y)
     if len(values) < 2:
         raise DataError(f"the target has {len(values)} rows.", hint="At least 2 are needed.")
-    missing = int(values.isna().sum())
-    if missing:
-        raise DataError(
-            f"the target is missing in {missing} of {len(values)} rows.",
-            hint="Remove those rows first.",
-        )
+    refuse_in_target(values.isna(), "the target is missing")
     if task == "classification":
         _check_classes(values)
     else:
         _check_quantities(values)
+
+
+def refuse_in_target(
+    wrong: Any,
+    reason: str,
+    place: Callable[[int], str] = "row {} (from 0)".format,
+    hint: str = "Remove those rows first.",
+) -> None:
+    """Raise if values of the target are wrong, with the place of the first."""
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        first = place(int(rows[0]))
+        message = f"{reason} in {len(rows)} of {len(wrong)} rows, first in {first}."
+        raise DataError(message, hint=hint)
 
 
 def _check_classes(values: Any) -> None:
@@ -80,12 +89,8 @@ def _check_quantities(values: Any) -> None:
             f"the target holds values such as {say_value(values.iloc[0])}, which are no numbers.",
             hint="Use classification, or turn it into numbers.",
         )
-    infinite = int((~np.isfinite(values.to_numpy(dtype=float))).sum())
-    if infinite:
-        raise DataError(
-            f"the target is infinite in {infinite} of {len(values)} rows.",
-            hint="Remove those rows first.",
-        )
+    is_infinite = ~np.isfinite(values.to_numpy(dtype=float))
+    refuse_in_target(is_infinite, "the target is infinite")
     if values.nunique() == 1:
         raise DataError(
             f"the target has one value only: {say_value(values.iloc[0])}.",

@@ -10,7 +10,7 @@ import numpy as np
 
 from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import plain_missing, with_columns
+from automl_admm.data.columns import plain_missing, refuse_in_target, with_columns
 from automl_admm.data.conforming import conform
 from automl_admm.data.ingest.applying import make_columns
 from automl_admm.data.ingest.records import Ingest
@@ -195,12 +195,8 @@ def plain_target(y: Any) -> Any:
     if values.ndim != 1 or not len(values):
         return y  # scikit-learn says what is wrong with it
     column = pd.Series(values)
-    missing = int(column.isna().sum())
-    if missing:
-        raise DataError(
-            f"the target is missing in {missing} of {len(column)} rows.",
-            hint="Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep]).",
-        )
+    hint = "Remove those rows first: keep = ~pandas.isna(y); fit(X[keep], y[keep])."
+    refuse_in_target(column.isna(), "the target is missing", hint=hint)
     is_plain = isinstance(column.dtype, np.dtype) and column.dtype != object
     return y if is_plain else _of_one_type(column)
 

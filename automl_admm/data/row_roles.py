@@ -212,9 +212,7 @@ def _weights(column: Any, place: Place | None) -> Array:
         _refuse(odd, f"the weight in '{name}' is no number but {shown}", place)
         raise DataError(f"the weights in '{name}' are no numbers but {shown}.")
     found = column.to_numpy(dtype=float, na_value=np.nan)
-    # A reader of files takes an infinite number for a missing one.
-    missing = "missing" if place is None else "missing or infinite"
-    _refuse(np.isnan(found), f"the weight in '{name}' is {missing}", place)
+    _refuse(np.isnan(found), f"the weight in '{name}' is missing", place)
     _refuse(np.isinf(found), f"the weight in '{name}' is infinite", place)
     _refuse(found < 0, f"the weight in '{name}' is negative", place)
     if not (found > 0).any():
@@ -254,6 +252,9 @@ def _clusters(column: Any, place: Place | None) -> Rows:
         place,
         "Remove those rows first, or give each a group of its own.",
     )
+    if column.dtype.kind == "f":
+        infinite = np.isinf(column.to_numpy())
+        _refuse(infinite, f"the group in '{column.name}' is infinite", place)
     return np.asarray(pd.factorize(column, sort=_is_sortable(column))[0], dtype=np.intp)
 
 

@@ -38,7 +38,7 @@ class UniqueNames:
             if name in sole:
                 raise DataError(
                     f"{title}: {_count(made)} columns are named '{name}', and one is meant.",
-                    hint="Rename the others.",
+                    hint=f"Rename the first if you mean it; '{made[1]}' is the second.",
                 )
             found = None if known is None else sum(one in known for one in made)
             if found not in (None, 0, len(made)):

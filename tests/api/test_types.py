@@ -130,5 +130,5 @@ def test_targets_of_objects(table: tuple[pd.DataFrame, np.ndarray]) -> None:
     assert AutoMLClassifier(**QUICK).fit(X, yes).score(X, y == "yes") > 0.9
     gap = y.astype(object)
     gap[3] = None
-    with pytest.raises(DataError, match="the target is missing in 1 of 200 rows"):
+    with pytest.raises(DataError, match="target is missing in 1 of 200 rows, first in row"):
         AutoMLClassifier(**QUICK).fit(X, gap)

@@ -13,6 +13,7 @@ from messy_table import messy_table, typed
 
 import automl_admm
 from automl_admm import AutoMLClassifier
+from automl_admm.core.errors import DataError
 from automl_admm.data.reading import chunks
 
 SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--quiet")
@@ -167,6 +168,12 @@ def test_limits_go_by_the_columns_of_the_user(table: pd.DataFrame, run: Any) -> 
     assert "not the rows" not in verified.err
 
 
+def as_arff(frame: pd.DataFrame, name: str) -> None:
+    head = "".join(f"@attribute {column} numeric\n" for column in frame.columns)
+    rows = frame.to_csv(index=False, header=False)
+    Path(name).write_text(f"@relation r\n{head}@data\n{rows}")
+
+
 def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: Path) -> None:
     values = np.random.default_rng(0).normal(size=(60, 3))
     target = np.where(values[:, 0] > values[:, 1], "p", "n")
@@ -178,10 +185,13 @@ def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: P
     first = answers(run("predict", "out", "doubled.csv"))
     assert np.unique(first).size > 10
     frame.iloc[:, [2, 0, 1]].to_csv("moved.csv", index=False)
+    as_arff(frame, "doubled.arff")
     unique = frame.set_axis(["a", "a.1", "c"], axis=1)
     unique.to_parquet("unique.parquet")
-    for name in ("moved.csv", "unique.parquet"):
-        np.testing.assert_array_equal(answers(run("predict", "out", name)), first)
+    for name in ("moved.csv", "unique.parquet", "doubled.arff"):
+        done = run("predict", "out", name)
+        np.testing.assert_array_equal(answers(done), first)
+    assert "doubled.arff: 2 columns named 'a' (read as 'a', 'a.1')" in done.err
     loaded = automl_admm.load("out")
     for rows in (frame, unique, frame.iloc[:, [0, 2, 1]]):
         np.testing.assert_array_equal(loaded.predict_proba(rows)[:, 1], first)
@@ -190,12 +200,19 @@ def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: P
         search.fit(frame, target)
     np.testing.assert_array_equal(search.predict(unique), search.predict(frame))
     frame.iloc[:, [0, 0, 1, 2]].to_csv("three.csv", index=False)
+    as_arff(frame.iloc[:, [0, 0, 1, 2]], "three.arff")
+    limited = search.set_params(constraints=["fpr_gap[a:0] <= 1"])
+    with pytest.raises(DataError, match="two columns are named 'a', and one is meant"):
+        limited.fit(frame, target)
     for arguments in (
         ("predict", "out", "three.csv"),
         ("predict", "out", "doubled.csv", "--keep", "a"),
         ("fit", "doubled.csv", "--target", "a", *SEARCH, "--out", "new"),
         ("fit", "doubled.csv", "--target", "y", "--weight", "a", *SEARCH, "--out", "new"),
         ("fit", "doubled.csv", "--target", "y", "--column", "a=category", *SEARCH, "--out", "new"),
+        ("fit", "doubled.csv", "--target", "y", "--constraint", "fpr_gap[a:0] <= 1", *SEARCH),
+        ("fit", "doubled.arff", "--target", "a", *SEARCH, "--out", "new"),
+        ("predict", "out", "three.arff"),
     ):
         done = run(*arguments)
         assert (done.code, done.out) == (3, "")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.parse import columns_in, read_text
 from automl_admm.constraints.syntax import GroupColumn, WrittenLimit
 from automl_admm.core.errors import ConfigurationError
 
@@ -94,3 +94,8 @@ def test_no_text_brings_it_down(text: str) -> None:
     except ConfigurationError as problem:
         name = str(problem)
     assert name
+
+
+def test_the_columns_of_limits_are_known_before_the_data() -> None:
+    limits = ["fpr_gap[sex, age:30] <= 0.1", "size_mb <= 3", "fpr_gap[a <= 1", len]
+    assert columns_in(limits) == {"sex", "age"}

@@ -164,8 +164,9 @@ def test_columns_take_a_part_of_their_rows():
             {"w": [1.0, -1.0]},
             r"is negative in 1 of 2 rows, first in f.csv, line 3",
         ),
-        ({"weight": "w"}, {"w": [1.0, np.nan]}, "is missing or infinite .* first in f.csv, line 3"),
+        ({"weight": "w"}, {"w": [1.0, np.nan]}, "is missing in .* first in f.csv, line 3"),
         ({"group": "g"}, {"g": ["a", None]}, "first in f.csv, line 3"),
+        ({"group": "g"}, {"g": [1.0, np.inf]}, "group in 'g' is infinite .* f.csv, line 3"),
         ({"time": "t"}, {"t": ["2026-01-01", "soon"]}, "'soon' in f.csv, line 3"),
     ],
 )

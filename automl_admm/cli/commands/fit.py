@@ -79,15 +79,16 @@ def _fit(
     with importing():
         from automl_admm.cli.shared.progress import command_progress
         from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
+        from automl_admm.constraints.parse import columns_in
         from automl_admm.data.row_portions import portion_within
 
     try:
         begun = click.get_current_context().obj
-        said = file_options_given(
-            options, (target, *options["sensitive"], *map(options.get, ROLES))
-        )
-        read = partial(read_within, budget=_budget(options), begun=begun, options=said)
         roles = {role: options[role] for role in ROLES}
+        compared = columns_in(options["constraints"])
+        named = (target, *options["sensitive"], *roles.values(), *compared)
+        said = file_options_given(options, named, exact=(target, *roles.values()))
+        read = partial(read_within, budget=_budget(options), begun=begun, options=said)
         loaded = load(data, target, options["sensitive"], read, roles, said)
         loaded = loaded.with_portion(portion_within(loaded.X, _budget(options), begun))
     except AutomlAdmmError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.data.columns import infer_task
-from automl_admm.data.ingest.asking import check_asked
+from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
 from automl_admm.data.ingest.records import LEFT_OUT
 from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 def command(data: Path, target: str | None, *, as_json: bool, **options: Any) -> None:
     """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
     how = file_options_given(options, (target,))
+    how = replace(how, exact=() if target is None else (target,))
     frame, y = read_table(data, keep_codes=True, options=how), None
     if target is not None:
-        frame, y = split_target(frame, target)
+        frame, y = split_target(frame, target, place_in(data, how))
     asked = dict(options["columns"])
+    refuse_kind_of_others(asked, {} if target is None else {target: TARGET})
     check_asked(asked, frame.columns)
     columns = inspect_columns(frame, asked, place_in(data, how))
     left_out = {one.name for one in columns if one.kind in (*LEFT_OUT, REFUSED)}

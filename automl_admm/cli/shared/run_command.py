@@ -103,12 +103,17 @@ def load(
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
         hint = f"Name a column; the last are: {columns}."
         raise ConfigurationError("--target is missing.", hint=hint)
-    features, y = split_target(frame, target)
     is_again = data is not None and share is None and not is_stream(data)
-    place = place_in(data, options) if data is not None and is_again else None
+    place = place_in(data, options) if data is not None and is_again else _row_read
+    features, y = split_target(frame, target, place)
     features, with_roles = take_columns(features, roles, target, place)
     X, apart = set_aside(features, sensitive)
     return Loaded(X, y, apart, name, source, share, columns=with_roles)
+
+
+def _row_read(number: int) -> str:
+    """Name the place of a row of a file that is not read again."""
+    return f"row {number + 1} of those read"
 
 
 def read_within(

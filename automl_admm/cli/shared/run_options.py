@@ -180,16 +180,20 @@ def option_named(name: str) -> Option:
 
 
 def file_options_given(
-    options: Mapping[str, Any], columns: Iterable[str | None] = ()
+    options: Mapping[str, Any],
+    columns: Iterable[str | None] = (),
+    exact: Iterable[str | None] = (),
 ) -> FileOptions:
     """Return what a user says of a data file; what is found in it is said on stderr.
 
-    `columns` are names that the user gave, beside those of `--column`.
+    `columns` are names that the user gave, beside those of `--column`; `exact` are the columns
+    whose infinite numbers stay.
     """
     given = {option.name: _setting(option, options[option.name]) for option in FILE_OPTIONS}
     names = {name for name in columns if name is not None}
     asked = names.union(name for name, _ in options.get("columns", ()))
-    return replace(file_options(**given, tell=partial(say, err=True)), sole=asked)
+    kept = frozenset(name for name in exact if name is not None)
+    return replace(file_options(**given, tell=partial(say, err=True)), sole=asked, exact=kept)
 
 
 def settings_given(options: Mapping[str, Any]) -> dict[str, Any]:

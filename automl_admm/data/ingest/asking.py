@@ -32,6 +32,7 @@ WORDS: Mapping[str, ColumnKind] = MappingProxyType(
     }
 )
 MOST_TRIED = 2000
+TARGET = "the one to predict"
 
 
 def check_asked(asked: Mapping[Any, Any], names: Iterable[Any]) -> None:
@@ -47,6 +48,16 @@ def check_asked(asked: Mapping[Any, Any], names: Iterable[Any]) -> None:
             raise ConfigurationError(
                 f"column '{name}' cannot be read as {say_value(kind)}.",
                 hint=suggest(str(kind), WORDS),
+            )
+
+
+def refuse_kind_of_others(asked: Mapping[Any, Any], others: Mapping[str, str]) -> None:
+    """Raise if the kind of a column is chosen that is no feature; `others` has what each is."""
+    for name in map(str, asked):
+        if name in others:
+            raise ConfigurationError(
+                f"column '{name}' is {others[name]}: only features have a kind.",
+                hint=Remedy(f"Leave '{name}' out of {{columns}}."),
             )
 
 

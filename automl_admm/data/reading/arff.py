@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from automl_admm.core.errors import DataError
+from automl_admm.data.unique_names import UniqueNames, unique_names
 
 AttributeKind = Literal["number", "text", "truth"]
 Row = Sequence[str | None]
@@ -48,12 +49,14 @@ class Arff:
     """The header of an ARFF file.
 
     `end` is the place of the first row in bytes, and `lines` the number of lines before it.
+    `unique` has the names of the columns if some are alike.
     """
 
     path: Path
     attributes: tuple[Attribute, ...]
     end: int
     lines: int
+    unique: UniqueNames | None = None
 
     def rows(self, lines: Iterable[bytes], first: int) -> Iterator[tuple[int, Row]]:
         """Return the rows in lines, each with the number of its line."""
@@ -128,19 +131,22 @@ def header_in(path: Path, file: BinaryIO) -> Arff:
         if written.lower().startswith("@data"):
             if not attributes:
                 raise DataError(f"{path} declares no attribute.")
-            _refuse_twins(path, attributes)
-            return Arff(path, tuple(attributes), file.tell(), number)
+            unique = unique_names([one.name for one in attributes])
+            return Arff(path, _with_names(attributes, unique), file.tell(), number, unique)
         if written.lower().startswith("@attribute"):
             attributes.append(_attribute(path, number, written))
     raise DataError(f"{path} has no @data: it holds no rows.")
 
 
-def _refuse_twins(path: Path, attributes: Sequence[Attribute]) -> None:
-    seen: set[str] = set()
-    for one in attributes:
-        if one.name in seen:
-            raise DataError(f"{path}: two columns are named '{one.name}'.", hint="Rename one.")
-        seen.add(one.name)
+def _with_names(
+    attributes: Sequence[Attribute], unique: UniqueNames | None
+) -> tuple[Attribute, ...]:
+    """Return the attributes, the doubled ones under names of their own."""
+    if unique is None:
+        return tuple(attributes)
+    return tuple(
+        Attribute(name, one.kind) for name, one in zip(unique.names, attributes, strict=True)
+    )
 
 
 def _attribute(path: Path, number: int, written: str) -> Attribute:

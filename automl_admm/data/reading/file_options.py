@@ -26,6 +26,7 @@ class FileOptions:
     They are of text files alone: other formats say them themselves. `tell` gets a line on what was
     found. With `had_commas` the training file had decimal commas: then the likes of 1.234 do not
     tell. Each name in `sole` must be that of one column; `known` are the columns of training.
+    Infinite numbers stay in the columns `exact`, to be told as such; in others they are missing.
     """
 
     separator: str | None = None
@@ -35,6 +36,7 @@ class FileOptions:
     had_commas: bool = False
     sole: Collection[str] = ()
     known: Collection[str] | None = None
+    exact: Collection[str] = ()
 
 
 NO_OPTIONS = FileOptions()

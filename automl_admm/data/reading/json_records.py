@@ -12,6 +12,7 @@ from automl_admm.core.errors import DataError
 
 Record = dict[str, Any]
 HINT = "Write a record a line: DataFrame.to_json(orient='records', lines=True)."
+TWICE = "Give each value a name of its own."
 BLANK = b" \t\r\n"
 MARK = b"\xef\xbb\xbf"
 
@@ -50,6 +51,8 @@ class JsonLines:
     def _record(self, number: int, written: bytes) -> Record:
         try:
             found = json.loads(written, object_pairs_hook=_without_doubles)
+        except _DoubleKeyError as problem:
+            raise DataError(f"{self.path}, line {number}: {problem}.", hint=TWICE) from None
         except (ValueError, RecursionError) as problem:
             raise DataError(
                 f"{self.path}, line {number}: this is no JSON record ({problem}).", hint=HINT
@@ -62,6 +65,8 @@ def read_array(path: Path) -> tuple[JsonLines, list[Record]]:
     try:
         content = path.read_text(encoding="utf-8-sig")
         found = json.loads(content, object_pairs_hook=_without_doubles)
+    except _DoubleKeyError as problem:
+        raise DataError(f"{path}: {problem}.", hint=TWICE) from None
     except (ValueError, RecursionError) as problem:
         raise DataError(f"{path} is no JSON that can be read: {problem}.", hint=HINT) from problem
     return JsonLines(path), [

@@ -5,7 +5,7 @@ Mistakes in a file are found here, with their line, before anything is trained o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
+from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
@@ -21,7 +22,7 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, format_of
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
-from automl_admm.data.reading.typed_tables import place_of, read_typed
+from automl_admm.data.reading.typed_tables import place_of, read_typed, unique_names_of
 from automl_admm.data.table_schema import Schema
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def read_plain(plain: PlainFile, manner: Manner) -> Any:
     if form == CSV:
         return read_csv_table(plain, find_dialect(plain.path, manner.asked), manner)
     frame = read_typed(plain.path, form, manner.schema, manner.rows)
-    tell_found(manner.options, plain)
+    tell_found(manner.options, plain, names_found(plain.path, form, manner.asked))
     return finished(frame, plain.path, manner, place_of(plain.path, form))
 
 
@@ -98,7 +99,16 @@ def finished(frame: Any, source: Path, manner: Manner, place: Place) -> Any:
         raise DataError(f"{source} holds a header and no rows.")
     if manner.schema is not None:
         frame = conform(frame, manner.schema, place)
-    return without_infinities(frame)
+    return without_infinities(frame, manner.options.exact)
+
+
+def names_found(path: Path, form: str, options: FileOptions) -> Dialect:
+    """Return the names of columns that stand twice; raise if nobody can tell which is meant."""
+    unique = unique_names_of(path, form)
+    if unique is None:
+        return COMMAS
+    unique.check(str(path), options.sole, options.known)
+    return replace(COMMAS, unique=unique)
 
 
 def tell_found(options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS) -> None:
@@ -126,8 +136,10 @@ def _found_again(source: Path, options: FileOptions, number: int) -> str:
         return f"{source}, {row_of(number)}"
 
 
-def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Part a table into its features and the column to predict."""
+def split_target(
+    frame: pd.DataFrame, target: str, place: Place = row_of
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Part a table into its features and the column to predict; `place` names a row's place."""
     names = list(frame.columns)
     if target not in names:
         raise DataError(f"there is no column '{target}' to predict.", hint=suggest(target, names))
@@ -136,17 +148,14 @@ def split_target(frame: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if len(names) == 1:
         raise DataError(f"the table has no column but the target '{target}'.")
     y = frame[target]
-    missing = int(y.isna().sum())
-    if missing:
-        raise DataError(
-            f"the target '{target}' is missing in {missing} of {len(y)} rows.",
-            hint="Remove those rows first.",
-        )
+    refuse_in_target(y.isna(), f"the target '{target}' is missing", place)
+    if y.dtype.kind == "f":
+        refuse_in_target(np.isinf(y), f"the target '{target}' is infinite", place)
     return frame.drop(columns=[target]), y
 
 
-def without_infinities(frame: Any) -> Any:
-    """Count infinite numbers as missing."""
-    floats = frame.select_dtypes("floating").columns
+def without_infinities(frame: Any, exact: Collection[str] = ()) -> Any:
+    """Count infinite numbers as missing, but not in the columns `exact`."""
+    floats = [name for name in frame.select_dtypes("floating").columns if name not in exact]
     infinite = [name for name in floats if np.isinf(frame[name].to_numpy(float)).any()]
     return frame.replace({name: [np.inf, -np.inf] for name in infinite}, np.nan)

@@ -32,6 +32,7 @@ from automl_admm.data.reading.plain_files import (
 from automl_admm.data.reading.shares import MEGABYTE, Share, share_of_pieces, written_out
 from automl_admm.data.reading.tables import (
     Manner,
+    names_found,
     read_csv_table,
     read_plain,
     read_table,
@@ -105,6 +106,7 @@ def _read_pieces_of_csv(
     is_late = time_left.clock(FEEDING)
     frame, taken, dialect = read_pieces(plain.path, header, evenly(tuple(rest)), is_late, dialect)
     tell_found(options, plain, dialect)
+    frame = without_infinities(frame, options.exact)
     return frame, share_of_pieces(plain.source_size, (header, *taken), None, plain.content)
 
 
@@ -164,8 +166,8 @@ def _read_typed(
         raise IrregularError
     if frame.empty:
         raise IrregularError
-    tell_found(options, plain)
-    return without_infinities(with_text_names(frame)), share
+    tell_found(options, plain, names_found(plain.path, form, options))
+    return without_infinities(with_text_names(frame), options.exact), share
 
 
 def read_pieces(
@@ -197,7 +199,7 @@ def read_pieces(
     codes = [name for name in frame.select_dtypes("number").columns if name in feed.codes]
     if codes:
         frame[codes] = parse_again(dialect, codes)[codes]
-    return without_infinities(frame.take(order).reset_index(drop=True)), feed.taken, dialect
+    return frame.take(order).reset_index(drop=True), feed.taken, dialect
 
 
 def _in_order_of_file(feed: Feed) -> Any:

@@ -19,6 +19,7 @@ from automl_admm.data.reading.json_records import JsonLines, read_array
 from automl_admm.data.reading.lines_in_time import LineTable, all_rows, line_of_row
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.table_schema import MISSING_TEXTS, Column, Schema, content_of
+from automl_admm.data.unique_names import UniqueNames
 
 NAMES = {PARQUET: "Parquet", FEATHER: "Feather"}
 
@@ -51,6 +52,11 @@ def place_of(source: Path, form: str) -> Place:
 def line_table(source: Path, form: str) -> LineTable:
     """Return the table of a file with a row a line."""
     return read_header(source) if form == ARFF else JsonLines(source)
+
+
+def unique_names_of(source: Path, form: str) -> UniqueNames | None:
+    """Return the names of the columns if some are alike; only an ARFF file may have such."""
+    return read_header(source).unique if form == ARFF else None
 
 
 def texts_of(schema: Schema | None) -> list[str]:

@@ -17,6 +17,7 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target, infer_task
 from automl_admm.data.conforming import row_of
 from automl_admm.data.independent_rows import largest_total
+from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
@@ -215,6 +216,14 @@ def prepare(
     )
 
 
+def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:
+    """Return the columns that are no features, each with what it is."""
+    others = {} if sensitive is None else dict.fromkeys(map(str, sensitive.columns), "sensitive")
+    others |= {name: f"the {role}" for role, name in columns.names().items()}
+    name = name_of(y)
+    return others if name is None else {**others, name: TARGET}
+
+
 def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColumns) -> Known:
     """Check the settings, then the table; find the kinds of its columns and the grammar for it."""
     roles, plugins = columns.read(), load_plugins(config.extra_plugins)
@@ -224,6 +233,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     constraints = resolve_constraints(config, plugins)
     task = config.task or infer_task(y)
     check_target(y, task)
+    refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
     taken = ingest_table(config, X, columns.place or row_of)
     context = context_of(task, taken)
     grammar = _grammar(config, context, plugins)

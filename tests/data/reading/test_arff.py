@@ -71,10 +71,6 @@ def test_mistakes_in_rows_have_their_line(rows: str, said: str, tmp_path: Path) 
         ("@relation r\n@data\n1\n", "declares no attribute"),
         ("@relation r\n@attribute a relational\n@data\n1\n", "line 2: attributes of the type 'rel"),
         ("@relation r\n@attribute a\n@data\n1\n", "line 2: this declares no attribute"),
-        (
-            "@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n",
-            "two columns are named",
-        ),
     ],
 )
 def test_mistakes_in_a_header_are_told(header: str, said: str, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_records_are_rows_and_absent_names_are_gaps(text: str, tmp_path: Path) -
     [
         ('{"a": 1}\n\n{"a": 1,}\n', r"line 3: this is no JSON record"),
         ('{"a": 1}\n[1]\n', "line 2: a list or a single value, and no record"),
-        ('{"a": 1, "a": 2}\n', "line 1: this is no JSON record .'a' stands twice"),
+        ('{"a": 1, "a": 2}\n', "line 1: 'a' stands twice in a record. Give each"),
+        ('[{"a": 1, "a": 2}]', "json: 'a' stands twice in a record. Give each"),
         ('[{"a": 1}, 3]', "record 2: a list or a single value"),
         ('[{"a": 1}, {"a"]', "is no JSON that can be read"),
         ("[[1, 2]]", "record 1: a list"),

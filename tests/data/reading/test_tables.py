@@ -179,7 +179,14 @@ def test_the_target_is_parted_from_the_features():
         (pd.DataFrame({"clas": [1], "b": [2]}), "Did you mean 'clas'"),
         (pd.DataFrame([[1, 2, 3]], columns=["class", "b", "class"]), "stands twice"),
         (pd.DataFrame({"class": [1]}), "no column but the target"),
-        (pd.DataFrame({"class": [1, None, None], "b": 1}), "missing in 2 of 3 rows"),
+        (
+            pd.DataFrame({"class": [1, None, None], "b": 1}),
+            "2 of 3 rows, first in row 1",
+        ),
+        (
+            pd.DataFrame({"class": [1, 2, np.inf], "b": 1}),
+            "infinite in 1 .* in row 2",
+        ),
     ],
 )
 def test_a_target_that_cannot_be_used_is_refused(frame, message):
