@@ -23,9 +23,14 @@ PLAIN: Mapping[type, str] = {
 
 
 def encode(measured: Measured) -> bytes:
-    """Return the content of `report.json`; NaN and infinities are null."""
+    """Return the content of `report.json`, a section a line; NaN and infinities are null."""
     content = {"schema": VERSION, **{key: as_plain(record) for key, record in measured.items()}}
-    return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()
+    lines = (f'"{key}":{_compact(value)}' for key, value in content.items())
+    return ("{" + ",\n".join(lines) + "}\n").encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def as_plain(value: Any) -> Any:

@@ -9,10 +9,15 @@ from automl_admm.report.document.style import STYLE
 from automl_admm.report.sections import (
     baseline,
     convergence,
+    data,
     failures,
+    importance,
     limits,
+    pareto,
+    quality,
     reproduction,
     seconds,
+    tried,
     verdict,
     winner,
 )
@@ -26,9 +31,14 @@ SECTIONS: tuple[Section, ...] = (
     limits.SECTION,
     baseline.SECTION,
     convergence.SECTION,
+    pareto.SECTION,
     winner.SECTION,
+    tried.SECTION,
+    importance.SECTION,
+    quality.SECTION,
     seconds.SECTION,
     failures.SECTION,
+    data.SECTION,
     reproduction.SECTION,
 )
 Measured = dict[str, Any]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import ENSEMBLE, TASK
+from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, TASK
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -29,7 +29,6 @@ from automl_admm.store.json_content import (
 )
 
 _SECONDS = mapping_of(real)
-_ORDER = list_of(text)
 RUN_SHOWN = record(
     {},
     {
@@ -40,6 +39,7 @@ RUN_SHOWN = record(
         "versions": mapping_of(text),
         "plugins": mapping_of(text),
         "components_left_out": mapping_of(text),
+        "schema": nullable(list_of(COLUMN)),
         "result": record(
             {},
             {
@@ -75,6 +75,7 @@ MODEL_SHOWN = record(
         "held_out_rows": nullable(whole()),
         "one_class": nullable(either("a text or a number", text, real, flag)),
         "constraints": mapping_of(nullable(real)),
+        "positive": nullable(text),
         "certificate_sha256": nullable(text),
     },
 )

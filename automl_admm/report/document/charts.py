@@ -65,14 +65,16 @@ class Axis:
 
 @dataclass(frozen=True)
 class Chart:
-    """A title for screen readers, the names of both axes, the layers, and lines at fixed values."""
+    """A title for screen readers, the names of both axes, the layers, and lines at values of x.
+
+    Values of y far below the others stand on the lower border: they would flatten all the rest.
+    """
 
     title: str
     x: str
     y: str
     layers: tuple[Layer, ...]
     marks_x: tuple[float, ...] = ()
-    marks_y: tuple[float, ...] = ()
     may_be_log: bool = field(default=False)
 
     def drawn(self) -> Markup:
@@ -85,14 +87,13 @@ class Chart:
         across += self.marks_x
         is_log = self.may_be_log and _spans(across)
         horizontal = _axis(across, LEFT, WIDTH - RIGHT, is_log=is_log)
-        vertical = _axis([*(y for _, y in points), *self.marks_y], HEIGHT - BOTTOM, TOP)
+        vertical = _axis(_without_depths([y for _, y in points]), HEIGHT - BOTTOM, TOP)
         return tag(
             "svg",
             tag("title", self.title),
             self._axes(horizontal, vertical),
             *(_layer(one, horizontal, vertical) for one in self.layers),
-            *(_rule(horizontal.place(x), is_upright=True) for x in self.marks_x),
-            *(_rule(vertical.place(y), is_upright=False) for y in self.marks_y),
+            *(_rule(horizontal.place(x)) for x in self.marks_x),
             viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
             role="img",
             aria_label=self.title,
@@ -127,6 +128,13 @@ def _axis(values: Iterable[float], begin: float, end: float, *, is_log: bool = F
         return Axis(low / 1.2, high * 1.2, begin, end, is_log=True)
     room = MARGIN * ((high - low) or abs(high) or 1.0)
     return Axis(low - room, high + room, begin, end)
+
+
+def _without_depths(values: Sequence[float]) -> list[float]:
+    """Leave out values more than three interquartile ranges below the first quartile."""
+    first, third = np.quantile(values, [0.25, 0.75])
+    floor = first - 3.0 * (third - first)
+    return [value for value in values if value >= floor]
 
 
 def _spans(values: Sequence[float]) -> bool:
@@ -180,10 +188,8 @@ def _crosses(layer: Layer, horizontal: Axis) -> Markup:
     return tag("path", class_=f"line {layer.class_}", d=ways)
 
 
-def _rule(place: float, *, is_upright: bool) -> Markup:
+def _rule(place: float) -> Markup:
     way = f"M{place:.1f} {TOP:g}V{HEIGHT - BOTTOM:g}"
-    if not is_upright:
-        way = f"M{LEFT:g} {place:.1f}H{WIDTH - RIGHT:g}"
     return tag("path", class_="line rule", d=way)
 
 

@@ -49,6 +49,15 @@ def share(part: float | None) -> str:
     return NONE if part is None or math.isnan(part) else f"{100 * part:.3g} %"
 
 
+def rough_share(part: float) -> str:
+    """Return a share of something long in percent, roughly.
+
+    >>> rough_share(0.00377), rough_share(0.8)
+    ('0.4 %', '80 %')
+    """
+    return f"{100 * part:.{0 if part >= 0.0995 else 1}f} %"
+
+
 def duration(seconds: float | None) -> str:
     """Return seconds as a duration.
 

@@ -31,14 +31,13 @@ dl{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.3
 margin:.8rem 0}
 dt{color:var(--soft);font-size:.85rem}dd{margin:0}
 .scroll{overflow-x:auto;margin:.5rem 0}
-table{border-collapse:collapse;font-size:.9rem;min-width:50%}
+table{border-collapse:collapse;font-size:.9rem;width:max-content}
 th,td{text-align:left;padding:.3rem .7rem .3rem 0;border-bottom:1px solid var(--line);
-vertical-align:top;unicode-bidi:isolate;min-width:3.5rem;overflow-wrap:break-word}
-td{max-width:32rem}
+vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word;max-width:min(26rem,58vw)}
 th{color:var(--soft);font-weight:600}
 .number{font-variant-numeric:tabular-nums;overflow-wrap:normal}
 figure{margin:.6rem 0}figcaption{color:var(--soft);font-size:.9rem}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,21rem),1fr));
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));
 gap:1rem 1.6rem}
 .charts svg{width:100%;height:auto;max-width:44rem;display:block}
 svg text{font:12px system-ui,sans-serif;fill:var(--soft);unicode-bidi:isolate}

@@ -98,7 +98,7 @@ def draw(found: Convergence) -> Markup:
         by_number.legend(),
         tag(
             "div",
-            figure(by_number.drawn(), f"By evaluation: the line is {which}.", behind),
+            figure(by_number.drawn(), _by_evaluation(which), behind),
             figure(by_time.drawn(), f"By time: {_clock(found)}."),
             class_="charts",
         ),
@@ -123,6 +123,10 @@ def _incumbents_table(found: Convergence) -> Markup:
     return table(("Best", "Pipeline", "#", "Time", found.metric), rows, text_columns=2)
 
 
+def _by_evaluation(which: str) -> str:
+    return f"By evaluation: the line is {which}. Dots on the lower border are far below it."
+
+
 def _clock(found: Convergence) -> str:
     shared = "" if found.workers == 1 else f", divided by the {found.workers} workers"
     return f"the seconds of the evaluations, added up{shared}; the log has no time of day"
@@ -138,9 +142,9 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
     partial = [(across(p), p.score) for p in found.points if p.is_partial and p.score is not None]
     failed = [(across(p), 0.0) for p in found.points if p.score is None]
     end = across(found.points[-1])
-    labels = ("within the limits", "outside the limits")
+    labels = ("within the limits", "outside the limits, or one class for all rows")
     if not found.has_limits:
-        labels = ("evaluated", "predicts one class")
+        labels = ("evaluated", "one class for all rows")
     return Chart(
         title=f"{found.metric} by {axis}",
         x=axis,

@@ -204,9 +204,10 @@ def _prices(found: Limits) -> Markup:
         (name(one.limit), numbers.plain(one.relaxed), numbers.signed(one.gain))
         for one in found.limits
     )
-    said = "No limit binds: every evaluation is within all of them."
-    if found.binding is not None:
-        said = f"{found.binding} binds most."
+    if found.binding is None:
+        said = "No limit binds: every evaluation is within all of them."
+        return together(tag("h3", "Price of a limit"), tag("p", said))
+    said = f"{found.binding} binds most."
     if all(one.gain is None for one in found.limits):
         return together(
             tag("h3", "Price of a limit"),

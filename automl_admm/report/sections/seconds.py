@@ -104,7 +104,7 @@ def _row(
         name(words.get(one.account, one.account)),
         bar(part),
         numbers.duration(one.seconds),
-        numbers.share(part),
+        numbers.rough_share(part),
     )
     return (*row, one.evaluations) if has_counts else row
 

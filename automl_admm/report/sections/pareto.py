@@ -1,0 +1,158 @@
+"""Pareto fronts: the score against the value of each limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
+from automl_admm.report.document import numbers
+from automl_admm.report.document.charts import Chart, Layer
+from automl_admm.report.document.html import Markup, name, tag, together
+from automl_admm.report.document.tables import figure, table
+from automl_admm.report.pipeline_text import shape_of
+from automl_admm.report.sections.section import Section
+from automl_admm.report.shipped import Shipped, shipped_of
+from automl_admm.report.view import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An evaluation by its value of one limit and its score."""
+
+    number: int
+    value: float
+    score: float
+    is_feasible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OnFront:
+    """An evaluation with no other that has both a better score and a better value."""
+
+    number: int
+    value: float
+    score: float
+    is_feasible: bool
+    shape: str
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The evaluations by one limit, the front among them, and the place of the model."""
+
+    limit: str
+    name: str
+    bound: float
+    at_least: bool
+    places: tuple[Place, ...]
+    front: tuple[OnFront, ...]
+    model_value: float | None
+    model_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fronts:
+    """A front for each limit."""
+
+    metric: str
+    fronts: tuple[Front, ...]
+
+
+def measure(view: RunView) -> Fronts:
+    """Find the front of each limit among the evaluations on all rows and folds."""
+    model = shipped_of(view)
+    fronts = (_front(view, limit, place, model) for place, limit in enumerate(view.limits))
+    return Fronts(view.metric, tuple(fronts))
+
+
+def _front(view: RunView, limit: Limit, place: int, model: Shipped | None) -> Front:
+    known = [one for one in view.ranked if math.isfinite(one.constraints[place])]
+    values = None if model is None or not model.values else model.values[place]
+    return Front(
+        limit=str(limit),
+        name=limit.name,
+        bound=limit.bound,
+        at_least=limit.at_least,
+        places=tuple(
+            Place(one.number, one.constraints[place], view.score(one), one.number in view.feasible)
+            for one in known
+        ),
+        front=tuple(_on_front(view, limit, place, known)),
+        model_value=values,
+        model_score=None if model is None else model.validation_score,
+    )
+
+
+def _on_front(
+    view: RunView, limit: Limit, place: int, known: list[Evaluation]
+) -> Iterator[OnFront]:
+    """Walk from the best value on; only a better score joins the front.
+
+    A pipeline that predicts one class for all rows is near no front: it decides nothing.
+    """
+    best = -math.inf
+    several = (one for one in known if one.one_class is None)
+    for one in sorted(several, key=lambda one: (limit.turned(one.constraints[place]), one.loss)):
+        score = view.score(one)
+        if score > best:
+            best = score
+            value, is_feasible = one.constraints[place], one.number in view.feasible
+            yield OnFront(one.number, value, score, is_feasible, shape_of(one.text))
+
+
+def draw(found: Fronts) -> Markup:
+    """Draw a chart for each limit."""
+    if not found.fronts:
+        return tag("p", "The run has no limits, so there is nothing to trade the score for.")
+    charts = [_chart(one, found.metric) for one in found.fronts]
+    pairs = zip(charts, found.fronts, strict=True)
+    figures = (
+        figure(chart.drawn(), _caption(one), _numbers(one, found.metric)) for chart, one in pairs
+    )
+    return together(charts[0].legend(), tag("div", *figures, class_="charts"))
+
+
+def _caption(one: Front) -> Markup:
+    side = "right" if one.at_least else "left"
+    return together(name(one.limit), f": the broken line is the bound, and its {side} is allowed.")
+
+
+def _numbers(one: Front, metric: str) -> Markup:
+    rows = (
+        (
+            name(place.shape),
+            place.number,
+            numbers.plain(place.value),
+            numbers.score(place.score),
+            "yes" if place.is_feasible else "no",
+        )
+        for place in one.front
+    )
+    return table(("Front", "#", one.name, metric, "Within all limits"), rows)
+
+
+def _chart(one: Front, metric: str) -> Chart:
+    inside = [(p.value, p.score) for p in one.places if p.is_feasible]
+    outside = [(p.value, p.score) for p in one.places if not p.is_feasible]
+    chosen: list[tuple[float, float]] = []
+    if one.model_value is not None and one.model_score is not None:
+        chosen = [(one.model_value, one.model_score)]
+    return Chart(
+        title=f"{metric} against {one.name}",
+        x=one.name,
+        y=metric,
+        layers=(
+            Layer("steps", "any", [(p.value, p.score) for p in one.front], "front"),
+            Layer("dots", "outside", outside, "outside the limits, or one class for all rows"),
+            Layer("dots", "inside", inside, "within the limits"),
+            Layer("dots", "chosen", chosen, "the model"),
+        ),
+        marks_x=(one.bound,),
+        may_be_log=True,
+    )
+
+
+SECTION = Section("pareto", "Score against each limit", Fronts, measure, draw)

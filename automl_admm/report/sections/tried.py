@@ -1,0 +1,171 @@
+"""Components, shapes and orders that were tried, with their cost and their value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.report.document import numbers
+from automl_admm.report.document.html import Markup, Part, name, tag, together
+from automl_admm.report.document.tables import folded, table
+from automl_admm.report.pipeline_text import components_of, shape_of
+from automl_admm.report.sections.section import Section
+from automl_admm.report.view import RunView
+
+SHOWN_SHAPES = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One component, shape or order: its evaluations by their end, their scores, their cost.
+
+    Scores are of evaluations on all rows and folds; `best_within` is the best one within the
+    limits. `seconds` is the median of an evaluation, `share` the part of all seconds.
+    """
+
+    name: str
+    evaluations: int
+    succeeded: int
+    timeouts: int
+    memouts: int
+    other_failures: int
+    best: float | None
+    best_within: float | None
+    median: float | None
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """The orders tried of one set of components."""
+
+    components: tuple[str, ...]
+    orders: tuple[Tried, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllTried:
+    """Everything tried, by component, by shape, and by order where several were."""
+
+    metric: str
+    has_limits: bool
+    components: tuple[Tried, ...]
+    shapes: tuple[Tried, ...]
+    orders: tuple[Orders, ...]
+
+
+def measure(view: RunView) -> AllTried:
+    """Group the evaluations by what is in them."""
+    evaluations = view.evaluations
+    return AllTried(
+        metric=view.metric,
+        has_limits=bool(view.limits),
+        components=_grouped(view, evaluations, lambda one: set(components_of(one.text))),
+        shapes=_grouped(view, evaluations, lambda one: [shape_of(one.text)]),
+        orders=tuple(_orders(view)),
+    )
+
+
+def _grouped(
+    view: RunView,
+    evaluations: Iterable[Evaluation],
+    names: Callable[[Evaluation], Iterable[str]],
+) -> tuple[Tried, ...]:
+    groups: dict[str, list[Evaluation]] = {}
+    for one in evaluations:
+        for title in names(one):
+            groups.setdefault(title, []).append(one)
+    whole = sum(one.seconds for one in view.evaluations) or 1.0
+    found = [_tried(view, title, alike, whole) for title, alike in groups.items()]
+    return tuple(sorted(found, key=_best_first))
+
+
+def _best_first(one: Tried) -> tuple[bool, float, str]:
+    best = one.best if one.best_within is None else one.best_within
+    return one.best_within is None, -(float("-inf") if best is None else best), one.name
+
+
+def _tried(view: RunView, title: str, alike: list[Evaluation], whole: float) -> Tried:
+    ends = Counter(one.status for one in alike)
+    scores = [view.score(one) for one in alike if one.is_ranked]
+    within = [view.score(one) for one in alike if one.number in view.feasible]
+    succeeded, timeouts, memouts = (
+        ends[status] for status in (Status.SUCCESS, Status.TIMEOUT, Status.MEMOUT)
+    )
+    return Tried(
+        name=title,
+        evaluations=len(alike),
+        succeeded=succeeded,
+        timeouts=timeouts,
+        memouts=memouts,
+        other_failures=len(alike) - succeeded - timeouts - memouts,
+        best=numbers.finite(max(scores, default=None)),
+        best_within=numbers.finite(max(within, default=None)),
+        median=numbers.finite(median(scores)) if scores else None,
+        seconds=round(median(one.seconds for one in alike), 3),
+        share=sum(one.seconds for one in alike) / whole,
+    )
+
+
+def _orders(view: RunView) -> Iterator[Orders]:
+    """Yield the sets of components that were tried in several orders."""
+    alike: dict[tuple[str, ...], list[Evaluation]] = {}
+    for one in view.evaluations:
+        alike.setdefault(tuple(sorted(components_of(one.text))), []).append(one)
+    for components, evaluations in sorted(alike.items()):
+        tried = _grouped(view, evaluations, lambda one: [" → ".join(components_of(one.text))])
+        if len(tried) > 1:
+            yield Orders(components, tried)
+
+
+def draw(found: AllTried) -> Markup:
+    """Draw a table of components, of shapes, and of orders."""
+    if not found.components and not found.shapes:
+        return tag("p", "Nothing has been evaluated yet.")
+    shapes, rest = found.shapes[:SHOWN_SHAPES], found.shapes[SHOWN_SHAPES:]
+    orders = (_table(found, "Order", one.orders) for one in found.orders)
+    return together(
+        tag("h3", "Components"),
+        _table(found, "Component", found.components),
+        tag("h3", f"Shapes: {len(found.shapes)} tried"),
+        _table(found, "Shape", shapes),
+        folded(f"{len(rest)} more shapes", _table(found, "Shape", rest)) if rest else None,
+        tag("h3", "The same components in another order") if found.orders else None,
+        *orders,
+    )
+
+
+def _table(found: AllTried, title: str, tried: Iterable[Tried]) -> Markup:
+    best = ("Best within limits", "Best of all") if found.has_limits else ("Best",)
+    headings = (title, *best, "Median", "Tried", "Failed", "Median time", "Share of time")
+    return table(headings, (_row(found, one) for one in tried))
+
+
+def _row(found: AllTried, one: Tried) -> tuple[Part, ...]:
+    best = [numbers.score(one.best_within)]
+    best += [numbers.score(one.best)] if found.has_limits else []
+    return (
+        name(one.name, 200),
+        *best,
+        numbers.score(one.median),
+        one.evaluations,
+        _failed(one),
+        numbers.duration(one.seconds),
+        numbers.rough_share(one.share),
+    )
+
+
+def _failed(one: Tried) -> str:
+    kinds = {
+        "timeout": one.timeouts,
+        "memory": one.memouts,
+        "error": one.other_failures,
+    }
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count) or "0"
+
+
+SECTION = Section("tried", "What was tried", AllTried, measure, draw)

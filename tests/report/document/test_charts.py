@@ -1,0 +1,64 @@
+"""Charts keep odd numbers inside, and stay small."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from automl_admm.report.document.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart, Layer
+from automl_admm.report.document.html import block_of_code, name, tag
+
+
+def a_chart(points: list[tuple[float, float]], marks: tuple[float, ...] = ()) -> str:
+    layers = (Layer("dots", "inside", points, "all"),)
+    return Chart("title", "x", "y", layers, marks_x=marks, may_be_log=True).drawn().source
+
+
+def places(source: str) -> list[tuple[float, float]]:
+    (way,) = re.findall(r'class="dots inside" d="([^"]*)"', source)
+    return [(float(x), float(y)) for x, y in re.findall(r"M(\S+) (\S+)h0", way)]
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [(1.0, 2.0)],
+        [(0.0, 0.0), (0.0, 0.0)],
+        [(1e-300, 1.0), (1e300, 2.0)],
+        [(-1e9, 1.0), (1e-9, 1e308)],
+        [(1.0, -1e12), (2.0, 0.5), (3.0, 0.6), (4.0, 0.7), (5.0, 0.6)],
+        [(math.nan, 1.0), (2.0, math.inf), (3.0, 1.0)],
+    ],
+)
+@pytest.mark.parametrize("marks", [(), (0.0,), (-5.0,), (1e6,)])
+def test_every_dot_is_inside_of_the_axes(
+    points: list[tuple[float, float]], marks: tuple[float, ...]
+) -> None:
+    for x, y in places(a_chart(points, marks)):
+        assert LEFT - 1 <= x <= WIDTH - RIGHT + 1
+        assert TOP - 1 <= y <= HEIGHT - BOTTOM + 1
+
+
+def test_without_a_number_there_is_no_drawing() -> None:
+    assert "nothing to draw" in a_chart([(math.nan, 1.0)])
+
+
+def test_dots_on_one_pixel_are_one() -> None:
+    assert len(a_chart([(x / 1e5, 1.0) for x in range(20_000)])) < 10_000
+
+
+def test_a_better_score_is_higher_and_a_larger_value_further_right() -> None:
+    (first, second) = places(a_chart([(1.0, 0.5), (2.0, 0.9)]))
+    assert first[0] < second[0]
+    assert first[1] > second[1]
+
+
+def test_texts_and_attributes_are_escaped_once() -> None:
+    assert (
+        tag("b", '<&"', title='"><i>').source
+        == '<b title="&quot;&gt;&lt;i&gt;">&lt;&amp;&quot;</b>'
+    )
+    assert name("a\u202eb\x1b").source == "<bdi>a\\u202eb\\x1b</bdi>"
+    assert block_of_code("a\n<b>\t\x00").source.endswith(">a\n&lt;b&gt;\t\\x00</pre>")

@@ -1,0 +1,166 @@
+"""Sections measure what the log says: fronts, effects, components, groups, columns."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_runs import an_evaluation, write_run
+
+from automl_admm.core.space import Candidate, Selection
+from automl_admm.report.sections import data, importance, pareto, quality, reproduction, tried
+from automl_admm.report.view import RunView, read_view
+
+OLD = Path(__file__).parents[1] / "runs" / "old_run"
+
+
+def view_of(tmp_path: Path, evaluations: Any, **changes: Any) -> RunView:
+    return read_view(write_run(tmp_path / "run", evaluations, **changes))
+
+
+def drawn(number: int, component: str, alpha: float, loss: float, **changes: Any) -> Any:
+    """An evaluation whose pipeline and picks have a component and a number."""
+    return an_evaluation(
+        number * 7 + 1,  # none of the failures of `an_evaluation`
+        text=f"{component}(alpha={alpha})",
+        candidate=Candidate(Selection((("start.model", component),)), (0.5,)),
+        loss=loss,
+        **changes,
+    )
+
+
+def test_a_front_has_no_evaluation_that_another_beats_in_both(tmp_path: Path) -> None:
+    view = view_of(tmp_path, map(an_evaluation, range(1, 80)))
+    (front,) = pareto.measure(view).fronts
+    points = {one.number: (one.value, one.score) for one in front.places}
+    beaten = {
+        number
+        for number, (value, score) in points.items()
+        if any(v <= value and s >= score and (v, s) != (value, score) for v, s in points.values())
+    }
+    assert {points[one.number] for one in front.front} == {
+        point for number, point in points.items() if number not in beaten
+    }
+
+
+def test_a_pipeline_of_one_class_is_on_no_front(tmp_path: Path) -> None:
+    constant = an_evaluation(1, loss=0.0, constraints=(0.0,), details={"one_class": "no"})
+    (front,) = pareto.measure(view_of(tmp_path, [constant, an_evaluation(2)])).fronts
+    assert [one.number for one in front.front] == [2]
+
+
+def test_what_decides_the_score_has_all_of_its_variance(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    evaluations = []
+    for number in range(90):
+        place = number % 3
+        loss = 0.2 + 0.2 * place + 0.01 * rng.random()
+        evaluations.append(drawn(number, ("a", "b", "c")[place], rng.random(), loss))
+    found = importance.measure(view_of(tmp_path, evaluations))
+    (effect,) = found.effects
+    assert (effect.name, effect.best, effect.worst) == ("start.model", "a", "c")
+    assert effect.share > 0.85
+    assert found.measured == 4  # the decision, and a number of each component
+
+
+def test_a_number_is_told_by_the_range_that_is_best(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    numbers = rng.random(60)
+    evaluations = [drawn(place, "a", x, (x - 0.1) ** 2) for place, x in enumerate(numbers)]
+    (effect,) = importance.measure(view_of(tmp_path, evaluations)).effects
+    assert (effect.name, effect.kind) == ("a.alpha", "parameter")
+    low, high = map(float, effect.best.split(" to "))
+    assert low <= 0.15
+    assert high < 0.5
+
+
+@pytest.mark.parametrize("count", [5, 60])
+def test_chance_has_no_effect(tmp_path: Path, count: int) -> None:
+    rng = np.random.default_rng(2)
+    evaluations = [
+        drawn(place, "abc"[int(rng.integers(3))], 1.0, rng.random()) for place in range(count)
+    ]
+    found = importance.measure(view_of(tmp_path, evaluations))
+    assert found.effects == ()
+    words = "Nothing can be said" if count == 5 else "explains more than chance"
+    assert words in importance.draw(found).source
+
+
+def test_components_are_counted_by_the_end_of_their_evaluations(tmp_path: Path) -> None:
+    evaluations = [an_evaluation(number) for number in range(1, 60)]
+    found = tried.measure(view_of(tmp_path, evaluations))
+    known = {one.name: one for one in found.components}
+    assert known.keys() == {"impute", "ridge", "tree", "forest"}
+    assert known["impute"].evaluations == 59
+    assert known["impute"].other_failures == sum(not one.ok for one in evaluations)
+    ridges = [one for one in evaluations if "ridge" in one.text and one.ok]
+    assert known["ridge"].best == pytest.approx(1.0 - min(one.loss for one in ridges))
+    within = [one.loss for one in ridges if one.constraints[0] <= 50.0]
+    assert known["ridge"].best_within == pytest.approx(1.0 - min(within))
+    assert found.orders == ()
+
+
+def test_orders_of_the_same_components_are_compared(tmp_path: Path) -> None:
+    texts = ("scale() pca() ridge()", "pca() scale() ridge()", "pca() ridge()")
+    evaluations = [an_evaluation(number + 1, text=text) for number, text in enumerate(texts)]
+    (found,) = tried.measure(view_of(tmp_path, evaluations)).orders
+    assert found.components == ("pca", "ridge", "scale")
+    assert {one.name for one in found.orders} == {"scale → pca → ridge", "pca → scale → ridge"}
+
+
+def test_groups_have_the_counts_of_the_certificate(tmp_path: Path) -> None:
+    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    found = quality.measure(read_view(run))
+    findings = json.loads((run / "certificate.json").read_text())["findings"]
+    counted = {
+        (finding["limit"], cell.removeprefix("events among ")): events
+        for finding in findings
+        for cell, events in finding["counts"].items()
+        if cell.startswith("events among ")
+    }
+    assert {(one.limit, one.counted): one.events for one in found.groups} == counted
+    assert all(one.lower <= (one.rate or 0.0) <= one.upper for one in found.groups)
+    assert found.group_thresholds
+    assert any("ROC" in one for one in found.missing)
+
+
+def test_columns_have_their_kind_and_their_note(tmp_path: Path) -> None:
+    readings = [
+        {"name": "id", "kind": "identifier", "made": [], "note": "differs in every row"},
+        {"name": "zip", "kind": "category", "is_asked": True},
+    ]
+    found = data.measure(view_of(tmp_path, [], ingest=readings))
+    shown = [(one.name, one.kind, one.made, one.note) for one in found.described]
+    assert shown == [("id", "identifier", 0, "differs in every row"), ("zip", "category", 1, "")]
+    assert "left out" in data.draw(found).source
+    assert "as you asked" in data.draw(found).source
+
+
+def test_the_command_has_the_options_of_the_run(tmp_path: Path) -> None:
+    request = {
+        "source": "my data.csv",
+        "looks": None,
+        "only_python": [],
+        "extra_plugins": [],
+        "max_evaluations": 7,
+        "time_budget": None,
+        "constraints": ["size_mb <= 50"],
+        "racing": False,
+        "columns": {"zip": "category"},
+        "n_jobs": 2,
+        "default_workers": True,
+    }
+    found = reproduction.measure(view_of(tmp_path, [], request=request))
+    assert found.command is not None
+    words = ("'my data.csv'", "--target y", "--max-evaluations 7", "--no-racing")
+    for word in (*words, "--constraint 'size_mb <= 50'", "--column zip=category"):
+        assert word in found.command
+    assert "--workers" not in found.command
+    objects = request | {"only_python": ["scoring"]}
+    later = reproduction.measure(view_of(tmp_path / "later", [], request=objects))
+    assert later.command is None
+    assert "scoring" in reproduction.draw(later).source
