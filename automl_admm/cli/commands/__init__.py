@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SUMMARIES = {
     "components": "list the components for grammars",
     "constraints": "list the quantities that you can limit",
+    "docs": "show the documentation, or explain a diagnostic",
     "evaluate": "measure the model of a run on labelled rows",
     "export": "write the model of a run as ONNX",
     "fit": "search for the best pipeline within limits",

@@ -1,0 +1,65 @@
+"""The pages of the documentation, as the terminal shows them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+
+CHAPTERS = ("how_to", "explanation", "reference", "benchmarks")
+DIAGNOSTICS = "diagnostics"
+CODE = re.compile(r"[A-Z]\d{3}", re.IGNORECASE)
+COMMENT = re.compile(r"^<!--.*?-->\n", re.DOTALL | re.MULTILINE)
+
+
+def pages_folder() -> Path:
+    """Return the folder of the pages: a wheel has them inside, a source tree beside the package."""
+    package = Path(__file__).resolve().parents[2]
+    inside, beside = package / "docs", package.parent / "docs"
+    return inside if inside.is_dir() else beside
+
+
+def built_pages() -> Path:
+    """Return the first page for a browser, as `nox -s docs` builds it in a source tree."""
+    return pages_folder().parent / "site" / "index.html"
+
+
+def list_pages() -> dict[str, Path]:
+    """Return the pages by name: first the tutorial, then chapter by chapter."""
+    folder = pages_folder()
+    found = [
+        folder / "tutorial.md",
+        *(p for c in CHAPTERS for p in sorted((folder / c).glob("*.md"))),
+    ]
+    pages = {page.parent.name if page.stem == "index" else page.stem: page for page in found}
+    if not folder.is_dir():
+        message = f"the pages of the documentation are missing: {folder} is not there."
+        raise ConfigurationError(message, hint="Install automl-admm again.")
+    return {name: page for name, page in pages.items() if page.is_file()}
+
+
+def read_page(name: str) -> str:
+    """Return the text of a page, or of the section of a diagnostic such as G007."""
+    pages = list_pages()
+    if CODE.fullmatch(name):
+        return _section(pages[DIAGNOSTICS].read_text(encoding="utf-8"), name.upper())
+    if name not in pages:
+        raise UnknownNameError("page", name, set(pages))
+    return COMMENT.sub("", pages[name].read_text(encoding="utf-8"))
+
+
+def title(page: Path) -> str:
+    """Return the heading of a page."""
+    with page.open(encoding="utf-8") as lines:
+        return next(lines).lstrip("# ").strip()
+
+
+def _section(text: str, code: str) -> str:
+    """Return the section below the heading of a diagnostic."""
+    sections = re.split(r"^(?=##+ )", text, flags=re.MULTILINE)
+    by_code = {part.split("\n")[0].lstrip("# "): part for part in sections}
+    if code not in by_code:
+        known = {name for name in by_code if CODE.fullmatch(name)}
+        raise UnknownNameError("diagnostic", code, known)
+    return COMMENT.sub("", by_code[code])

@@ -1,0 +1,85 @@
+"""`automl-admm docs`: pages, sections of diagnostics, and names that are not there."""
+
+from __future__ import annotations
+
+import io
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.cli.shared import pages
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_list_has_every_page_with_its_title(run: Any) -> None:
+    done = run("docs")
+    assert done.code == 0
+    for name, page in pages.list_pages().items():
+        assert name in done.out
+        assert pages.title(page)[:20] in done.out
+
+
+@pytest.mark.parametrize("name", ["limits", "exit_codes", "benchmarks"])
+def test_a_page_is_written_as_it_stands_but_for_comments(run: Any, name: str) -> None:
+    done = run("docs", name)
+    assert done.code == 0
+    assert done.out.startswith("# ")
+    assert "<!--" not in done.out
+
+
+@pytest.mark.parametrize("code", ["G007", "g007"])
+def test_a_diagnostic_is_explained_alone(run: Any, code: str) -> None:
+    done = run("docs", code)
+    assert done.code == 0
+    assert done.out.startswith("### G007\n")
+    assert "Bad:" in done.out
+    assert "G008" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("limit", "Did you mean 'limits'"), ("G999", "no diagnostic named 'G999'")]
+)
+def test_a_page_that_is_not_there_is_one_line(run: Any, name: str, said: str) -> None:
+    done = run("docs", name)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_shown_no_marks_of_markdown(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    assert run("docs", "exit_codes").code == 0
+    assert "Exit codes" in terminal.getvalue()
+    assert "# Exit codes" not in terminal.getvalue()
+    assert "| ---" not in terminal.getvalue()
+
+
+def test_without_built_pages_a_line_says_how_to_build_them(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("automl_admm.cli.commands.docs.built_pages", lambda: tmp_path / "no.html")
+    done = run("docs", "--browser")
+    assert done.code == 2
+    assert "nox -s docs" in done.err
+
+
+def test_the_wheel_has_the_pages_that_are_listed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    for page in pages.list_pages().values():
+        place = page.relative_to(ROOT).as_posix()
+        assert any(place == one or place.startswith(f"{one}/") for one in included), place
+        assert all(there.endswith(here) for here, there in included.items())
