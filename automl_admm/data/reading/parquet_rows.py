@@ -15,6 +15,8 @@ MOST_CELLS = 50_000_000
 THINNED = 8
 # So many row groups are read side by side; of more groups each is a small part of the file.
 MOST_TOGETHER = 64
+# From so many rows on a file is read column by column: fewer rows cost less than the turns.
+TALL = 100_000
 
 
 def _open(source: Path) -> Any:
@@ -31,6 +33,8 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
     then all batches are read, and a part of each is kept.
     """
     with _open(source) as file:
+        if _must_be_seen(file.metadata) and _is_tall(file):
+            return _by_columns(file, is_late)
         found, was_late = [], False
         for piece, batch in _batches(file, evenly(_groups(file))):
             found.append((piece, batch))
@@ -52,8 +56,45 @@ def _must_be_seen(metadata: Any) -> bool:
 
 
 def _beginning(piece: Piece, batch: Any) -> tuple[Piece, Any]:
-    kept = -(-len(batch) // THINNED)
-    return (piece[0], piece[0] + kept), batch.slice(0, kept)
+    kept = _thinned(piece)
+    return kept, batch.slice(0, kept[1] - kept[0])
+
+
+def _thinned(piece: Piece) -> Piece:
+    return piece[0], piece[0] - (piece[0] - piece[1]) // THINNED
+
+
+def _is_tall(file: Any) -> bool:
+    """Return True for many rows in plain columns, each of which its name finds alone."""
+    schema = file.schema_arrow
+    names = schema.names
+    is_flat = file.metadata.num_columns == len(names) == len(set(names))
+    return file.metadata.num_rows >= TALL and is_flat and not any("." in name for name in names)
+
+
+def _by_columns(file: Any, is_late: Callable[[], bool]) -> tuple[Any, int, list[Piece]]:
+    """Read a file that must be seen, one column at a time; keep a part of each batch if it is late.
+
+    Decoding all columns side by side takes twice the memory, and touching it costs more processor
+    time than decoding does.
+    """
+    import pyarrow as pa
+
+    schema, rows = file.schema_arrow, file.metadata.num_rows
+    columns = [file.read(columns=[name]).column(0) for name in schema.names]
+    table, pieces = pa.Table.from_arrays(columns, schema=schema), list(_groups(file))
+    del columns
+    if is_late():
+        pieces = [_thinned(batch) for piece in pieces for batch in _in_batches(piece)]
+        table = pa.concat_tables([table.slice(begin, end - begin) for begin, end in pieces])
+    # The frame takes the memory of the columns over, one after the other.
+    return table.to_pandas(split_blocks=True, self_destruct=True), rows, pieces
+
+
+def _in_batches(piece: Piece) -> Iterator[Piece]:
+    """Return the rows of the batches of a group."""
+    for begin in range(piece[0], piece[1], BATCH):
+        yield begin, min(begin + BATCH, piece[1])
 
 
 def rows_again(source: Path, pieces: Sequence[Piece]) -> Any:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from automl_admm.data.reading import parquet_rows, timed_reading
@@ -80,3 +84,56 @@ def test_of_a_file_too_large_to_be_seen_the_beginning_is_read(
     share = share_of_pieces(path.stat().st_size, pieces, rows)
     assert share is not None
     assert share.reach == share.part == len(frame) / ROWS < 0.5
+
+
+ODD_TABLES = {
+    "plain": lambda numbers: pd.DataFrame({"a": numbers, "b": numbers.astype("float32")}),
+    "gaps": lambda numbers: pd.DataFrame({"a": np.where(numbers % 3 == 0, np.nan, numbers)}),
+    "texts": lambda numbers: pd.DataFrame({"a": [f"t{n % 7}" for n in numbers], "b": numbers}),
+    "categories": lambda numbers: pd.DataFrame(
+        {"a": pd.Categorical([f"t{n % 7}" for n in numbers], ordered=True)}
+    ),
+    "times": lambda numbers: pd.DataFrame({"a": pd.to_datetime(numbers, unit="h", utc=True)}),
+    "lists": lambda numbers: pd.DataFrame({"a": [[int(n), 1] for n in numbers], "b": numbers}),
+    "records": lambda numbers: pd.DataFrame({"a": [{"b": int(n)} for n in numbers], "c": numbers}),
+    "dots": lambda numbers: pd.DataFrame({"a.b": numbers, "a": -numbers}),
+    "index": lambda numbers: pd.DataFrame({"a": numbers}, index=pd.Index(numbers * 2, name="row")),
+}
+
+
+@pytest.mark.parametrize("make", ODD_TABLES.values(), ids=ODD_TABLES)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_columns_one_by_one_are_the_batches_side_by_side(
+    make: Callable[[Any], pd.DataFrame],
+    is_late: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = tmp_path / "odd.parquet"
+    make(np.arange(2000)).to_parquet(path, row_group_size=900)
+    frame, rows, pieces = rows_in_time(path, lambda: is_late)
+    monkeypatch.setattr(parquet_rows, "TALL", 0)
+    again, rows_again, pieces_again = rows_in_time(path, lambda: is_late)
+    pd.testing.assert_frame_equal(frame, again)
+    size = path.stat().st_size
+    shares = [share_of_pieces(size, one, rows) for one in (pieces, pieces_again)]
+    assert shares[0] == shares[1]
+    assert (shares[0] is not None) is is_late
+    assert rows == rows_again == 2000
+    assert 0 < len(again) < 2000 or not is_late
+
+
+def test_two_columns_of_one_name_are_never_read_by_it(tmp_path: Path) -> None:
+    path = tmp_path / "twice.parquet"
+    columns = [pa.array(range(200_000)), pa.array([1.5] * 200_000)]
+    pq.write_table(pa.Table.from_arrays(columns, names=["a", "a"]), path)
+    frame, _, _ = rows_in_time(path, lambda: False)
+    assert frame.iloc[7].tolist() == [7, 1.5]
+
+
+def test_a_tall_file_needs_no_batches(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_rows, "TALL", 0)
+    monkeypatch.setattr(parquet_rows, "_batches", None)
+    frame, share = read_in_time(large, 1e6)
+    assert share is None
+    pd.testing.assert_frame_equal(frame, read_table(large))
