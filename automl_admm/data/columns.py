@@ -175,11 +175,18 @@ def check_labels(frame: Any) -> None:
 def kind_of_column(column: Any, title: str) -> Kind:
     """Return the kind of a column; raise, with its title, for one unfit for a pipeline."""
     kind = _kind(column, title)
-    if kind == "numeric" and np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).any():
+    if kind == "numeric" and np.isinf(figures_of(column)).any():
         raise DataError(
             f"{title} holds infinite numbers.", hint="Replace them by missing ones (NaN)."
         )
     return kind
+
+
+def figures_of(column: Any) -> Any:
+    """Return the values of a column of numbers, NaN for missing ones; floats of numpy uncopied."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        return column.to_numpy()
+    return column.to_numpy(dtype=float, na_value=np.nan)
 
 
 def _kind(column: Any, title: str) -> Kind:

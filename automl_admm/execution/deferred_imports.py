@@ -24,6 +24,9 @@ from typing import Any
 DEFERRED: Mapping[str, frozenset[str]] = {
     "numpy.f2py": frozenset(),
     "numpy.testing": frozenset(),
+    "scipy.fft": frozenset({"sklearn.kernel_approximation"}),
+    "scipy.interpolate": frozenset({"sklearn.preprocessing._polynomial"}),
+    "scipy.linalg.interpolative": frozenset({"scipy.optimize._remove_redundancy"}),
     "scipy.ndimage": frozenset(),
     "scipy.spatial.transform": frozenset(),
     "scipy.stats": frozenset(

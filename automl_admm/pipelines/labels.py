@@ -19,10 +19,12 @@ def number_classes(y: Any, positive: object = None) -> tuple[Any, Any]:
     """
     import pandas as pd
 
-    values = np.asarray(y)
-    # Hashing a million texts takes a tenth of the time of sorting them.
+    is_text = isinstance(getattr(y, "dtype", None), pd.StringDtype)
+    values = y if is_text else np.asarray(y)
+    # Hashing a million texts takes a tenth of the time of sorting them, or of making objects.
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    labels, places = np.unique(np.asarray(distinct, dtype=values.dtype), return_inverse=True)
+    dtype = object if is_text else values.dtype
+    labels, places = np.unique(np.asarray(distinct, dtype=dtype), return_inverse=True)
     numbers = places[codes]
     if positive is None:
         return labels, numbers

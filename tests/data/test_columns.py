@@ -186,3 +186,13 @@ def test_a_frame_without_gaps_is_left_alone():
 def test_columns_may_be_named_by_numbers():
     frame = pd.DataFrame({0: [1.0, 2.0], 1: pd.array(["x", pd.NA], dtype="string")})
     assert plain_missing(frame)[1].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "Float64", "object"])
+def test_infinite_numbers_of_any_width_are_refused_by_name(dtype):
+    for value in (np.inf, -np.inf):
+        with pytest.raises(DataError, match="'far' holds infinite"):
+            column_kinds(pd.DataFrame({"far": pd.Series([1.0, np.nan, value]).astype(dtype)}))
+    assert column_kinds(pd.DataFrame({"near": pd.Series([1.0, np.nan]).astype(dtype)}))[0] == (
+        "near",
+    )

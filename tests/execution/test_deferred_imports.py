@@ -120,3 +120,26 @@ load_deferred()
 print([name for name, module in sys.modules.items() if isinstance(module, DeferredModule)])
 """
     assert said(BEGIN + program, tmp_path) == ["DeferredModule False", "module True", "[]"]
+
+
+def test_splines_and_sketches_are_fitted_as_without_deferring(tmp_path: Path) -> None:
+    begin = f"""
+from automl_admm.execution.server.fork_server import import_all
+import_all({MODULES!r})
+import sys
+print(type(sys.modules["scipy.interpolate"]).__name__)
+"""
+    fit = """
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+from sklearn.kernel_approximation import PolynomialCountSketch
+from sklearn.preprocessing import SplineTransformer
+rows = np.linspace(0, 1, 30).reshape(15, 2)
+for sparse in (False, True):
+    print(repr(SplineTransformer(sparse_output=sparse).fit_transform(rows).sum(axis=0)))
+print(repr(PolynomialCountSketch(random_state=0, n_components=3).fit_transform(rows)[1]))
+print(repr(IsotonicRegression().fit(rows[:, 0], rows[:, 1]).predict(rows[:3, 0])))
+"""
+    kind, *deferred = said(BEGIN + begin + fit, tmp_path)
+    assert kind == "DeferredModule"
+    assert deferred == said(fit, tmp_path)

@@ -181,3 +181,13 @@ def run(*words: str) -> int:
     with pytest.raises(SystemExit) as ended:
         main(words)
     return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("dtype", ["string", "category", "str"])
+def test_labels_are_the_same_from_any_column_of_texts(dtype: str) -> None:
+    texts = np.array(["b", "a", "c", "a", "b"], dtype=object)
+    plain, numbers = number_classes(texts)
+    labels, found = number_classes(pd.Series(texts).astype(dtype))
+    assert list(labels) == list(plain) == ["a", "b", "c"]
+    assert labels.dtype == plain.dtype == object
+    assert list(found) == list(numbers) == [1, 0, 2, 0, 1]

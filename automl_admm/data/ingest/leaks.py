@@ -20,14 +20,16 @@ def find_leaks(X: Any, y: Any, left_out: Container[str]) -> tuple[str, ...]:
     import pandas as pd
 
     frame = X if hasattr(X, "iloc") else pd.DataFrame(X)
-    target = pd.Series(np.asarray(y))
-    return tuple(
-        str(name)
+    first = pd.Series(np.asarray(y.iloc[:FIRST_ROWS] if hasattr(y, "iloc") else y[:FIRST_ROWS]))
+    likely = [
+        name
         for name, column in frame.items()
-        if str(name) not in left_out
-        and _is_target(column.iloc[:FIRST_ROWS], target.iloc[:FIRST_ROWS])
-        and _is_target(column, target)
-    )
+        if str(name) not in left_out and _is_target(column.iloc[:FIRST_ROWS], first)
+    ]
+    if not likely:
+        return ()
+    target = pd.Series(np.asarray(y))
+    return tuple(str(name) for name in likely if _is_target(frame[name], target))
 
 
 def tell_leaks(names: tuple[str, ...]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from automl_admm.core.errors import DataError, suggest
-from automl_admm.data.columns import refuse_in_target
+from automl_admm.data.columns import figures_of, refuse_in_target
 from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
@@ -157,5 +157,5 @@ def split_target(
 def without_infinities(frame: Any, exact: Collection[str] = ()) -> Any:
     """Count infinite numbers as missing, but not in the columns `exact`."""
     floats = [name for name in frame.select_dtypes("floating").columns if name not in exact]
-    infinite = [name for name in floats if np.isinf(frame[name].to_numpy(float)).any()]
+    infinite = [name for name in floats if np.isinf(figures_of(frame[name])).any()]
     return frame.replace({name: [np.inf, -np.inf] for name in infinite}, np.nan)

@@ -55,3 +55,8 @@ def test_fit_warns_of_it_in_python() -> None:
     search = AutoMLClassifier(grammar="tiny", max_evaluations=1, executor="inline")
     with pytest.warns(UserWarning, match="column 'answer' tells the target in every row"):
         search.fit(frame, CLASSES[:80])
+
+
+def test_the_first_rows_are_the_first_whatever_their_labels_are() -> None:
+    target = pd.Series(CLASSES, index=np.linspace(5.0, 0.0, ROWS))
+    assert find_leaks(pd.DataFrame({"same": CLASSES}), target, set()) == ("same",)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from automl_admm.core.messages import say_value
-from automl_admm.data.columns import plain_column
+from automl_admm.data.columns import figures_of, plain_column
 from automl_admm.data.conforming import Place, refuse_cells
 from automl_admm.data.ingest.forms.cells import (
     Cells,
@@ -57,7 +57,7 @@ def recognise_number(column: Any) -> Facts | None:
     """Return the dialect and the units of numbers in text; None for other columns."""
     kind = kind_of_cells(column)
     if kind == "floating":
-        return _facts_of_extremes(column.to_numpy(dtype=float, na_value=np.nan))
+        return _facts_of_extremes(figures_of(column))
     if kind not in TEXTS or not some_are(column, _is_dressed):
         return None
     cells = cells_one_by_one(column)
@@ -74,14 +74,15 @@ def recognise_number(column: Any) -> Facts | None:
     return None if writing is None else _facts(cells, texts, writing, unread)
 
 
-def _facts_of_extremes(figures: NDArray[np.float64]) -> Facts | None:
+def _facts_of_extremes(figures: NDArray[np.floating[Any]]) -> Facts | None:
     """Return facts for infinite numbers and for sizes that square to infinity or to nothing."""
-    sizes = np.abs(figures)
-    largest = float(np.fmax.reduce(sizes, initial=0.0))
+    # Two looks without a copy: the sizes of a million numbers are dear to write down.
+    most = np.fmax.reduce(figures, initial=0.0), -np.fmin.reduce(figures, initial=0.0)
+    largest = float(max(most))
     facts: dict[str, Any] = PLAIN.describe() | {"example": "1.5"}
     if np.isinf(largest):
         facts["has_infinite"] = True
-        largest = float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
+        largest = float(np.max(np.abs(figures[np.isfinite(figures)]), initial=0.0))
     if largest and not SMALLEST <= largest <= LARGEST:
         # A power of two: no digit is lost.
         facts["exponent"] = -int(np.frexp(largest)[1])

@@ -307,3 +307,20 @@ def test_the_quick_way_for_many_numbers_takes_nothing_that_the_patterns_refuse(o
     with pytest.raises(DataError, match="row 50"):
         read([*numbers, written.format(odd)], facts)
     assert read([*numbers, "NA", None], facts)[""].isna().sum() == 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "Float64"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_extremes_of_a_column_of_numbers_are_seen_in_every_width(dtype, sign):
+    def facts(*values):
+        cells = pd.Series([sign * value for value in values], dtype="float64")
+        return recognise_number(cells.astype(dtype))
+
+    assert facts(1.0, np.nan, 3.0) is None
+    assert facts(np.nan, np.nan) is None
+    assert facts(0.0, 1e-3) is None
+    assert facts(1e31, 2.0)["exponent"] == -103
+    assert facts(1e-31, 0.0)["exponent"] == 102
+    assert facts(np.inf, 2.0)["has_infinite"] is True
+    assert facts(np.inf, 2.0).get("exponent") is None
+    assert facts(np.inf, 1e31)["exponent"] == -103
