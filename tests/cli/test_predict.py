@@ -243,3 +243,30 @@ def test_codes_of_the_target_are_predicted_as_they_are_written(run: Run, tmp_pat
         assert run("predict", "codes", name, "-o", "labels.csv").code == 0
         told = pd.read_csv("labels.csv", dtype=str)["prediction"]
         assert told.tolist() == frame["label"].tolist()
+
+
+@pytest.mark.parametrize("trained", [("float32", "int8"), ("float64", "int64")])
+def test_the_same_numbers_in_any_width_get_the_same_predictions(
+    trained: tuple[str, str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(3)
+    numbers = rng.normal(size=(240, 2)).astype("float32")
+    frame = pd.DataFrame({"a": numbers[:, 0], "b": numbers[:, 1], "c": rng.integers(0, 9, 240)})
+    frame["y"] = np.where(frame["a"] + frame["c"] / 4 > 1, "yes", "no")
+    widths = [(real, whole) for real in ("float32", "float64") for whole in ("int8", "int64")]
+    files = {width: tmp_path / f"{'-'.join(width)}.parquet" for width in widths}
+    for (real, whole), path in files.items():
+        frame.astype({"a": real, "b": real, "c": whole}).to_parquet(path)
+    files["text", ""] = write(frame.astype({"a": float, "b": float}), tmp_path / "text.csv")
+    out = str(tmp_path / "out")
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", str(files[trained]), "--target", "y", *SEARCH[:-1], out, "-q"])
+    assert not ended.value.code
+    told = []
+    for number, path in enumerate(files.values()):
+        answers = tmp_path / f"{number}.csv"
+        with pytest.raises(SystemExit):
+            main(["predict", out, str(path), "-o", str(answers)])
+        told.append(answers.read_text(encoding="utf-8"))
+    assert len(told[0].splitlines()) == len(frame) + 1
+    assert len(set(told)) == 1
