@@ -13,6 +13,7 @@ from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
 from automl_admm.pipelines.rare_classes import has_covariances, stop_validating
 from automl_admm.pipelines.step_times import StepTimes
+from automl_admm.pipelines.weighted_binning import quick_binning
 from automl_admm.pipelines.weighting import fit_estimator
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
@@ -43,7 +44,7 @@ def fit_pipeline(
     arriving = X
     for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
         # Rows and columns are known only here: steps before may have changed both.
-        with times.measuring(item):
+        with times.measuring(item), quick_binning():
             lowered = lowering.item(component, item, arriving, _rows(arriving))
             if len(fitted) < len(pipeline.steps) - 1:
                 lowered, arriving = lowering.fit_transform(lowered, item, arriving)

@@ -10,7 +10,7 @@ import math
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from automl_admm.execution.deferred_imports import load_deferred
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
+from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.as_code import PipelineCode, code_of
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.pipelines.ensembles.greedy import Purse
@@ -146,7 +147,7 @@ class PipelineWork:
         # Before the clock starts: a refused candidate costs no training.
         self._check_cheap(candidate)
         wall, processor = time.perf_counter(), time.process_time()
-        with unheard_warnings():
+        with unheard_warnings(), self._threads():
             race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
             steps = StepTimes()
             seen = race.run(self._evaluate_split(candidate, seed, s, steps) for s in self.splits)
@@ -237,7 +238,7 @@ class PipelineWork:
         an ensemble is only fitted: it does not ship by itself.
         """
         begun = time.perf_counter()
-        with unheard_warnings():
+        with unheard_warnings(), self._threads():
             pipeline = self._fit(candidate, seed, self.table)
         seconds = time.perf_counter() - begun
         if ships:
@@ -381,6 +382,7 @@ class PipelineWork:
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
         is_looked_at = by_decisions or self.constraints
         decisions = decisions_of(remembered, rows) if is_looked_at else None
+        remembered.forget_rows()
         evaluated = EvaluatedPipeline(
             numbered,
             rows.X,
@@ -424,6 +426,9 @@ class PipelineWork:
             [value_of(c, evidence_of(c, part, fold), fold) for c in self.constraints]
             for part, fold in zip(parts, where, strict=True)
         ]
+
+    def _threads(self) -> AbstractContextManager[object]:
+        return threads_for(int(np.prod(self.table.X.shape)))
 
     def _loaded(self) -> Registry[ComponentPlugin]:
         if self._components is None:

@@ -17,7 +17,8 @@ SCORES = ("predict_proba", "decision_function")
 class Remembered:
     """A fitted pipeline with a memory: it predicts the same rows only once.
 
-    A scorer repeats earlier predictions; for neighbours and kernels they are most of the cost.
+    A scorer repeats earlier predictions; for neighbours and kernels they are most of the cost. One
+    that asks for another kind of prediction finds the rows transformed already.
     """
 
     # Scorers ask these alone.
@@ -26,6 +27,14 @@ class Remembered:
     def __init__(self, pipeline: Any) -> None:
         self._pipeline = pipeline
         self._answers: dict[str, tuple[Any, Any]] = {}
+        self._front, self._last = _parted(pipeline)
+        self._transformed: tuple[Any, Any] = (None, None)
+
+    def forget_rows(self) -> None:
+        """Let go of transformed rows, which may be many; predictions stay."""
+        self._transformed = (None, None)
+        if self._last is not None:
+            self._last.forget_rows()
 
     def was_asked(self, method: str) -> bool:
         """Return True if this method was called."""
@@ -46,11 +55,31 @@ class Remembered:
             rows, answer = self._answers.get(method.__name__, (None, None))
             # By identity: comparing the rows would cost as much as many a prediction.
             if rows is not X:
-                answer = method(X)
+                answer = self._ask(method, X)
                 self._answers[method.__name__] = (X, answer)
             return answer
 
         return respond
+
+    def _ask(self, method: Any, X: Any) -> Any:
+        """Predict; the steps before the last one transform the same rows only once."""
+        if self._last is None:
+            return method(X)
+        rows, transformed = self._transformed
+        if rows is not X:
+            transformed = self._front.transform(X)
+            self._transformed = (X, transformed)
+        return getattr(self._last, method.__name__)(transformed)
+
+
+def _parted(pipeline: Any) -> tuple[Any, Remembered | None]:
+    """Return the steps before the last one, and the last with a memory of its own, if any."""
+    from sklearn.pipeline import Pipeline
+
+    # A class of anybody else may predict in its own way.
+    if type(pipeline) is not Pipeline or len(pipeline.steps) == 1:
+        return None, None
+    return pipeline[:-1], Remembered(pipeline[-1])
 
 
 class Decided:

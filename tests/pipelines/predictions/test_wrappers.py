@@ -1,0 +1,88 @@
+"""Rows are transformed once for all kinds of predictions of a fitted pipeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from automl_admm.pipelines.predictions.wrappers import Remembered
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = (X[:, 0] > 0).astype(int)
+RESPONSES = ("predict", "predict_proba", "decision_function")
+
+
+class Counting(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Adds 1, and counts its calls."""
+
+    calls = 0
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        self.fitted_ = True
+        return self
+
+    def transform(self, X: Any) -> Any:
+        type(self).calls += 1
+        return np.asarray(X) + 1
+
+
+class Contrary(Pipeline):  # type: ignore[misc]
+    """A pipeline that predicts in its own way."""
+
+    def predict(self, X: Any, **more: Any) -> Any:
+        return 1 - super().predict(X, **more)
+
+
+@pytest.fixture(autouse=True)
+def _count_anew() -> None:
+    Counting.calls = 0
+
+
+@pytest.mark.parametrize(
+    "last",
+    [LogisticRegression(), make_pipeline(StandardScaler(), Counting(), LogisticRegression())],
+    ids=["estimator", "pipeline"],
+)
+def test_rows_are_transformed_once_for_all_responses(last: Any) -> None:
+    pipeline = make_pipeline(Counting(), last).fit(X, Y)
+    expected = {name: getattr(pipeline, name)(X) for name in RESPONSES}
+    steps, Counting.calls = Counting.calls // (1 + len(RESPONSES)), 0
+    remembered = Remembered(pipeline)
+    for name in RESPONSES * 2:
+        assert (getattr(remembered, name)(X) == expected[name]).all()
+    assert Counting.calls == steps
+
+
+def test_other_rows_are_transformed_anew() -> None:
+    pipeline = make_pipeline(Counting(), LogisticRegression()).fit(X, Y)
+    remembered, others = Remembered(pipeline), X[::-1].copy()
+    remembered.predict(X)
+    assert (remembered.predict_proba(others) == pipeline.predict_proba(others)).all()
+    assert (remembered.predict(others) == pipeline.predict(others)).all()
+    assert (remembered.predict_proba(X) == pipeline.predict_proba(X)).all()
+
+
+def test_forgotten_rows_are_transformed_again_and_predictions_stay() -> None:
+    remembered = Remembered(make_pipeline(Counting(), LogisticRegression()).fit(X, Y))
+    first = remembered.predict_proba(X)
+    remembered.forget_rows()
+    before = Counting.calls
+    assert remembered.predict_proba(X) is first
+    remembered.predict(X)
+    assert Counting.calls == before + 1
+
+
+def test_a_pipeline_of_another_class_predicts_in_its_own_way() -> None:
+    pipeline = Contrary([("add", Counting()), ("last", LogisticRegression())]).fit(X, Y)
+    assert (Remembered(pipeline).predict(X) == pipeline.predict(X)).all()
+
+
+def test_what_a_pipeline_lacks_is_lacking() -> None:
+    pipeline = make_pipeline(Counting(), StandardScaler()).fit(X)
+    assert not hasattr(Remembered(pipeline), "predict")
