@@ -241,6 +241,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self._history, self._metric = history_of(outcome), metric
         self._classes = outcome.preparation.work.table.classes
         self._importances = None
+        self._folder = outcome.preparation.config.place
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_pipeline_")

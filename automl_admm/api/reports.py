@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from sklearn.utils.metaestimators import available_if
@@ -15,6 +17,7 @@ from automl_admm.api.plots import (
     draw_importances,
     draw_limits,
 )
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.runs.finish.outcome import PipelineResult
 
@@ -31,6 +34,7 @@ class Reports:
     _metric: Metric
     _classes: Any
     _importances: tuple[Any, Any] | None
+    _folder: Path | None
 
     def leaderboard(self) -> Any:
         """Return all evaluations as a frame, best first.
@@ -162,6 +166,31 @@ class Reports:
         matplotlib axes
         """
         return draw_importances(self._importance_frame(), self._history.metric, ax)
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write the report of the run: one HTML page, and its numbers as JSON beside it.
+
+        It is made from the folder of the run, so `fit` needs a `work_dir`.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            The file of the page; None is `report.html` in `work_dir`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file of the page.
+        """
+        check_is_fitted(self)
+        if self._folder is None:
+            raise ConfigurationError(
+                "a report is made from the folder of a run, and this one had none.",
+                hint="Give work_dir, and fit again.",
+            )
+        from automl_admm.report.writing import write_report
+
+        return write_report(self._folder, None if path is None else Path(path))[0]
 
     @available_if(lambda self: self.__sklearn_is_fitted__())  # type: ignore[untyped-decorator]
     def _sk_visual_block_(self) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import html
+import json
 import pickle
 import re
 from pathlib import Path
@@ -18,7 +20,7 @@ from sklearn.feature_selection import SelectFromModel
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
 from automl_admm.cli.commands.leaderboard import command as leaderboard_command
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import ConfigurationError, DataError
 
 QUICK = {
     "grammar": "tiny",
@@ -88,7 +90,7 @@ def test_failures_are_on_the_leaderboard_without_a_rank(
     limit = Constraint(Limit("seconds", 3.0), fails_at_times)
     quick = QUICK | {"max_evaluations": 10}
     board = AutoMLClassifier(**quick, constraints=[limit]).fit(*people).leaderboard()
-    failed = board[board["status"] != "success"]
+    failed = board[~board["status"].isin(["success", "stopped"])]
     assert 0 < len(failed) < len(board)
     assert failed["rank"].isna().all()
     assert failed["score"].isna().all()
@@ -187,3 +189,25 @@ def test_hostile_names_are_text_in_the_diagram() -> None:
     for text in ("<script>alert(1)", "<img src=x", "<b>no</b>"):
         assert text not in shown
     assert html.escape(evil) in shown
+
+
+def test_a_report_is_made_from_the_folder_of_the_run(
+    limited: tuple[AutoMLClassifier, Path], tmp_path: Path
+) -> None:
+    search, folder = limited
+    assert search.report() == folder / "report.html"
+    page = search.report(tmp_path / "there.html")
+    found = json.loads((tmp_path / "there.json").read_text())
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert found["verdict"]["evaluations"] == search.n_evaluations_
+    assert found["verdict"]["validation_score"] == pytest.approx(search.best_score_)
+    assert [one["limit"] for one in found["limits"]["limits"]] == ["columns <= 2", "recall >= 0.5"]
+
+
+def test_without_a_folder_there_is_no_report(limited: tuple[AutoMLClassifier, Path]) -> None:
+    bare = copy.copy(limited[0])
+    bare._folder = None
+    with pytest.raises(ConfigurationError, match="Give work_dir"):
+        bare.report()
+    with pytest.raises(NotFittedError):
+        AutoMLClassifier().report()

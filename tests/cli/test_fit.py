@@ -351,7 +351,8 @@ def test_a_model_that_decides_one_class_is_no_success(
 
 def test_a_profile_says_where_the_seconds_went(run: Any, table: Path, tmp_path: Path) -> None:
     done = run(
-        "fit", table, "--target", "buys", *QUICK, "--out", "out", "-q", "--profile", "--json"
+        *("fit", table, "--target", "buys", *QUICK, "--out", "out", "-q"),
+        *("--profile", "--json"),
     )
     assert json.loads(done.out)["time"]
     lines = done.err.splitlines()

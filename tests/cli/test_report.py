@@ -60,3 +60,24 @@ def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
     ended = run("report", "old")
     assert (ended.code, ended.out) == (7, "")
     assert "'versions' is" in ended.err
+
+
+def test_a_run_writes_its_report_and_says_where(run: Run, table: Path, tmp_path: Path) -> None:
+    quick = ("--grammar", "tiny", "--executor", "inline", "--max-evaluations", "2")
+    ended = run("fit", table, "--target", "buys", *quick, "--out", "r", "-q", "--json", "--report")
+    assert ended.code == 0, ended.err
+    assert "report: r/report.html" in ended.err
+    told, found = json.loads(ended.out), json.loads((tmp_path / "r/report.json").read_text())
+    assert found["verdict"]["kind"] == "within"
+    assert found["verdict"]["validation_score"] == told["validation_score"]
+    assert found["verdict"]["held_out_score"] == told["held_out_score"]
+    assert sum(found["verdict"]["statuses"].values()) == 2
+    (piece,) = found["winner"]["pieces"]
+    assert piece["text"] == told["pipeline"]
+    assert {one["name"] for one in found["data"]["described"]} == {"age", "height", "city"}
+    (tmp_path / "r/report.html").unlink()
+    ended = run("resume", "r", "--max-evaluations", "+1", "-q", "--report")
+    assert ended.code == 0, ended.err
+    found = json.loads((tmp_path / "r/report.json").read_text())
+    assert found["verdict"]["evaluations"] == 3
+    assert (tmp_path / "r/report.html").is_file()

@@ -164,3 +164,11 @@ def test_the_command_has_the_options_of_the_run(tmp_path: Path) -> None:
     later = reproduction.measure(view_of(tmp_path / "later", [], request=objects))
     assert later.command is None
     assert "scoring" in reproduction.draw(later).source
+
+
+def test_plain_columns_are_those_of_the_table_without_the_target(tmp_path: Path) -> None:
+    schema = [{"name": n, "holds": "number", "dtype": "int64"} for n in ("age", "y", "w")]
+    view = view_of(tmp_path, [], schema=schema)
+    view.log.settings["weight"] = "w"  # type: ignore[index]
+    shown = [(one.name, one.made, one.note) for one in data.measure(view).described]
+    assert shown == [("age", 1, ""), ("w", 0, "no pipeline is given it")]

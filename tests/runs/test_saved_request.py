@@ -297,6 +297,7 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
         "as_json": ("--json",),
         "quiet": ("--quiet",),
         "profile": ("--profile",),
+        "report": ("--report",),
         "verbose": ("--verbose",),
     }
     assert {param.name for param in resume.params} == {*given, "run", "data"}

@@ -60,6 +60,9 @@ MOST_BYTES = 80
 @click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--profile", is_flag=True, help="Say at the end where the seconds went.")
+@click.option(
+    "--report", is_flag=True, help="Write a report of the run as a page, RUN/report.html."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(data: Path | None, target: str | None, **options: Any) -> int:
@@ -101,7 +104,7 @@ def _fit(
     try:
         prepared = ready(config, loaded)
         _say_what_it_runs_on(data)
-        manner = Manner(as_json=options["as_json"], profile=options["profile"])
+        manner = Manner(options["as_json"], options["profile"], options["report"])
         return conduct(prepared, loaded, progress, manner)
     finally:
         if options["work_dir"] is None and config.place is not None:

@@ -80,6 +80,9 @@ def _resume_option(option: Option) -> click.Option:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--profile", is_flag=True, help="Say at the end where the seconds went.")
+@click.option(
+    "--report", is_flag=True, help="Write a report of the run as a page, RUN/report.html."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every evaluation.")
 def command(run: Path, data: Path | None, **options: Any) -> int:
@@ -108,7 +111,7 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
         begun=begun,
     )
     prepared = ready(config, loaded)
-    manner = Manner(as_json=options["as_json"], profile=options["profile"])
+    manner = Manner(options["as_json"], options["profile"], options["report"])
     return conduct(prepared, loaded, progress, manner)
 
 

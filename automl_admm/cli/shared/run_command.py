@@ -134,10 +134,11 @@ def ready(config: RunConfig, loaded: Loaded) -> Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The way a result is printed: as JSON, and with a profile of the seconds."""
+    """The way a result is told: as JSON, with a profile of the seconds, with a report."""
 
     as_json: bool = False
     profile: bool = False
+    report: bool = False
 
 
 def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: Manner) -> int:
@@ -154,6 +155,8 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
                 factor = f"{constraint.of_baseline:g} times what the first pipeline has"
                 progress.say(f"{constraint.limit}: {factor}")
     _print(outcome, manner)
+    if manner.report:
+        _write_report(outcome)
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:
@@ -177,6 +180,16 @@ def _print(outcome: PipelineResult, manner: Manner) -> None:
     if manner.profile:
         for line in profile_of(outcome.result).lines():
             say(in_a_line(line), err=manner.as_json)
+
+
+def _write_report(outcome: PipelineResult) -> None:
+    """Write the report into the run's folder; beside JSON its place goes to stderr, so always."""
+    from automl_admm.report.writing import write_report
+
+    folder = outcome.preparation.config.work_dir
+    if folder is not None:
+        page, _ = write_report(folder)
+        say(f"report: {page}", err=True)
 
 
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:

@@ -23,6 +23,8 @@ MARGIN = 0.04  # of the range, so that no dot is cut by a border
 MOST_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LONGEST_TITLE = 48
+# More dots than these are drawn smaller.
+MANY = 600
 # Values that span more are drawn on a logarithmic scale.
 WIDE_SPAN = 300.0
 
@@ -168,7 +170,8 @@ def _layer(layer: Layer, horizontal: Axis, vertical: Axis) -> Markup:
         return together()
     at = [(horizontal.place(x), vertical.place(y)) for x, y in known]
     if layer.kind == "dots":
-        return tag("path", class_=f"dots {layer.class_}", d=_dots(at))
+        size = " many" if len(at) > MANY else ""
+        return tag("path", class_=f"dots {layer.class_}{size}", d=_dots(at))
     ways = [f"M{at[0][0]:.1f} {at[0][1]:.1f}"]
     for x, y in at[1:]:
         ways.append(f"H{x:.1f}V{y:.1f}" if layer.kind == "steps" else f"L{x:.1f} {y:.1f}")

@@ -43,6 +43,7 @@ gap:1rem 1.6rem}
 svg text{font:12px system-ui,sans-serif;fill:var(--soft);unicode-bidi:isolate}
 .axis,.grid,.line{fill:none;stroke:var(--line)}.axis{stroke:var(--soft)}.grid{stroke-width:.6}
 .line{stroke-width:1.8}.dots{fill:none;stroke-width:5;stroke-linecap:round;opacity:.75}
+.many{stroke-width:2.4;opacity:.6}
 .inside{stroke:var(--in)}.outside{stroke:var(--out)}.partial{stroke:var(--line)}
 .best{stroke:var(--best)}.any{stroke:var(--any);stroke-dasharray:5 4}.failed{stroke:var(--bad)}
 .rule{stroke:var(--bad);stroke-dasharray:6 3;stroke-width:1.4}

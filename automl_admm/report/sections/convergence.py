@@ -70,9 +70,7 @@ def measure(view: RunView) -> Convergence:
 def _point(view: RunView, one: Evaluation, seconds: float) -> Point:
     score = numbers.finite(view.score(one))
     is_partial = one.ok and not one.is_ranked
-    return Point(
-        one.number, seconds, score, one.number in view.feasible, one.status.value, is_partial
-    )
+    return Point(one.number, seconds, score, one.number in view.feasible, one.ending, is_partial)
 
 
 def _incumbents(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automl_admm.data.ingest.records import read_ingest
+from automl_admm.data.row_roles import NAMES
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
 from automl_admm.report.sections.section import Section
@@ -62,9 +63,14 @@ def _columns(view: RunView) -> Iterator[Column]:
         for one in ingest.readings:
             yield Column(str(one.name), one.kind, len(one.made), one.note, one.is_asked)
         return
+    settings = view.settings
+    apart = {*settings["sensitive"], *(settings.get(role) for role in NAMES)}
     for described in view.content.get("schema") or ():
+        if described["name"] == settings["target"]:
+            continue
+        note = "no pipeline is given it" if described["name"] in apart else ""
         kind = "category" if described["holds"] == "text" else described["holds"]
-        yield Column(str(described["name"]), kind, 1, "", is_asked=False)
+        yield Column(str(described["name"]), kind, 0 if note else 1, note, is_asked=False)
 
 
 def draw(found: Data) -> Markup:

@@ -47,7 +47,7 @@ def measure(view: RunView) -> Times:
     """Add up the seconds of the log and of the last session."""
     by_status: dict[str, list[float]] = {}
     for one in view.evaluations:
-        by_status.setdefault(one.status.value, []).append(one.seconds)
+        by_status.setdefault(one.ending, []).append(one.seconds)
     sessions = view.content.get("sessions", ())
     return Times(
         process=_accounts(view.result.get("ledger")),

@@ -59,7 +59,7 @@ def measure(view: RunView) -> Verdict:
         held_out_rows=None if model is None else model.held_out_rows,
         searched_rows=view.content["data"]["rows"],
         evaluations=len(view.evaluations),
-        statuses=dict(Counter(one.status.value for one in view.evaluations)),
+        statuses=dict(Counter(one.ending for one in view.evaluations)),
         seconds=_seconds(view),
         written=str(view.content.get("written", "")),
         made=view.made,
