@@ -22,6 +22,12 @@ def test_the_list_has_every_page_with_its_title(run: Any) -> None:
         assert pages.title(page)[:20] in done.out
 
 
+def test_no_two_pages_have_one_name() -> None:
+    folder = pages.pages_folder()
+    there = [page for chapter in pages.CHAPTERS for page in (folder / chapter).glob("*.md")]
+    assert len(pages.list_pages()) == len(there) + 1  # the tutorial stands beside the chapters
+
+
 @pytest.mark.parametrize("name", ["limits", "exit_codes", "benchmarks"])
 def test_a_page_is_written_as_it_stands_but_for_comments(run: Any, name: str) -> None:
     done = run("docs", name)
