@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
 
 # Looked at first: nearly every column differs from the target within a few rows.
 FIRST_ROWS = 200
@@ -20,16 +24,17 @@ def find_leaks(X: Any, y: Any, left_out: Container[str]) -> tuple[str, ...]:
     import pandas as pd
 
     frame = X if hasattr(X, "iloc") else pd.DataFrame(X)
-    first = pd.Series(np.asarray(y.iloc[:FIRST_ROWS] if hasattr(y, "iloc") else y[:FIRST_ROWS]))
+    beginning = y.iloc[:FIRST_ROWS] if hasattr(y, "iloc") else y[:FIRST_ROWS]
+    first = _Answers.of(pd.Series(np.asarray(beginning)))
     likely = [
         name
         for name, column in frame.items()
-        if str(name) not in left_out and _is_target(column.iloc[:FIRST_ROWS], first)
+        if str(name) not in left_out and first.are_told_by(column.iloc[:FIRST_ROWS])
     ]
     if not likely:
         return ()
-    target = pd.Series(np.asarray(y))
-    return tuple(str(name) for name in likely if _is_target(frame[name], target))
+    whole = _Answers.of(pd.Series(np.asarray(y)))
+    return tuple(str(name) for name in likely if whole.are_told_by(frame[name]))
 
 
 def tell_leaks(names: tuple[str, ...]) -> list[str]:
@@ -41,19 +46,38 @@ def tell_leaks(names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _is_target(column: Any, target: Any) -> bool:
-    import pandas as pd
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The values of a target, made ready once for all columns.
 
-    values = column.reset_index(drop=True)
-    if _are_numbers(values) and _are_numbers(target) and len(values) > 1:
-        return bool(np.array_equal(values.to_numpy(float), target.to_numpy(float)))
-    classes = target.nunique()
-    if values.isna().any() or classes < 2 or classes > len(target) // 2:
-        return False
-    try:
-        return bool(np.array_equal(pd.factorize(values)[0], pd.factorize(target)[0]))
-    except TypeError:  # lists and the like are no classes
-        return False
+    It has no `codes` if hardly two of its rows are alike.
+    """
+
+    numbers: Array | None
+    codes: Array | None
+
+    @classmethod
+    def of(cls, target: Any) -> _Answers:
+        """Return the values of a target."""
+        import pandas as pd
+
+        are_numbers = _are_numbers(target) and len(target) > 1
+        codes, classes = pd.factorize(target)
+        has_classes = 2 <= len(classes) <= len(target) // 2
+        return cls(target.to_numpy(float) if are_numbers else None, codes if has_classes else None)
+
+    def are_told_by(self, column: Any) -> bool:
+        """Return True if a column tells the target in every row."""
+        import pandas as pd
+
+        if self.numbers is not None and _are_numbers(column):
+            return bool(np.array_equal(column.to_numpy(float), self.numbers))
+        if self.codes is None or column.isna().any():
+            return False
+        try:
+            return bool(np.array_equal(pd.factorize(column)[0], self.codes))
+        except TypeError:  # lists and the like are no classes
+            return False
 
 
 def _are_numbers(values: Any) -> bool:

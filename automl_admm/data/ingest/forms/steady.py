@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.messages import say_value
 from automl_admm.data.conforming import Place
 from automl_admm.data.ingest.forms.cells import kind_of_cells, sample_of, series_like
 from automl_admm.data.ingest.records import Facts
 from automl_admm.data.table_schema import MISSING_TEXTS
 
+NUMBERS = "iuf"  # kinds of numpy's types
 LEAST_TICKS = 2  # rows with a value, and as many without
 
 
@@ -53,6 +56,10 @@ def _is_blank(value: Any) -> bool:
 
 def _has_several(column: Any) -> bool:
     """Return True if a sample has several values: it dismisses most columns without a long look."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in NUMBERS:
+        values = column.to_numpy()
+        present = values[~np.isnan(values)]
+        return bool(present.size and (present != present[0]).any())
     try:
         return len({value for value in sample_of(column) if not _is_blank(value)}) > 1
     except TypeError:  # lists and the like are not to be compared

@@ -41,6 +41,8 @@ LISTS = (list, tuple, set, frozenset, np.ndarray)
 
 def recognise_tags(column: Any) -> Facts | None:
     """Return the separator of tags; None for a column without lists of recurring tags."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+        return None
     sample = [cell for cell in sample_of(column) if not isinstance(cell, str) or cell]
     if sample and all(isinstance(cell, LISTS) for cell in sample):
         is_plain = all(_is_plain(tag) for cell in sample for tag in cell)

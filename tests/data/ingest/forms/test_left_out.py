@@ -48,6 +48,23 @@ def test_other_columns_are_not_constant(cells):
     assert recognise_constant(column(*cells, dtype=object)) is None
 
 
+@pytest.mark.parametrize("kind", [float, object])
+@pytest.mark.parametrize(
+    ("cells", "constant", "tick"),
+    [
+        ([0.0, -0.0, 0.0], True, False),
+        ([np.inf] * 3, True, False),
+        ([np.inf, -np.inf], False, False),
+        ([1.5, np.nan, 1.5, np.nan], False, True),
+        ([1.5] * 500 + [1.6], False, False),
+    ],
+)
+def test_numbers_are_told_apart_in_any_type(cells, constant, tick, kind):
+    numbers = column(*cells, dtype=kind)
+    found = recognise_constant(numbers) is not None, recognise_tick(numbers) is not None
+    assert found == (constant, tick)
+
+
 def test_one_value_or_nothing_is_a_truth_value():
     facts = recognise_tick(column("x", None, "x", ""))
     cells = column("x", None, "x", "", "NA")
