@@ -23,7 +23,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """The model of a run; `values` are those of the limits, in their order.
+    """The model of a run; `values` are those of the limits, in their order, on validation rows.
 
     Without a `number` it is no evaluation of the log: an ensemble of several, or a `fallback`.
     `is_shipped` is False for the best evaluation of a run that has saved no model yet.
@@ -38,6 +38,7 @@ class Shipped:
     held_out_rows: int | None = None
     trained_rows: int | None = None
     values: tuple[float | None, ...] = ()
+    held_out_values: tuple[float | None, ...] = ()
     members: tuple[Share, ...] = ()
     fallback: str | None = None
     one_class: str | None = None
@@ -71,6 +72,7 @@ def _of_evaluation(view: RunView, best: Evaluation) -> Shipped:
 
 def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
     only, values = manifest.get("one_class"), manifest.get("constraints") or {}
+    held_out = manifest.get("held_out_constraints") or {}
     return Shipped(
         text=manifest["pipeline"],
         number=manifest.get("evaluation"),
@@ -81,6 +83,7 @@ def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
         held_out_rows=manifest.get("held_out_rows"),
         trained_rows=manifest.get("rows"),
         values=tuple(finite(values.get(str(limit))) for limit in view.limits),
+        held_out_values=tuple(finite(held_out.get(str(limit))) for limit in view.limits),
         members=_members(manifest.get("ensemble")),
         fallback=manifest.get("fallback"),
         one_class=None if only is None else str(only),

@@ -76,6 +76,9 @@ MODEL_SHOWN = record(
         "one_class": nullable(either("a text or a number", text, real, flag)),
         "constraints": mapping_of(nullable(real)),
         "positive": nullable(text),
+        "group_thresholds": mapping_of(
+            either("a number, 'never' or 'always'", real, one_of("never", "always"))
+        ),
         "certificate_sha256": nullable(text),
     },
 )

@@ -134,6 +134,8 @@ _MODEL = record(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
         "group_thresholds": mapping_of(anything),
+        "held_out_constraints": mapping_of(nullable(real)),
+        "held_out_decisions": mapping_of(nullable(real)),
         "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),
         "positive": nullable(text),

@@ -45,9 +45,9 @@ BAD: tuple[Any, ...] = (
 )
 DATA = "DATA"
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "run.json": (("leaderboard",), ("store", "export"), ("verify", DATA)),
-    "model.json": (("predict", DATA), ("verify", DATA)),
-    "certificate.json": (("leaderboard",), ("verify", DATA)),
+    "run.json": (("leaderboard",), ("report", "--json"), ("store", "export"), ("verify", DATA)),
+    "model.json": (("predict", DATA), ("verify", DATA), ("report", "--json")),
+    "certificate.json": (("leaderboard",), ("verify", DATA), ("report", "--json")),
     "certification-rows.json": (("verify", DATA),),
     "store.json": (("leaderboard",), ("store", "check"), ("store", "export")),
     "store.lock": (("leaderboard",), ("store", "check")),

@@ -64,6 +64,7 @@ def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
 
 def test_a_run_writes_its_report_and_says_where(run: Run, table: Path, tmp_path: Path) -> None:
     quick = ("--grammar", "tiny", "--executor", "inline", "--max-evaluations", "2")
+    quick = (*quick, "--constraint", "selection_rate <= 0.99", "--on-infeasible", "closest")
     ended = run("fit", table, "--target", "buys", *quick, "--out", "r", "-q", "--json", "--report")
     assert ended.code == 0, ended.err
     assert "report: r/report.html" in ended.err
@@ -71,6 +72,11 @@ def test_a_run_writes_its_report_and_says_where(run: Run, table: Path, tmp_path:
     assert found["verdict"]["kind"] == "within"
     assert found["verdict"]["validation_score"] == told["validation_score"]
     assert found["verdict"]["held_out_score"] == told["held_out_score"]
+    (limit,), (kept,) = told["constraints"], found["limits"]["limits"]
+    assert (kept["value"], kept["held_out"]) == (limit["validation"], limit["held_out"])
+    assert kept["held_out"] is not None
+    assert found["quality"]["recall"] == told["decisions"]["recall"]
+    assert found["quality"]["decisions_measured_on"] == "rows held out"
     assert sum(found["verdict"]["statuses"].values()) == 2
     (piece,) = found["winner"]["pieces"]
     assert piece["text"] == told["pipeline"]

@@ -217,3 +217,14 @@ def test_both_files_are_written(tmp_path: Path) -> None:
     assert write_report(run) == (run / "report.html", run / "report.json")
     written = json.loads((run / "report.json").read_text())
     assert written.keys() == {"schema", *(one.key for one in SECTIONS)}
+
+
+def test_a_limit_broken_on_rows_held_out_is_no_good_news(tmp_path: Path) -> None:
+    run = copied("stacked", tmp_path)
+    (run / "certificate.json").unlink()
+    change(run / "model.json", held_out_constraints={"size_mb <= 1": 3.5})
+    report = make_report(run)
+    (limit,) = content(report)["limits"]["limits"]
+    assert (limit["held_out"], limit["holds"], limit["holds_held_out"]) == (3.5, True, False)
+    assert content(report)["verdict"]["kind"] == "broken"
+    assert "BROKEN on rows it never saw (size_mb <= 1 is 3.5 there)" in page(report).text

@@ -13,7 +13,7 @@ def table(
     headings: Sequence[str], rows: Iterable[Sequence[Part]], *, text_columns: int = 1
 ) -> Markup:
     """Return a table that scrolls by itself; behind the first columns of text there are numbers."""
-    head = tag("tr", *(tag("th", one, scope="col") for one in headings))
+    head = tag("tr", *(tag("th", one, scope="col") if one else tag("td") for one in headings))
     listed = list(rows)
     body = (_row(row, text_columns) for row in listed[:MOST_ROWS])
     whole = tag("table", tag("thead", head), tag("tbody", *body))

@@ -32,7 +32,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class LimitFound:
-    """One limit: the model's value on validation rows, its proof, and the whole search's values.
+    """One limit: the model's value on validation and held-out rows, its proof, and the search's.
 
     `kept` of `measured` evaluations hold it. At the bound `relaxed` the best score within all
     limits would have been higher by `gain`; None if nothing is within them either way.
@@ -43,6 +43,8 @@ class LimitFound:
     at_least: bool
     value: float | None
     holds: bool | None
+    held_out: float | None
+    holds_held_out: bool | None
     proof: Proof | None
     kept: int
     measured: int
@@ -73,10 +75,14 @@ def measure(view: RunView) -> Limits:
     prices = price_limits(view.evaluations, view.limits)
     tightest = binding(prices)
     findings = {} if certificate is None else {one.limit: one for one in certificate.findings}
-    values = (None,) * len(view.limits) if model is None or not model.values else model.values
+    nothing = (None,) * len(view.limits)
+    values = nothing if model is None else model.values or nothing
+    held_out = nothing if model is None else model.held_out_values or nothing
     found = [
-        _limit(limit, value, findings.get(str(limit)), price)
-        for limit, value, price in zip(view.limits, values, prices, strict=True)
+        _limit(limit, pair, findings.get(str(limit)), price)
+        for limit, pair, price in zip(
+            view.limits, zip(values, held_out, strict=True), prices, strict=True
+        )
     ]
     asked = view.settings.get("certify")
     return Limits(
@@ -94,13 +100,21 @@ def measure(view: RunView) -> Limits:
     )
 
 
-def _limit(limit: Limit, value: float | None, finding: Finding | None, price: Price) -> LimitFound:
+def _limit(
+    limit: Limit,
+    values: tuple[float | None, float | None],
+    finding: Finding | None,
+    price: Price,
+) -> LimitFound:
+    value, held_out = values
     return LimitFound(
         limit=str(limit),
         bound=limit.bound,
         at_least=limit.at_least,
         value=value,
         holds=None if value is None else limit.holds(value),
+        held_out=held_out,
+        holds_held_out=None if held_out is None else limit.holds(held_out),
         proof=None if finding is None else _proof(finding),
         kept=price.measured - price.broken,
         measured=price.measured,
@@ -129,17 +143,27 @@ def draw(found: Limits) -> Markup:
             "p", 'The run has no limits. Give some with --constraint, such as "latency_us <= 50".'
         )
     rows = (
-        (name(one.limit), numbers.plain(one.value), _holds(one), f"{one.kept} of {one.measured}")
+        (
+            name(one.limit),
+            numbers.plain(one.value),
+            _holds(one.holds),
+            numbers.plain(one.held_out),
+            _holds(one.holds_held_out),
+            f"{one.kept} of {one.measured}",
+        )
         for one in found.limits
     )
-    headings = ("Limit", "Model, validation", "Holds", "Evaluations within")
+    headings = (
+        *("Limit", "Model on validation rows", "Holds", "On rows held out", "Holds"),
+        "Evaluations within",
+    )
     return together(table(headings, rows), _certificate(found), _prices(found))
 
 
-def _holds(one: LimitFound) -> Markup:
-    if one.holds is None:
+def _holds(is_held: bool | None) -> Markup:  # noqa: FBT001 - it is a fact
+    if is_held is None:
         return tag("span", "not measured", class_="fair")
-    return tag("span", "yes", class_="good") if one.holds else tag("span", "NO", class_="bad")
+    return tag("span", "yes", class_="good") if is_held else tag("span", "NO", class_="bad")
 
 
 def _certificate(found: Limits) -> Markup:

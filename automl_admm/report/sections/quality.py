@@ -49,6 +49,7 @@ class Quality:
     positive: str | None
     recall: float | None
     selection_rate: float | None
+    decisions_measured_on: str
     groups: tuple[GroupRate, ...]
     missing: tuple[str, ...]
     folder: str
@@ -59,7 +60,9 @@ def measure(view: RunView) -> Quality:
     model = shipped_of(view)
     own = next((one for one in view.evaluations if model and one.number == model.number), None)
     details: Mapping[str, Any] = {} if own is None else own.details
-    decisions, manifest = details.get("decisions") or {}, view.manifest or {}
+    manifest = view.manifest or {}
+    held_out = manifest.get("held_out_decisions")
+    decisions = held_out or details.get("decisions") or {}
     return Quality(
         metric=view.metric,
         validation_score=None if model is None else model.validation_score,
@@ -72,6 +75,7 @@ def measure(view: RunView) -> Quality:
         positive=view.settings.get("positive") or manifest.get("positive"),
         recall=decisions.get("recall"),
         selection_rate=decisions.get("selection_rate"),
+        decisions_measured_on="rows held out" if held_out else "validation rows",
         groups=tuple(_groups(view)),
         missing=tuple(_missing(view, model)),
         folder=str(view.folder.path),
@@ -132,8 +136,8 @@ def draw(found: Quality) -> Markup:
                 ("At the default threshold", _score(found.default_score)),
                 ("Positive class", None if found.positive is None else name(found.positive)),
                 ("Threshold", _said(found.threshold)),
-                ("Recall, validation rows", _score(found.recall)),
-                ("Share called positive", _score(found.selection_rate)),
+                (f"Recall, {found.decisions_measured_on}", _score(found.recall)),
+                (f"Called positive, {found.decisions_measured_on}", _score(found.selection_rate)),
             ]
         ),
         _thresholds_table(found),

@@ -20,7 +20,11 @@ GOOD, FAIR, BAD = "good", "fair", "bad"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome: `kind` is certified, within, outside, makeshift, unfinished or nothing."""
+    """The outcome of a run in words, and its facts.
+
+    `kind` is certified; within the limits on all rows known; broken on held-out rows, though within
+    on validation rows; outside; makeshift; unfinished; or nothing.
+    """
 
     kind: str
     sentence: str
@@ -75,7 +79,19 @@ def _kind(view: RunView, model: Shipped | None) -> str:
         return "unfinished"
     if view.certificate is not None and view.certificate.is_certified:
         return "certified"
-    return "within" if model.is_feasible else "outside"
+    if not model.is_feasible:
+        return "outside"
+    return "broken" if _broken(view, model) else "within"
+
+
+def _broken(view: RunView, model: Shipped) -> list[str]:
+    """List the limits that do not hold on held-out rows."""
+    pairs = zip(view.limits, model.held_out_values, strict=False)
+    return [
+        f"{limit} is {numbers.plain(value)} there"
+        for limit, value in pairs
+        if value is not None and not limit.holds(value)
+    ]
 
 
 def _sentence(view: RunView, model: Shipped | None, kind: str) -> str:
@@ -93,6 +109,8 @@ def _sentence(view: RunView, model: Shipped | None, kind: str) -> str:
         f"{model.trained_rows} rows.",
         "unfinished": f"No model has been saved so far; the best evaluation is {within}: {told}.",
         "certified": f"Certified: {_proof(view)}; the model is {told}.",
+        "broken": f"The model is {_within(view)} on validation rows, by which it was chosen, and "
+        f"BROKEN on rows it never saw ({'; '.join(_broken(view, model))}): {told}.",
         "within": f"The model is {_within(view)} on validation rows{proof}: {told}.",
     }
     if kind == "within" and not view.limits:
@@ -186,7 +204,7 @@ def _seconds(view: RunView) -> float | None:
 
 def draw(found: Verdict) -> Markup:
     """Draw the sentence in its box, the warnings, and the facts."""
-    looks = {"certified": GOOD, "within": GOOD, "unfinished": FAIR, "makeshift": FAIR}
+    looks = {"certified": GOOD, "within": GOOD, "unfinished": FAIR, "makeshift": FAIR}  # else bad
     box = tag("p", found.sentence, class_=f"verdict {looks.get(found.kind, BAD)}")
     counted = ", ".join(f"{count} {status}" for status, count in found.statuses.items())
     rows = f"{found.searched_rows} searched on"

@@ -44,9 +44,19 @@ def model_that_is_there(session: Session) -> Refit | None:
     measured = FinalFitResult(
         held_out_score=manifest.get("held_out_score"),
         held_out_rows=rows if isinstance(rows, int) else 0,
+        held_out_constraints=_held_out(manifest, limits),
+        held_out_decisions=manifest.get("held_out_decisions", {}),
         types=tuple(manifest.get("trusted_types", ())),
     )
     return Refit(evaluation, measured, ensemble=ensemble)
+
+
+def _held_out(manifest: Mapping[str, Any], limits: list[str]) -> tuple[float, ...]:
+    """Return the values on held-out rows; older versions kept none."""
+    values = manifest.get("held_out_constraints", {})
+    if list(values) != limits:
+        return ()
+    return tuple(math.nan if value is None else float(value) for value in values.values())
 
 
 def _ensemble_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -> Ensemble | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
 from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
 from automl_admm.plugins.loading import OURS
+from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -59,12 +60,9 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "certified": outcome.is_certified,
         "certificate_sha256": _hash_of(outcome.certificate),
         ONE_CLASS: refit.one_class,
-        "constraints": {
-            str(constraint.limit): value if math.isfinite(value) else None
-            for constraint, value in zip(
-                prepared.constraints, outcome.best.constraints, strict=True
-            )
-        },
+        "constraints": _values(prepared.constraints, outcome.best.constraints),
+        "held_out_constraints": _values(prepared.constraints, refit.measured.held_out_constraints),
+        "held_out_decisions": dict(refit.measured.held_out_decisions),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],
         "schema": prepared.schema.describe(),
@@ -79,6 +77,12 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     }
     write_json(folder.model_manifest, with_digest(manifest))
     tell_strangers(outcome)
+
+
+def _values(constraints: Sequence[Constraint], values: Sequence[float]) -> dict[str, float | None]:
+    """Return a value for each limit; nothing if the limits could not be measured."""
+    pairs = zip(constraints, values, strict=True) if values else ()
+    return {str(one.limit): value if math.isfinite(value) else None for one, value in pairs}
 
 
 def _decimal_commas(config: RunConfig) -> dict[str, str]:
