@@ -107,6 +107,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         takes_weights=plugin.takes_weights,
         timed_calls=plugin.timed_calls,
         adds_up=plugin.adds_up,
+        first_fold=plugin.first_fold,
     )
 
 

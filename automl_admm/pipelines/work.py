@@ -180,14 +180,14 @@ class PipelineWork:
         thresholds, plain = decider.choose(seen), [one.score for one in seen]
         if thresholds is not None:
             seen = decider.decide(seen, thresholds)
-        values = np.array(self._values_by_split([one.part for one in seen]), dtype=float)
+        values = self._values_of([one.part for one in seen])
         scores = [one.score for one in seen]
         chosen = {} if thresholds is None else thresholds.as_details()
         if scores != plain:
             chosen["default_score"] = float(np.mean(plain))
         found = EvaluationResult(
             self.metric.loss(float(np.mean(scores))),
-            tuple(float(value) for value in values.mean(axis=0)),
+            tuple(values),
             {"scores": scores, **chosen, **describe_decisions(seen)},
         )
         return found, seen
@@ -419,13 +419,15 @@ class PipelineWork:
                     f"not trained: the limit '{constraint.limit}' excludes it ({value:g})"
                 )
 
-    def _values_by_split(self, parts: Sequence[EvaluatedPipeline]) -> list[list[float]]:
-        folds = [f" in fold {i} of {len(parts)}" for i in range(1, len(parts) + 1)]
-        where = folds if len(parts) > 1 else [""]
-        return [
-            [value_of(c, evidence_of(c, part, fold), fold) for c in self.constraints]
-            for part, fold in zip(parts, where, strict=True)
-        ]
+    def _values_of(self, parts: Sequence[EvaluatedPipeline]) -> list[float]:
+        """Return the values of the limits, each the mean of the folds that it is measured on."""
+        found: list[list[float]] = [[] for _ in self.constraints]
+        for number, part in enumerate(parts, start=1):
+            fold = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
+            for constraint, values in zip(self.constraints, found, strict=True):
+                if not (constraint.first_fold and values):
+                    values.append(value_of(constraint, evidence_of(constraint, part, fold), fold))
+        return [float(np.mean(values)) for values in found]
 
     def _threads(self) -> AbstractContextManager[object]:
         return threads_for(int(np.prod(self.table.X.shape)))

@@ -198,7 +198,9 @@ class ConstraintPlugin(_Named):
 
     `timed_calls` is the number of calls timed in the search: a final fit with more of them
     (`EvaluatedPipeline.calls`) is given more time. A cost that `adds_up` is for an ensemble about
-    the sum of those of its members, as latency is; others are measured on the whole alone.
+    the sum of those of its members, as latency is; others are measured on the whole alone. With
+    `first_fold` the value of the first fold stands for all: set it for what is slow to measure and
+    hardly differs between folds.
 
     >>> ConstraintPlugin(name="steps", summary="steps", function=lambda evaluated: 1.0).kind
     'measured'
@@ -215,6 +217,7 @@ class ConstraintPlugin(_Named):
     takes_weights: bool = False
     timed_calls: int = 0
     adds_up: bool = False
+    first_fold: bool = False
 
     def __post_init__(self) -> None:
         _Named.__post_init__(self)
@@ -255,6 +258,7 @@ class Constraint:
     takes_weights: bool = False
     timed_calls: int = 0
     adds_up: bool = False
+    first_fold: bool = False
 
 
 @dataclass(frozen=True, slots=True)

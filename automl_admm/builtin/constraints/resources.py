@@ -116,6 +116,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
         function=size_mb,
         kind="checked",
         adds_up=True,
+        first_fold=True,
     )
     yield ConstraintPlugin(
         name="fit_seconds", summary="training, seconds", function=fit_seconds, adds_up=True
