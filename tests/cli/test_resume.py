@@ -16,6 +16,7 @@ from automl_admm.cli.shared import run_command as conducting
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.data.reading import feeding, pieces, timed_reading
+from automl_admm.execution.server.client import ServerProcess
 from automl_admm.store.sqlite.log import SqliteStore
 
 GRAMMAR = """\
@@ -55,7 +56,7 @@ def start(
 ) -> Any:
     return run(
         *("fit", table, "--target", "buys", "--grammar", grammar, "--out", name, "-q"),
-        *("--constraint", LIMIT, "--max-evaluations", str(count), "--executor", executor),
+        *("--constraint", LIMIT, "--cv=2", "--max-evaluations", str(count), "--executor", executor),
     )
 
 
@@ -70,6 +71,24 @@ def test_a_run_in_two_parts_is_the_run_in_one(
     assert winner(tmp_path / "parts") == winner(tmp_path / "whole")
     sessions = json.loads((tmp_path / "parts" / "run.json").read_text())["sessions"]
     assert len(sessions) == 2
+
+
+def test_the_fork_server_of_resume_is_a_fork_of_the_program(
+    run: Any, table: Path, grammar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert start(run, table, grammar, "out", 1).code == 0
+    servers: list[bool] = []
+    begin = ServerProcess._begin
+
+    def noted(server: ServerProcess, *given: Any) -> None:
+        servers.append(server._may_fork)
+        begin(server, *given)
+
+    monkeypatch.setattr(ServerProcess, "_begin", noted)
+    more = ("--executor", "local", "--max-evaluations", "+1", "-q")
+    ended = run("resume", "out", *more)
+    assert ended.code == 0, ended.err
+    assert servers == [True], "one server, which imports nothing by itself where it may be forked"
 
 
 def test_a_run_with_a_time_budget_goes_on_from_all_that_it_knows(
@@ -144,7 +163,7 @@ def test_a_run_on_a_share_of_a_file_goes_on_with_that_share(
     monkeypatch.setattr(conducting, "READING", 1e-9)
     began = run(
         *("fit", table, "--target", "buys", "--grammar", grammar, "--out", "part"),
-        *("--max-evaluations", "2", "--budget", "600s", "--test-size", "0.3"),
+        *("--cv=2", "--max-evaluations", "2", "--budget", "600s", "--test-size", "0.3"),
         *("--executor", "inline"),
     )
     assert began.code == 0, began.err

@@ -27,6 +27,7 @@ from automl_admm.data.row_portions import Portion, read_portion
 from automl_admm.data.row_roles import NAMES
 from automl_admm.data.sample_table import SHIPPED
 from automl_admm.data.table_schema import Schema, read_schema
+from automl_admm.execution.server.early_server import started_early
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.option_record import Option
@@ -100,19 +101,20 @@ def command(run: Path, data: Path | None, **options: Any) -> int:
     if not is_given(options["executor"]):
         _refuse_to_connect(request, folder)
     config = _extended(request, folder, options)
-    loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
-    config = replace(
-        config,
-        source=loaded.source,
-        share=_text(loaded.share),
-        portion=_text(loaded.portion),
-        callbacks=(progress,),
-        interrupts=Deferral(enabled=True),
-        begun=begun,
-    )
-    prepared = ready(config, loaded)
     manner = Manner(options["as_json"], options["profile"], options["report"])
-    return conduct(prepared, loaded, progress, manner)
+    with started_early(config.executor, config.n_jobs, may_fork=True) as server:
+        loaded = _load(data, config, folder).with_portion(read_portion(config.portion))
+        config = replace(
+            config,
+            source=loaded.source,
+            share=_text(loaded.share),
+            portion=_text(loaded.portion),
+            callbacks=(progress,),
+            interrupts=Deferral(enabled=True),
+            server=server,
+            begun=begun,
+        )
+        return conduct(ready(config, loaded), loaded, progress, manner)
 
 
 def _refuse_to_connect(config: RunConfig, folder: RunFolder) -> None:
