@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from types import MappingProxyType
 from typing import Any
@@ -173,7 +173,9 @@ def discover() -> list[PluginSource]:
     """The entry points of the group, ours first; `AUTOML_ADMM_PLUGINS` narrows them."""
     wanted = os.environ.get(ONLY)
     names = None if wanted is None else {name.strip() for name in wanted.split(",") if name.strip()}
-    found = [_source(entry) for entry in metadata.entry_points(group=hookspecs.PROJECT)]
+    identify = cache(_identify)  # metadata hold a whole README, and most distributions many entries
+    entries = metadata.entry_points(group=hookspecs.PROJECT)
+    found = [_source(entry, *identify(entry.dist)) for entry in entries]
     kept = [source for source in found if source.builtin or names is None or source.name in names]
     missing = (names or set()) - {source.name for source in found}
     if missing:
@@ -185,11 +187,16 @@ def discover() -> list[PluginSource]:
     return sorted(kept, key=lambda source: (not source.builtin, source.name))
 
 
-def _source(entry: metadata.EntryPoint) -> PluginSource:
-    distribution = entry.dist
-    name, version = (distribution.name, distribution.version) if distribution else ("unknown", "")
+def _identify(distribution: metadata.Distribution | None) -> tuple[str, str]:
+    if distribution is None:
+        return "unknown", ""
+    about = distribution.metadata
+    return about["Name"], about["Version"]
+
+
+def _source(entry: metadata.EntryPoint, name: str, version: str) -> PluginSource:
     provider = f"{name} {version}".strip()
-    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module, distribution)
+    return PluginSource(entry.name, provider, entry.load, name == OURS, entry.module, entry.dist)
 
 
 def _probed(sources: Sequence[PluginSource]) -> list[PluginSource]:
