@@ -22,7 +22,7 @@ from automl_admm.plugins.records import ExecutorSetting, NoOptions
 
 pytestmark = pytest.mark.faults
 # Long enough for a machine that is busy with other tests.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @pytest.fixture
@@ -59,6 +59,20 @@ def is_alive(pid):
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def find_all_below(parent, expected):
+    """Return the processes below one, as soon as these are among them.
+
+    A look while a daemon changes its parent may miss it.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        below = [child.pid for child in psutil.Process(parent).children(recursive=True)]
+        if set(expected) <= set(below):
+            return below
+        time.sleep(0.02)
+    raise AssertionError(f"not all of {expected} are below {parent}: {below}")
 
 
 def read_pids(path, count):
@@ -165,11 +179,10 @@ def test_no_orphans_when_the_parent_is_killed(tmp_path, is_loading):
     )
     try:
         started = read_pids(pids, 1 if is_loading else 3)
-        below = [child.pid for child in psutil.Process(parent.pid).children(recursive=True)]
+        below = find_all_below(parent.pid, started)
     finally:
         parent.kill()
         parent.wait()
-    assert set(started) <= set(below)
     assert all_gone(below)
     assert not list(tmp_path.glob("automl-admm-tmp-*"))
 
@@ -218,8 +231,10 @@ def test_many_tasks_leave_nothing_behind(start):
     before = own.num_fds(), server.num_fds()
     for number in range(200):
         assert finish(executor, "echo", number).status is Status.SUCCESS
-    assert (own.num_fds(), server.num_fds()) == before
-    assert server.children() == []
+    # Fewer than before is no leak: something of an earlier test may have been collected.
+    assert own.num_fds() <= before[0]
+    assert server.num_fds() <= before[1]
+    assert all_gone([child.pid for child in server.children()])
 
 
 def test_the_server_is_gone_after_closing(start):

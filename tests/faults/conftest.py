@@ -25,7 +25,7 @@ from automl_admm.store.sqlite.log import SqliteStore
 
 HEALTHY = ("decision_tree", "gaussian_nb")
 
-WATCHER_SECONDS = 3.0
+WATCHER_SECONDS = 30.0
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Running:
             time.sleep(0.05)
         out, err = self.process.communicate(timeout=10)
         seconds = time.monotonic() - self.begun
-        # The watcher over orphans ends a moment after what it watches.
+        # The watcher over orphans ends a moment after what it watches, later on a busy machine.
         until = time.monotonic() + WATCHER_SECONDS
         while any(map(lives, self.below)) and time.monotonic() < until:
             time.sleep(0.05)

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.timeout(400)
 
 # It is 10 s, where the machine is not busy with anything else; the fit would take an hour.
-LONGEST_END = 30.0
+LONGEST_END = 200.0
 
 
 @pytest.mark.fault(
@@ -41,7 +41,7 @@ def test_what_cannot_be_loaded_does_not_ship(fit, tmp_path, seen):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
 )
-def test_an_interrupt_ends_a_final_fit(begin, pace, tmp_path, seen, number, code):
+def test_an_interrupt_ends_a_final_fit(begin, tmp_path, seen, number, code):
     run = begin(tmp_path, ("final_fit_hangs", "gaussian_nb"))
     run.wait_for_rows(2)
     run.fitting_the_last()
@@ -53,7 +53,7 @@ def test_an_interrupt_ends_a_final_fit(begin, pace, tmp_path, seen, number, code
     assert ended.code == code, ended.err
     assert ended.out.splitlines()[0].endswith("gaussian_nb()")
     assert f"ended by: {'interrupt' if number == signal.SIGINT else 'termination'}" in ended.out
-    assert took < LONGEST_END + pace
+    assert took < LONGEST_END
     assert (tmp_path / "out" / "model.skops").is_file()
     assert ended.left == []
 
@@ -79,9 +79,7 @@ def test_an_interrupt_without_a_model_says_how_to_go_on(begin, tmp_path):
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
 )
-def test_an_interrupt_before_any_success_leaves_a_marked_model(
-    begin, pace, tmp_path, seen, number, code
-):
+def test_an_interrupt_before_any_success_leaves_a_marked_model(begin, tmp_path, seen, number, code):
     run = begin(tmp_path, ("sleeps",), "--budget", "300s")
     run.evaluating()  # the fallback is fitted before the first evaluation begins
     begun = time.monotonic()
@@ -94,7 +92,7 @@ def test_an_interrupt_before_any_success_leaves_a_marked_model(
     assert (tmp_path / "out" / "model.skops").is_file()
     assert "marked, is a constant" in ended.err
     assert "Traceback" not in ended.err
-    assert took < LONGEST_END + pace
+    assert took < LONGEST_END
     assert ended.left == []
 
 

@@ -278,10 +278,11 @@ class Faulty:
         return {}
 
     def leave_in_joblib(self, folder: Path, mark: str) -> None:
-        """Hang in the midst of a parallel call with a large array."""
+        """Hang in the midst of a parallel call with a large array; note the process that called."""
         import numpy as np
         from joblib import Parallel, delayed
 
+        Path(f"{mark}.task").write_text(str(os.getpid()))
         Parallel(2)(delayed(_sleep_on)(np.ones(2_000_000), mark) for _ in range(2))
 
     def close_everything(self, folder: Path) -> dict[str, Any]:

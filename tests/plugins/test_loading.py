@@ -285,13 +285,12 @@ def test_an_observer_that_hangs_is_named_and_hears_nothing_more(
 ) -> None:
     hanging, watching = Hanging(), Watching()
     plugins = load_plugins({"watching": watching}, sources=())
-    hurry = Hurry(deadline=time.monotonic() + 2.0)
-    observers = Observers(plugins.manager, (hanging,), hurry)
+    observers = Observers(plugins.manager, (hanging,), Hurry(deadline=time.monotonic() + 2.0))
     begun = time.monotonic()
     for number in (1, 2):
         observers.tell("evaluation_started", info=None, number=number, text="t")
     assert observers.tell("should_stop", info=None, evaluations=2, incumbent=None) == []
-    assert 0.9 < time.monotonic() - begun < 60.0
+    assert time.monotonic() - begun < 60.0
     assert hanging.calls == ["started"]
     assert watching.seen == [(1, "t"), (2, "t")]
     (record,) = caplog.records

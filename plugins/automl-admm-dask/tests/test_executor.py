@@ -7,6 +7,7 @@ import os
 import threading
 
 import hazards
+import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
 from automl_admm_dask.letters import pack, unpack
@@ -120,17 +121,16 @@ def test_one_server_a_worker_does_all_tasks(executor, shared_cluster):
     assert 1 <= len(servers) <= 2
 
 
-def test_a_late_worker_is_given_the_work(cluster, start, until):
+def test_a_late_worker_is_given_the_work(cluster, start, until, tmp_path):
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     assert executor.workers == 1
     cluster.add()
     until(lambda: not executor.wait(0.0) and executor.workers == 2)
     for number in (1, 2):
-        executor.submit(Task(number, "echo", {}))
-    servers = set()
-    while len(servers) < 2:
-        servers |= {finished.result["server"] for finished in executor.wait(PATIENCE)}
+        executor.submit(Task(number, "hang", {"mark": str(tmp_path / f"{number}")}))
+    until(lambda: (tmp_path / "1").exists() and (tmp_path / "2").exists())
+    assert all(psutil.Process(worker.pid).children() for worker in cluster.workers)
 
 
 def test_closing_leaves_nothing_on_the_workers(cluster, start, tmp_path, until):
@@ -142,8 +142,8 @@ def test_closing_leaves_nothing_on_the_workers(cluster, start, tmp_path, until):
     executor.close()
     executor.close()
     assert [f.status for f in executor.wait(0.0)] == [Status.CANCELLED]
-    assert cluster.below() == []
-    assert cluster.files() == []
+    until(lambda: cluster.below() == [])
+    until(lambda: cluster.files() == [])
     assert list((tmp_path / "run").iterdir()) == []
 
 

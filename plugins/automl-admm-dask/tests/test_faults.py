@@ -78,12 +78,14 @@ def search(cluster, objective, evaluations, **more):
 
 
 def kill_in_mid_run(cluster, folder, until):
-    """Kill the first worker with SIGKILL while it evaluates, when four evaluations have begun."""
+    """Kill a worker with SIGKILL while it evaluates, when four evaluations have begun.
+
+    It is the first found at work: the other one may have come so late that it has nothing to do.
+    """
 
     def kill():
         until(lambda: len(list(folder.iterdir())) >= 4)
-        until(lambda: hold_one(cluster.workers[0], folder))
-        cluster.workers[0].kill()
+        until(lambda: next((w for w in cluster.workers if hold_one(w, folder)), None)).kill()
 
     thread = threading.Thread(target=kill)
     thread.start()

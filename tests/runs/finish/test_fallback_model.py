@@ -123,7 +123,7 @@ def test_a_run_that_has_the_time_knows_nothing_of_it(rows: Any) -> None:
     X, y = rows
     with warnings.catch_warnings():
         warnings.simplefilter("error", FallbackWarning)
-        search = AutoMLClassifier("tiny", max_evaluations=1, random_state=0).fit(X, y)
+        search = AutoMLClassifier("tiny", cv=2, max_evaluations=1, random_state=0).fit(X, y)
     assert search.fallback_ is None
 
 
@@ -165,5 +165,7 @@ def test_a_quick_first_pipeline_does_not_wait_for_a_makeshift_one(
     config = RunConfig(grammar=grammar, time_budget=5.0, begun=time.monotonic())
     prepared = prepare(config, X, np.where(X["x0"] > 0, "yes", "no"))
     monkeypatch.setattr(fallback_model, "_fit_now", lambda *_: ())
+    clock = SimpleNamespace(monotonic=lambda: config.begun + 0.5)  # however busy the machine is
+    monkeypatch.setattr(fallback_model, "time", clock)
     desk = SimpleNamespace(dispatch=SimpleNamespace(runs_here=False, workers=1))
     assert isinstance(fall_back(prepared, cast("Any", desk)), kind)

@@ -27,6 +27,7 @@ Y = (X[:, 0] + RNG.normal(size=100) > 0).astype(int)
 def run(*limits: Any, **more: Any) -> PipelineResult:
     given = {
         "grammar": "tiny",
+        "cv": 2,
         "max_evaluations": 3,
         "executor": "inline",
         "theta_solver": "random",
@@ -87,7 +88,7 @@ def test_a_baseline_without_the_time_for_it_is_told(seen: Any) -> None:
         NoSuccessError, match=r"there was no time to evaluate .*longer time_budget"
     ) as it:
         run(limit, time_budget=5.0, max_evaluations=None, begun=begun, executor="local")
-    assert time.monotonic() - begun < 5.0 + 20.0  # the machine may be busy; waiting was for ever
+    assert time.monotonic() - begun < 200.0  # the machine may be busy; waiting was for ever
     seen(it.value)
 
 
