@@ -21,7 +21,10 @@ SNIPPETS = dict(
     re.findall(r"<!-- run: (\w+) -->\n```\w+\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 )
 # Few evaluations in the place of a budget, so that nothing hangs on the speed of a machine.
-FEW = {"--budget 30s": "--max-evaluations 1 --grammar tiny", "time_budget=30": "max_evaluations=1"}
+FEW = {
+    "--budget 30s": "--cv 2 --max-evaluations 1 --grammar tiny",
+    "time_budget=30": "max_evaluations=1",
+}
 
 
 def few(snippet: str) -> str:

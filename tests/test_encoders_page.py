@@ -31,7 +31,7 @@ def test_the_grammar_is_searched(tmp_path: Path) -> None:
     X = pd.DataFrame({"city": [f"city {i}" for i in rng.integers(0, 40, 200)]})
     y = np.where(X["city"].str.len() > 6, "long", "short")
     search = AutoMLClassifier(
-        grammar=tmp_path / "mine.lark", max_evaluations=3, executor="inline", random_state=0
+        grammar=tmp_path / "mine.lark", cv=2, max_evaluations=3, executor="inline", random_state=0
     ).fit(X, y)
     assert set(search.predict(X)) <= {"long", "short"}
 

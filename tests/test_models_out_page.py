@@ -24,7 +24,13 @@ def frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.normal(40, 9, 120), "city": rng.choice(["Ulm", "Bonn"], 120)})
     buys = np.where(frame["age"] + rng.normal(size=120) > 40, "yes", "no")
-    few = {"grammar": "tiny", "max_evaluations": 2, "executor": "inline", "random_state": 0}
+    few = {
+        "grammar": "tiny",
+        "cv": 2,
+        "max_evaluations": 2,
+        "executor": "inline",
+        "random_state": 0,
+    }
     AutoMLClassifier(work_dir="RUN", **few).fit(frame, buys)
     return frame
 

@@ -36,8 +36,8 @@ def test_a_portion_is_said_and_taken_again_by_a_warm_start(
         slow.setattr(row_portions, "FEWEST_ROWS", 1000)
         slow.setattr(row_portions, "PREPARING", 0.0)
         with pytest.warns(UserWarning, match="1000 of 3000 rows were taken"):
-            AutoMLClassifier(**settings, max_evaluations=2).fit(rows, target)
+            AutoMLClassifier(**settings, cv=2, max_evaluations=2).fit(rows, target)
     with pytest.warns(UserWarning, match="1000 of 3000 rows were taken"):
-        again = AutoMLClassifier(**settings, max_evaluations=3).fit(rows, target)
+        again = AutoMLClassifier(**settings, cv=2, max_evaluations=3).fit(rows, target)
     assert again.n_evaluations_ == 3
     assert again.score(rows, target) > 0.9

@@ -128,7 +128,7 @@ def test_all_ways_out_predict_the_same(
         used = ", ".join(one for one in (*COMPONENTS, last) if one in text)
         space = tmp_path / "space.lark"
         space.write_text(f"%import components ({used})\n{text}\n")
-    few = ("--max-evaluations", "2", "--executor", "inline", "--grammar", space, "-q")
+    few = ("--cv=2", "--max-evaluations", "2", "--executor", "inline", "--grammar", space, "-q")
     program("fit", files[0], "--target", "target", "--out", "RUN", *few)
     found = {}
     for file in files:
@@ -156,7 +156,9 @@ def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path
     frame = TABLES[name]()
     X, y = frame.drop(columns="target"), frame["target"]
     kind = AutoMLRegressor if name == "numbers" else AutoMLClassifier
-    search = kind(grammar="tiny", max_evaluations=2, executor="inline", work_dir=tmp_path / "RUN")
+    search = kind(
+        grammar="tiny", cv=2, max_evaluations=2, executor="inline", work_dir=tmp_path / "RUN"
+    )
     search.fit(X, y.rename("wanted"))
     frame = frame.rename(columns={"target": "wanted"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
@@ -178,7 +180,10 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     (tmp_path / "space.lark").write_text(
         "%import components (k_neighbors, impute)\nstart: impute k_neighbors\n"
     )
-    few = ("--max-evaluations", "1", "--executor", "inline", "--grammar", "space.lark", "-q")
+    few = (
+        *("--cv=2", "--max-evaluations", "1", "--executor", "inline"),
+        *("--grammar", "space.lark", "-q"),
+    )
     program("fit", "rows.csv", "--target", "target", "--weight", "weight", "--out", "RUN", *few)
     program("predict", "RUN", "rows.csv", "-o", "told.csv")
     python(ALONE, "RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv")
@@ -209,7 +214,7 @@ def test_a_model_without_code_leaves_no_script(
     frame = numbers()
     monkeypatch.setattr("automl_admm.pipelines.as_code._Writer.value", lambda *_: 1 / 0)
     search = AutoMLRegressor(
-        grammar="tiny", max_evaluations=1, executor="inline", work_dir=tmp_path / "RUN"
+        grammar="tiny", cv=2, max_evaluations=1, executor="inline", work_dir=tmp_path / "RUN"
     )
     search.fit(frame.drop(columns="target"), frame["target"])
     assert (tmp_path / "RUN" / "model.skops").exists()

@@ -309,11 +309,11 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):  # type: ignore[misc]
     >>> from sklearn.datasets import load_breast_cancer
     >>> from automl_admm import AutoMLClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> search = AutoMLClassifier("tiny", max_evaluations=4, constraints=["size_mb <= 5"])
+    >>> search = AutoMLClassifier("tiny", max_evaluations=2, constraints=["size_mb <= 5"])
     >>> search.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.8
     True
     >>> search.feasible_, search.n_evaluations_
-    (True, 4)
+    (True, 2)
     >>> board = search.leaderboard()
     >>> bool(board["score"][0] == search.best_score_)
     True
@@ -371,7 +371,7 @@ class AutoMLRegressor(RegressorMixin, _AutoML):  # type: ignore[misc]
     >>> from sklearn.datasets import load_diabetes
     >>> from automl_admm import AutoMLRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> search = AutoMLRegressor("tiny", max_evaluations=4, constraints=["size_mb <= 5"])
+    >>> search = AutoMLRegressor("tiny", max_evaluations=2, constraints=["size_mb <= 5"])
     >>> search.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.2
     True
     >>> found = search.permutation_importances(X[300:], y[300:], random_state=0)

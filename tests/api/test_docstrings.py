@@ -88,7 +88,7 @@ def test_every_attribute_of_a_fitted_estimator_is_documented(kind: Any) -> None:
     X = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
     quantity = X["a"] + rng.normal(size=40)
     y = quantity > 0 if kind is AutoMLClassifier else quantity
-    search = kind("tiny", max_evaluations=1, executor="inline").fit(X, y)
+    search = kind("tiny", cv=2, max_evaluations=1, executor="inline").fit(X, y)
     search.permutation_importances(X, y)
     items = list(ITEM.finditer(sections(kind)["Attributes"]))
     documented = [one["name"] for one in items]

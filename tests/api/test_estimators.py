@@ -33,6 +33,7 @@ from automl_admm.core.errors import ConfigurationError, DataError, LimitWarning,
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 5,
     "theta_solver": "random",
     "executor": "inline",
@@ -102,7 +103,7 @@ def test_limits_on_groups_of_sensitive_features_and_of_columns(executor: str) ->
     X = pd.DataFrame({"a": rng.normal(size=160), "site": rng.choice(["x", "y"], 160)})
     y = np.where(X["a"] + rng.normal(size=160) > 0, "yes", "no")
     limits = ["auc_gap[sex] <= 0.9", "demographic_parity_difference[site,sex] <= 90 %"]
-    given = {"max_evaluations": 2, "executor": executor, "constraints": limits}
+    given = {"cv": 2, "max_evaluations": 2, "executor": executor, "constraints": limits}
     search = AutoMLClassifier(**QUICK | given)
     search.fit(X, y, sensitive_features=pd.Series(rng.choice(["f", "m"], 160), name="sex"))
     assert search.feasible_
@@ -261,6 +262,7 @@ def test_one_class_is_refused() -> None:
 # Without a seed the best of two may be one that calls every row the same, which is no success.
 CHECKED = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 2,
     "executor": "inline",
     "theta_solver": "random",

@@ -36,6 +36,7 @@ from automl_admm import AutoMLClassifier, AutoMLRegressor
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 1,
     "theta_solver": "random",
     "executor": "inline",

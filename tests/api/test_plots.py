@@ -19,6 +19,7 @@ from automl_admm.core.errors import ConfigurationError, UnknownNameError
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 12,
     "theta_solver": "random",
     "z_solver": "random",

@@ -24,6 +24,7 @@ from automl_admm.core.errors import ConfigurationError, DataError
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 6,
     "theta_solver": "random",
     "executor": "inline",
@@ -136,7 +137,7 @@ def test_importances_use_the_metric_of_the_search_and_its_positive_class(
 ) -> None:
     X, y = people
     by_recall = {"scoring": "recall", "positive": "no"}
-    search = AutoMLClassifier(**QUICK | {"max_evaluations": 1}, **by_recall).fit(X, y)
+    search = AutoMLClassifier(**QUICK | {"max_evaluations": 1, "cv": 5}, **by_recall).fit(X, y)
     found = search.permutation_importances(X, y, n_repeats=2, random_state=1)
     shuffled = X.assign(age=X["age"].to_numpy()[::-1])
     hit = np.mean(search.predict(X)[y == "no"] == "no")

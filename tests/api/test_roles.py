@@ -18,7 +18,13 @@ GROUPS = RNG.integers(0, 20, 160)
 
 
 def search(**more):
-    given = {"grammar": "tiny", "max_evaluations": 3, "random_state": 0, "executor": "inline"}
+    given = {
+        "grammar": "tiny",
+        "cv": 2,
+        "max_evaluations": 3,
+        "random_state": 0,
+        "executor": "inline",
+    }
     return AutoMLClassifier(**given | more)
 
 
@@ -126,7 +132,7 @@ def test_metadata_routing_passes_them_on():
 
 def test_a_regression_takes_them_too():
     model = AutoMLRegressor(
-        grammar="regression", max_evaluations=2, random_state=0, executor="inline"
+        grammar="regression", cv=2, max_evaluations=2, random_state=0, executor="inline"
     )
     model.fit(X, X[:, 0] + RNG.normal(size=160), sample_weight=WEIGHTS, time=np.arange(160))
     assert np.isfinite(model.best_score_)

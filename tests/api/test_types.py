@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,28 +17,17 @@ from automl_admm.core.errors import DataError
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 2,
     "theta_solver": "random",
     "executor": "inline",
     "random_state": 0,
 }
-DATA = """
-import pickle, sys
-import numpy as np, pandas as pd
-from automl_admm import AutoMLClassifier
-
-rng = np.random.default_rng(1)
-X = pd.DataFrame({0: rng.normal(size=300), 1: 5 + rng.normal(size=300)})
-X[2] = rng.choice(["u", "v"], 300)
-X[3] = rng.random(300) < 0.5
-y = X[0] + (X[2] == "u") + X[3] > 1
-"""
-FIT = f"""
-search = AutoMLClassifier(**{QUICK!r}).fit(X, y)
-pickle.dump((search, search.predict_proba(X)), open("search.pickle", "wb"))
-"""
 ASK = """
-search, expected = pickle.load(open("search.pickle", "rb"))
+import pickle
+import numpy as np
+
+search, X, expected = pickle.load(open("search.pickle", "rb"))
 arrow = X.convert_dtypes(dtype_backend="pyarrow")
 given = {
     "other order": X[[2, 0, 3, 1]],
@@ -64,16 +54,22 @@ print(len(given), "tables, all as they were")
 def test_a_fitted_search_is_asked_in_another_process(
     tmp_path: Path, seen: Callable[[str], None]
 ) -> None:
-    for code in (FIT, ASK):
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", DATA + code],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({0: rng.normal(size=300), 1: 5 + rng.normal(size=300)})
+    X[2] = rng.choice(["u", "v"], 300)
+    X[3] = rng.random(300) < 0.5
+    search = AutoMLClassifier(**QUICK).fit(X, X[0] + (X[2] == "u") + X[3] > 1)
+    kept = pickle.dumps((search, X, search.predict_proba(X)))
+    (tmp_path / "search.pickle").write_bytes(kept)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ASK],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
     assert "all as they were" in done.stdout
     seen(done.stdout.strip())
 

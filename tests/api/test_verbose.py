@@ -13,6 +13,7 @@ from automl_admm.core.errors import ConfigurationError
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 2,
     "theta_solver": "random",
     "executor": "inline",

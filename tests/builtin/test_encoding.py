@@ -244,7 +244,7 @@ def test_a_model_of_many_levels_predicts_the_same_on_the_command_line(tmp_path: 
     y = pd.Series(np.where(X["city"].map(effect) > 0, "up", "down"), name="way")
     X.loc[::17, "city"] = None
     search = AutoMLClassifier(
-        max_evaluations=1, grammar="tiny", work_dir=tmp_path / "run", executor="inline"
+        cv=2, max_evaluations=1, grammar="tiny", work_dir=tmp_path / "run", executor="inline"
     ).fit(X, y)
     new = pd.concat([X.head(40), pd.DataFrame({"city": ["Atlantis", None]})], ignore_index=True)
     new.to_csv(tmp_path / "new.csv", index=False)

@@ -38,6 +38,7 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     loaded = load(place / "rows.csv", "bad", (), read, ROLES)
     config = RunConfig(
         grammar="tiny",
+        cv=2,
         max_evaluations=3,
         theta_solver="random",
         executor="inline",
@@ -122,7 +123,7 @@ def test_too_few_groups_for_a_proof_are_told_before_the_search(run: Any, tmp_pat
     frame.to_csv(tmp_path / "rows.csv", index=False)
     ended = run(
         *("fit", tmp_path / "rows.csv", "--target", "bad", "--group", "site", "--certify", "0.95"),
-        *("--constraint", "fpr <= 0.1", "--max-evaluations", "2", "--grammar", "tiny"),
+        *("--constraint", "fpr <= 0.1", "--cv=2", "--max-evaluations", "2", "--grammar", "tiny"),
     )
     assert ended.code == 2
     assert "there can be no certificate" in ended.err
@@ -132,7 +133,7 @@ def test_zeroed_weights_are_another_look_at_the_same_rows(
     run: Any, certified: Path, tmp_path: Path
 ) -> None:
     options = ["--target", "bad", "--weight", "w", "--group", "site", "--constraint", "fpr <= 0.4"]
-    search = ["--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline"]
+    search = ["--grammar", "tiny", "--cv=2", "--max-evaluations", "2", "--executor", "inline"]
     frame = table(3)
     for look in (1, 2):
         path, out = tmp_path / f"rows-{look}.csv", tmp_path / f"out-{look}"

@@ -9,16 +9,8 @@ import pandas as pd
 import pytest
 
 SEARCH = (
-    "--grammar",
-    "tiny",
-    "--max-evaluations",
-    "6",
-    "--theta-solver",
-    "random",
-    "--executor",
-    "inline",
-    "--out",
-    "out",
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2", "--theta-solver", "random"),
+    *("--executor", "inline", "--out", "out"),
 )
 
 

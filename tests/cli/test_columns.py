@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--quiet")
+SEARCH = (
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+    *("--executor", "inline", "--quiet"),
+)
 RNG = np.random.default_rng(3)
 ROWS = 120
 

@@ -9,7 +9,10 @@ import pandas as pd
 
 from automl_admm.plugins.loading import load_plugins
 
-QUICK = ("--grammar", "tiny", "--max-evaluations", "4", "--executor", "inline", "--out", "out")
+QUICK = (
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "4"),
+    *("--executor", "inline", "--out", "out"),
+)
 
 
 def test_all_that_can_be_limited_is_listed(run: Any) -> None:

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 import automl_admm
 
 Run = Callable[..., Any]
-FEW = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+FEW = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
 
 
 def people(rows: int, seed: int) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
-FEW = ("--max-evaluations", "1", "--executor", "inline", "-q")
+FEW = ("--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
 
 
 def table(rows: int = 200) -> pd.DataFrame:

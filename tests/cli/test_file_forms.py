@@ -14,7 +14,10 @@ from file_forms import FORMS, write_all
 from program import run_program
 
 Run = Callable[..., Any]
-SEARCH = ("--grammar", "tiny", "--max-evaluations", "2", "--theta-solver", "random", "--seed", "1")
+SEARCH = (
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+    *("--theta-solver", "random", "--seed", "1"),
+)
 SEARCH += ("--executor", "inline", "--out", "out", "--target", "buys", "-q")
 
 

@@ -139,12 +139,15 @@ def test_a_grammar_that_is_not_there_is_one_line(run: Any, name: str) -> None:
     assert "Did you mean 'default'" in done.err
 
 
-QUICK = ("--max-evaluations", "2", "--theta-solver", "random", "--executor", "inline", "-q")
+QUICK = (
+    *("--cv=2", "--max-evaluations", "2", "--theta-solver", "random"),
+    *("--executor", "inline", "-q"),
+)
 
 
 def test_fit_begins_where_it_is_told(run: Any, mine: str, table: Path, tmp_path: Path) -> None:
     (tmp_path / "starts.txt").write_text("# two\nimpute() gaussian_nb()\n", "utf-8")
-    fit = ("fit", table, "--target", "buys", "--grammar", mine, *QUICK, "--out", "out")
+    fit = ("fit", table, "--target", "buys", "--grammar", mine, *QUICK[1:], "--out", "out")
     start = "impute() pca(n_components=0.7) logistic_regression(C=0.5)"
     done = run(*fit, "--start", start, "--start", "starts.txt")
     assert done.code == 0, done.err

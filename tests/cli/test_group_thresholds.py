@@ -16,7 +16,7 @@ from automl_admm.runs.finish.model_file import load_model
 from automl_admm.store.run_folder import RunFolder
 
 QUICK = (
-    *("--grammar", "tiny", "--max-evaluations", "5", "--theta-solver", "random", "-q"),
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2", "--theta-solver", "random", "-q"),
     *("--executor", "inline"),
 )
 LIMIT = ("--constraint", "equalized_odds_difference[sex] <= 0.25")
@@ -104,7 +104,7 @@ def test_a_run_goes_on_with_it(run: Any, loans: Path, tmp_path: Path) -> None:
     settings = json.loads((tmp_path / "out" / "run.json").read_text())
     assert settings["request"]["group_thresholds"] is True
     assert settings["settings"]["group_thresholds"] is True
-    assert settings["result"]["evaluations"] == 7
+    assert settings["result"]["evaluations"] == 4
 
 
 def test_a_sensitive_column_cannot_be_decided_by(run: Any, loans: Path, tmp_path: Path) -> None:

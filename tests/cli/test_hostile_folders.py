@@ -89,7 +89,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("XDG_STATE_HOME", str(place / "state"))
         ended = run(
             *("fit", place / "data.csv", "--target", "buys", "--grammar", place / "g.lark", "-q"),
-            *("--executor", "inline", "--max-evaluations", 2, "--out", place / "run"),
+            *("--executor", "inline", "--cv=2", "--max-evaluations", 2, "--out", place / "run"),
             *("--constraint", "fpr <= 0.9", "--certify", 0.9),
         )
     assert ended.code == 0, ended.err

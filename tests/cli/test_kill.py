@@ -106,7 +106,7 @@ def test_ctrl_c_at_a_terminal(table: Path, tmp_path: Path, seen: Seen) -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(tmp_path)
-        few = ("--budget", "600s", "--grammar", "tiny", "--workers", "1", "--out", "out")
+        few = ("--budget", "600s", "--grammar", "tiny", "--cv=2", "--workers", "1", "--out", "out")
         order = (*command(), "fit", str(table), "--target", "buys", *few)
         os.execv(order[0], order)  # noqa: S606 - this interpreter
     shown = Reader(terminal)
@@ -201,7 +201,10 @@ def kill_after(run: subprocess.Popen[str], count: int) -> None:
     expected="the same evaluations and the same winner as without",
 )
 def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, seen: Seen) -> None:
-    few = ("--target", "buys", "--grammar", "tiny", "--max-evaluations", "8", "--workers", "1")
+    few = (
+        *("--target", "buys", "--grammar", "tiny"),
+        *("--cv=2", "--max-evaluations", "8", "--workers", "1"),
+    )
     for name in ("whole", "killed"):
         with start_in(tmp_path, "fit", str(table), *few, "--out", name, "-v") as run:
             if name == "killed":
@@ -220,7 +223,7 @@ def test_a_killed_run_ends_as_if_it_had_not_been(table: Path, tmp_path: Path, se
 
 
 def start(table: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
-    given = ("--target", "buys", "--workers", "1", "--out", "out", "-q", *options)
+    given = ("--target", "buys", "--cv=2", "--workers", "1", "--out", "out", "-q", *options)
     return start_in(folder, "fit", str(table), *given)
 
 
@@ -257,7 +260,7 @@ def test_the_time_of_killed_sessions_hangs_on_no_clock_of_files(
 ) -> None:
     out, begun = tmp_path / "out", time.monotonic()
     with start(table, tmp_path, "--budget", "600s", "--grammar", "tiny") as run:
-        kill_at(run, out, rows=10)
+        kill_at(run, out, rows=4)
     noted = seconds_used(RunFolder(out))
     assert evaluated(out) <= noted <= time.monotonic() - begun + TICK
     for moment in (1e9, 2.2e9):  # 2001 and 2039
@@ -266,7 +269,7 @@ def test_the_time_of_killed_sessions_hangs_on_no_clock_of_files(
         assert seconds_used(RunFolder(out)) == noted
     known, begun = len(read_rows(out / "store.sqlite")), time.monotonic()
     with start_in(tmp_path, "resume", "out", "--quiet") as run:
-        kill_at(run, out, rows=known + 10)
+        kill_at(run, out, rows=known + 4)
     added = seconds_used(RunFolder(out)) - noted
     assert evaluated(out, known) <= added <= time.monotonic() - begun + TICK
 

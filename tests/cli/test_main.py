@@ -79,7 +79,7 @@ def test_a_plugin_that_is_skipped_is_told_once(
 ) -> None:
     install("torn", "raise ImportError('first line\\n\\nsecond line')")
     told = "plugin 'torn' (torn 1.0) was skipped: ImportError: first line second line"
-    settings = ("--max-evaluations", "1", "--grammar", "tiny", "--executor", executor)
+    settings = ("--cv=2", "--max-evaluations", "1", "--grammar", "tiny", "--executor", executor)
     ended = spawn("fit", table, "--target", "buys", "--out", "out", *settings)
     assert ended.code == 0, ended.err
     assert [line for line in ended.err.splitlines() if "torn" in line or " line" in line] == [told]

@@ -24,7 +24,7 @@ ORDERS = (
 @pytest.mark.timeout(400)
 def test_every_command_works_in_a_new_interpreter(run: Run, spawn: Run, table: Path) -> None:
     limit = ("--constraint", "fpr <= 0.99", "--certify", "0.5")
-    few = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+    few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
     fitted = run("fit", table, "--target", "buys", *limit, *few, "--out", "RUN")
     assert fitted.code == 0, fitted.err
     for order in ORDERS:

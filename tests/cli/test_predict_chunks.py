@@ -34,7 +34,7 @@ def people() -> pd.DataFrame:
 @pytest.fixture
 def folder(run: Run, tmp_path: Path) -> Path:
     people().drop(columns="id").to_csv(tmp_path / "people.csv", index=False)
-    few = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+    few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
     done = run("fit", "people.csv", "--target", "buys", *few, "--out", "RUN")
     assert done.code == 0, done.err
     return tmp_path

@@ -14,7 +14,7 @@ import pytest
 Run = Callable[..., Any]
 
 SEARCH = (
-    *("--grammar", "tiny", "--max-evaluations", "3", "--theta-solver", "random"),
+    *("--grammar", "tiny", "--cv=2", "--max-evaluations", "3", "--theta-solver", "random"),
     *("--executor", "inline", "--target", "late", "--sensitive", "site"),
 )
 LIMITS = ("--constraint", "fpr <= 0.4", "--constraint", "auc_gap[site] <= 0.5", "--certify", "0.9")

@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> Path:
 def fit(run: Any, table: Path, *more: str) -> Any:
     return run(
         *("fit", table, "--target", "buys", "--grammar", "tiny", "--out", "here", "--json"),
-        *("--max-evaluations", "3", "--executor", "inline", *more),
+        *("--cv=2", "--max-evaluations", "3", "--executor", "inline", *more),
     )
 
 

@@ -71,7 +71,7 @@ def test_a_ledger_that_cannot_be_written_is_told_before_the_search(
     (tmp_path / "taken").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "taken"))
     ended = run(
-        *("fit", table, "--target", "buys", "--grammar", grammar, "--max-evaluations", 1),
+        *("fit", table, "--target", "buys", "--grammar", grammar, "--cv=2", "--max-evaluations", 1),
         *("--constraint", "fpr <= 0.9", "--certify", 0.9, "--out", "out", "-q"),
     )
     assert ended.code == 7, ended
@@ -104,6 +104,7 @@ def test_a_ledger_that_goes_away_loses_no_model(
     frame = pd.read_csv(table)
     search = AutoMLClassifier(
         grammar=str(grammar),
+        cv=2,
         max_evaluations=1,
         constraints=["fpr <= 0.9"],
         certify=0.9,
@@ -122,7 +123,7 @@ def test_a_ledger_that_goes_away_loses_no_model(
 def test_what_killed_sessions_left_is_removed(
     run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
 ) -> None:
-    options = ("--grammar", grammar, "--max-evaluations", 1, "--executor", "inline", "-q")
+    options = ("--grammar", grammar, "--cv=2", "--max-evaluations", 1, "--executor", "inline", "-q")
     begun = run("fit", table, "--target", "buys", *options, "--out", "out")
     assert begun.code == 0, begun
     left = tmp_path / "out" / ".scratch-abc"
@@ -146,7 +147,7 @@ def test_what_killed_sessions_left_is_removed(
 def test_a_folder_does_not_say_what_to_connect_to(
     run: Any, table: Path, grammar: Path, tmp_path: Path, seen: Seen
 ) -> None:
-    options = ("--grammar", grammar, "--max-evaluations", 1, "--executor", "inline", "-q")
+    options = ("--grammar", grammar, "--cv=2", "--max-evaluations", 1, "--executor", "inline", "-q")
     assert run("fit", table, "--target", "buys", *options, "--out", "out").code == 0
     path = tmp_path / "out" / "run.json"
     content = json.loads(path.read_text())

@@ -60,7 +60,7 @@ def test_the_same_rows_are_read_by_resume_and_verify(
     began = run(
         *("fit", data, "--target", "bad", "--grammar", "tiny", "--out", out),
         *("--constraint", "fpr <= 0.3", "--certify", "0.95", "--executor", "inline"),
-        *("--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
+        *("--cv=2", "--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
     )
     assert began.code == 0, began.err
     assert "of the file were read, from all over it" in began.err
@@ -86,7 +86,7 @@ def test_a_file_that_changed_is_refused(
     out = tmp_path / "out"
     began = run(
         *("fit", sorted_file, "--target", "bad", "--grammar", "tiny", "--out", out),
-        *("--max-evaluations", "1", "--budget", "600s", "--executor", "inline", "-q"),
+        *("--cv=2", "--max-evaluations", "1", "--budget", "600s", "--executor", "inline", "-q"),
     )
     assert began.code == 0, began.err
     text = sorted_file.read_text()
@@ -107,7 +107,7 @@ def test_a_portion_of_the_rows_is_taken_again_by_resume_and_verify(
     began = run(
         *("fit", table, "--target", "bad", "--grammar", "tiny", "--out", out),
         *("--constraint", "fpr <= 0.3", "--certify", "0.95", "--executor", "inline"),
-        *("--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
+        *("--cv=2", "--max-evaluations", "3", "--budget", "600s", "--theta-solver", "random"),
     )
     assert began.code == 0, began.err
     assert "2500 of 6000 rows were taken, from all over the table" in began.err

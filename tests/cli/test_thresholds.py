@@ -27,7 +27,10 @@ def loans(tmp_path: Path) -> Path:
 def test_fit_and_predict_within_a_false_positive_rate(
     run: Any, loans: Path, tmp_path: Path, executor: str
 ) -> None:
-    quick = ("--grammar", "tiny", "--max-evaluations", "6", "--theta-solver", "random", "-q")
+    quick = (
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "6"),
+        *("--theta-solver", "random", "-q"),
+    )
     wanted = ("--constraint", "fpr <= 0.05", "--executor", executor, "--out", "out")
     done = run("fit", loans, "--target", "paid", *quick, *wanted)
     assert done.code == 0, done.err

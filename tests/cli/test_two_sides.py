@@ -29,7 +29,7 @@ def credit(tmp_path: Path) -> Path:
 
 def test_both_are_kept_everywhere(run: Any, credit: Path, tmp_path: Path) -> None:
     command = ("fit", credit, "--target", "bad", *BETWEEN, "--certify", "0.95", *SEARCH)
-    done = run(*command, "--max-evaluations", "2", "--out", "out")
+    done = run(*command, "--cv=2", "--max-evaluations", "2", "--out", "out")
     assert done.code == 0, done.err
     for limit in ("selection_rate >= 0.2", "selection_rate <= 0.8"):
         assert f"{limit}: " in done.out
@@ -53,7 +53,7 @@ def test_no_number_is_within_a_range_that_is_empty(run: Any, credit: Path) -> No
 
 def test_a_limit_that_is_broken_on_rows_held_out_is_told_at_the_end(run: Any, credit: Path) -> None:
     """The rows held out have a rate of their own; a limit between the two is broken there."""
-    search = ("--max-evaluations", "1", "--seed", "1", *SEARCH)
+    search = ("--cv=2", "--max-evaluations", "1", "--seed", "1", *SEARCH)
     first = run("fit", credit, "--target", "bad", "--constraint", "error <= 0.5", *search, "--json",
                 "--out", "a")  # fmt: skip
     (found,) = json.loads(first.out)["constraints"]
@@ -100,7 +100,7 @@ def test_what_so_few_rows_cannot_certify_is_refused_before_rows_are_set_aside(
     frame = pd.DataFrame({"a": rng.normal(size=300), "sex": np.resize(["f", "m"], 300)})
     rare = np.isin(np.arange(300), [10, 20, 31])  # two of them women
     frame.assign(buys=np.where(rare, "yes", "no")).to_csv("rare.csv", index=False)
-    settings = ("--metric", "accuracy", "--max-evaluations", "1", "--grammar", "tiny")
+    settings = ("--metric", "accuracy", "--cv=2", "--max-evaluations", "1", "--grammar", "tiny")
     asked = ("--constraint", limit, "--certify", "0.95", "--executor", "inline")
     done = run("fit", "rare.csv", "--target", "buys", *asked, *settings, "--out", "o")
     told = f"not even a pipeline without an error could prove {limit} on {rows}. Leave out"
@@ -128,7 +128,7 @@ def test_verify_says_what_a_run_without_a_target_name_lacks(
 ) -> None:
     frame = pd.read_csv(credit)
     model = AutoMLClassifier(
-        grammar="tiny", theta_solver="random", executor="inline", max_evaluations=2,
+        grammar="tiny", theta_solver="random", executor="inline", cv=2, max_evaluations=2,
         certify=0.9, constraints=["fpr <= 0.9"], work_dir=tmp_path / "kept",
     )  # fmt: skip
     model.fit(frame.drop(columns="bad"), frame["bad"].to_numpy())

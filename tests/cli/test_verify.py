@@ -39,6 +39,7 @@ def fit(place: Path, limits: tuple[str, ...], evaluations: int) -> Path:
     loaded = load(place / "credit.csv", "bad", (), lambda path: (read_table(path), None))
     config = RunConfig(
         grammar="tiny",
+        cv=2,
         max_evaluations=evaluations,
         theta_solver="random",
         executor="inline",

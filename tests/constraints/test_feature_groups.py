@@ -26,7 +26,12 @@ def prepared(
     *limits: str, y: Any = Y, apart: Any = None, task: LearningTask | None = None
 ) -> Preparation:
     config = RunConfig(
-        grammar="tiny", task=task, constraints=limits, group_thresholds=True, max_evaluations=1
+        grammar="tiny",
+        task=task,
+        constraints=limits,
+        group_thresholds=True,
+        cv=2,
+        max_evaluations=1,
     )
     return prepare(config, X, y, apart)
 
@@ -66,7 +71,7 @@ def test_other_targets_than_two_classes_are_refused() -> None:
     three = np.resize(["x", "y", "z"], ROWS)
     with pytest.raises(ConfigurationError, match="two classes, and this one has 3 classes"):
         prepared("error_gap[sex] <= 0.1", y=three)
-    config = RunConfig(grammar="regression", group_thresholds=True, max_evaluations=1)
+    config = RunConfig(grammar="regression", group_thresholds=True, cv=2, max_evaluations=1)
     with pytest.raises(ConfigurationError, match="two classes, and this one has a quantity"):
         prepare(config, X, RNG.normal(size=ROWS))
 

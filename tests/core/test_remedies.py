@@ -13,8 +13,8 @@ from automl_admm import AutoMLClassifier
 from automl_admm.cli.main import main
 from automl_admm.core.errors import AutomlAdmmError
 
-SETTINGS: dict[str, Any] = {"grammar": "tiny", "max_evaluations": 1, "executor": "inline"}
-OPTIONS = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+SETTINGS: dict[str, Any] = {"grammar": "tiny", "cv": 2, "max_evaluations": 1, "executor": "inline"}
+OPTIONS = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
 CASES = [
     (
         {"cv": 1},

@@ -20,6 +20,7 @@ from automl_admm.data.python_tables import as_table
 
 QUICK = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 1,
     "theta_solver": "random",
     "executor": "inline",

@@ -44,13 +44,23 @@ def place(function: str, injected: str, expected: str = "works, no signal handle
     "function",
     [
         place("in_a_thread", "a thread"),
-        place("in_a_daemon", "a daemonic process", "works"),
         place("in_a_running_loop", "a running event loop, as Jupyter's"),
+    ],
+)
+def test_a_search_works_anywhere_in_this_process(function, seen):
+    assert str(getattr(inside, function)()) == WELL
+    seen("3 evaluations, 3 a success")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        place("in_a_daemon", "a daemonic process", "works"),
         place("in_a_joblib_worker", "two joblib workers", "works"),
         place("in_a_dask_worker", "a dask worker", "works"),
     ],
 )
-def test_a_search_works_anywhere(function, seen):
+def test_a_search_works_in_processes_of_others(function, seen):
     if "dask" in function and importlib.util.find_spec("distributed") is None:
         pytest.skip("distributed is not installed")
     assert python("-c", f"import inside; print(inside.{function}())") == WELL

@@ -43,7 +43,10 @@ def run(capsys, tmp_path, monkeypatch):
 def kept(run, tmp_path):
     """A run folder with a model of a tree, whose `model.skops` a test may overwrite."""
     Path("data.csv").write_text("a,y\n" + "1,no\n2,yes\n3,no\n4,yes\n" * 20)
-    search = ("--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--quiet")
+    search = (
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+        *("--executor", "inline", "--quiet"),
+    )
     code, line = run("fit", "data.csv", "--target", "y", *search, "--out", "out")
     assert code == 0, line
     assert run("predict", tmp_path / "out", "data.csv")[0] == 0

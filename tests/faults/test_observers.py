@@ -11,6 +11,9 @@ import pytest
 
 pytestmark = pytest.mark.timeout(400)
 
+# How much busier than when its pace was measured the machine may be.
+BUSIER = 10
+
 HANGS = """
 import os, pathlib, threading
 from automl_admm import hookimpl
@@ -44,14 +47,14 @@ def hanging(install_plugin: Any, begin: Any, tmp_path: Path) -> Any:
 def test_the_run_goes_on_without_it(
     hanging: Any, pace: float, tmp_path: Path, hook: str, seen: Any
 ) -> None:
-    budget = max(40.0, 4 * pace)
+    budget = max(16.0, 4 * pace)
     ended = hanging(hook, "--budget", f"{budget}s").end()
     assert ended.code == 0, ended.err
     line = f"observer 'sleeper' is dropped for this run: it did not come back from {hook} within"
     assert ended.err.count(line) == 1
     assert (tmp_path / "called").read_text() == "called\n"
     assert len(ended.rows) == 2
-    assert ended.seconds < 1.5 * budget
+    assert ended.seconds < 1.5 * budget + BUSIER * pace
     seen(
         f"named, called once; 2 evaluations and exit 0 after {ended.seconds:.0f} s of {budget:.0f}"
     )

@@ -58,7 +58,7 @@ def test_any_name_becomes_the_name_of_a_folder(name):
 def test_a_run_folder_is_named_after_the_data(table, tmp_path, seen):
     strange = tmp_path / "-x ;$(id).csv"
     strange.write_bytes(table.read_bytes())
-    few = ("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline", "-q")
+    few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
     done = run_program("fit", strange, "--target", "buys", *few, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (made,) = (tmp_path / "automl-runs").iterdir()
@@ -153,7 +153,7 @@ def test_a_start_in_a_folder_that_is_gone(table, tmp_path, seen):
     place = tmp_path / "work"
     command = [
         *(sys.executable, "-P", "-m", "automl_admm", "fit", str(table), "--target", "buys", "-q"),
-        *("--grammar", "tiny", "--max-evaluations", "1", "--executor", "inline"),
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline"),
     ]
     codes = []
     for more in ((), ("--out", str(tmp_path / "out"))):

@@ -21,7 +21,13 @@ ROWS = 60
 RNG = np.random.default_rng(0)
 PLAIN = pd.DataFrame({"a": RNG.normal(size=ROWS), "c": RNG.choice(list("uvw"), ROWS)})
 TARGET = pd.Series(np.where(PLAIN["a"] > 0, "yes", "no"), name="y")
-SEARCH = {"executor": "inline", "grammar": "tiny", "max_evaluations": 2, "theta_solver": "random"}
+SEARCH = {
+    "executor": "inline",
+    "grammar": "tiny",
+    "cv": 2,
+    "max_evaluations": 2,
+    "theta_solver": "random",
+}
 
 
 @pytest.fixture
@@ -48,7 +54,10 @@ def fit(run, tmp_path):
         if isinstance(table, pd.DataFrame):
             table.to_csv("data.csv", index=False)
             table = "data.csv"
-        search = ("--grammar", "tiny", "--max-evaluations", "2", "--theta-solver", "random")
+        search = (
+            *("--grammar", "tiny", "--cv=2"),
+            *("--max-evaluations", "2", "--theta-solver", "random"),
+        )
         given = ("--target", target, *search, "--executor", "inline", "--quiet", "--out", "out")
         return run("fit", table, *given, *more)
 

@@ -83,7 +83,10 @@ def test_the_positive_class_is_the_same_in_every_process(
     frame = people((1, 2))
     frame.to_csv(tmp_path / "people.csv", index=False)
     limits = ["--constraint", "fpr <= 0.3", "--constraint", "fpr_gap[sex] <= 0.5"]
-    more = ["--grammar", "tiny", "--max-evaluations", "2", "--executor", "inline", "--json"]
+    more = [
+        *("--grammar", "tiny", "--cv=2", "--max-evaluations", "2"),
+        *("--executor", "inline", "--json"),
+    ]
     words = ["--target", "out", "--positive", "1", "--certify", "0.8", "--group-thresholds"]
     ran = program(tmp_path, "fit", "people.csv", *words, *limits, *more, "--out", "run")
     assert ran.returncode == 0, ran.stderr
@@ -118,6 +121,7 @@ def test_rates_thresholds_and_metrics_mean_the_label_that_was_named(
     limits = ["fpr <= 0.1", *(["fpr_gap[sex] <= 0.04"] if by_group else [])]
     search = AutoMLClassifier(
         "tiny",
+        cv=2,
         max_evaluations=1,
         constraints=limits,
         positive=first,
@@ -164,7 +168,10 @@ def test_a_resume_means_the_same_class_and_refuses_another(
     monkeypatch.chdir(tmp_path)
     people((True, False)).to_csv("people.csv", index=False)
     words = ["--grammar", "tiny", "--executor", "inline", "--out", "run", "-q"]
-    more = ["--positive", "false", "--max-evaluations", "1", "--constraint", "recall >= 0.2"]
+    more = [
+        *("--positive", "false", "--cv=2"),
+        *("--max-evaluations", "1", "--constraint", "recall >= 0.2"),
+    ]
     assert run("fit", "people.csv", "--target", "out", *words, *more) == 0
     before = json.loads(Path("run/run.json").read_text())
     assert before["settings"]["positive"] == "False"

@@ -120,7 +120,13 @@ def test_a_run_begins_with_no_blind_metric(seen: Callable[[str], None]) -> None:
     rng = np.random.default_rng(0)
     y = np.where(rng.random(120) < 0.5, "good", "bad")
     table = pd.DataFrame({"a": rng.normal(size=120) + 1.5 * (y == "good")})
-    settings = {"grammar": "tiny", "max_evaluations": 2, "executor": "inline", "random_state": 0}
+    settings = {
+        "grammar": "tiny",
+        "cv": 2,
+        "max_evaluations": 2,
+        "executor": "inline",
+        "random_state": 0,
+    }
     with pytest.raises(ConfigurationError) as problem:
         AutoMLClassifier(scoring=make_scorer(cost), **settings).fit(table, y)
     assert problem.value.exit_code == 2

@@ -89,6 +89,6 @@ def test_several_metrics_are_refused(several: Any) -> None:
     with pytest.raises(ConfigurationError, match=says):
         resolve_metric(several, "classification", 2, load_plugins().metrics)
     with pytest.raises(ConfigurationError, match=says):
-        AutoMLClassifier("tiny", scoring=several, max_evaluations=1, executor="inline").fit(
+        AutoMLClassifier("tiny", scoring=several, cv=2, max_evaluations=1, executor="inline").fit(
             np.arange(20.0).reshape(-1, 1), [0, 1] * 10
         )

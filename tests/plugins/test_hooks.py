@@ -210,6 +210,7 @@ def test_iterations_are_told(everything: Everything) -> None:
         executor="here",
         strategy="admm:first=1,step=0",
         theta_solver="random",
+        cv=2,
         max_evaluations=3,
         extra_plugins={"everything": everything},
     )

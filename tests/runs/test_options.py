@@ -227,7 +227,10 @@ assert AutoMLClassifier(haste=4).get_params()["haste"] == 4
 assert signature(minimize).parameters["haste"].default == 1
 rows = ["a,b,y"] + [f"{n % 7},{n % 5},{'yes' if n % 7 > 3 else 'no'}" for n in range(60)]
 Path("rows.csv").write_text("\\n".join(rows))
-fit = ("rows.csv", "--target", "y", "--grammar", "tiny", "--max-evaluations", "1", "--out", "run")
+fit = (
+    *("rows.csv", "--target", "y", "--grammar", "tiny"),
+    *("--cv=2", "--max-evaluations", "1", "--out", "run"),
+)
 assert run("fit", *fit, "--executor", "inline", "-q", "--haste", "7") == 0
 assert saved() == (7, 7)
 assert run("resume", "run", "--max-evaluations", "+1", "-q") == 0

@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.to_csv(place / TABLE, index=False)
     (place / "mine.lark").write_text(BOOSTED, encoding="utf-8")
     fit = ("fit", TABLE, "--target", "buys", "--grammar", "mine.lark", "--out", "run")
-    done = run(place, *fit, "--max-evaluations", "2", "--executor", "inline")
+    done = run(place, *fit, "--cv=2", "--max-evaluations", "2", "--executor", "inline")
     assert done.returncode == 0, done.stderr
     told = [line for line in done.stderr.splitlines() if "left out of the grammar" in line]
     assert told == ["left out of the grammar: nobody_has_it (no installed package has it)"]

@@ -45,7 +45,7 @@ def arguments(install: Install, table: Path, tmp_path: Path) -> tuple[Any, ...]:
     solver = ("--theta-solver", "foreign", "--strategy", "joint")
     return (
         *("fit", table, "--target", "buys", "--grammar", "tiny", *solver),
-        *("--max-evaluations", "4", "--out", "out"),
+        *("--cv=2", "--max-evaluations", "4", "--out", "out"),
     )
 
 
@@ -77,7 +77,7 @@ def test_from_python_too(
     (tmp_path / "elsewhere").mkdir()
     install(SOLVER)
     model = AutoMLClassifier(
-        "tiny", max_evaluations=3, theta_solver="foreign", strategy="joint", work_dir="out"
+        "tiny", cv=2, max_evaluations=3, theta_solver="foreign", strategy="joint", work_dir="out"
     )
     frame = pd.read_csv(table)
     model.fit(frame.drop(columns="buys"), frame["buys"])

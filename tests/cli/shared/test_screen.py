@@ -53,7 +53,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [
                 *("fit", str(place / "data.csv"), "--target", "buys", "-q"),
                 *("--grammar", str(place / "g.lark"), "--out", str(place / "run")),
-                *("--executor", "inline", "--max-evaluations", "2", "--on-infeasible", "closest"),
+                *("--executor", "inline", "--cv=2"),
+                *("--max-evaluations", "2", "--on-infeasible", "closest"),
                 *("--constraint", "fpr_gap[housing] <= 0.9"),
                 *("--constraint", f'fpr_gap["{HOSTILE}"] <= 0.9'),
             ]
@@ -158,7 +159,7 @@ def test_a_result_that_cannot_be_printed_is_one_line(
 def test_progress_that_cannot_be_printed_ends_no_run(
     shell: str, hostile: Path, tmp_path: Path, seen: Seen
 ) -> None:
-    options = "--target buys --grammar g.lark --executor inline --max-evaluations 1 -v"
+    options = "--target buys --grammar g.lark --executor inline --cv 2 --max-evaluations 1 -v"
     command = f"{sys.executable} -m automl_admm fit data.csv {options} --out {tmp_path}/out {shell}"
     done = subprocess.run(["bash", "-c", command], cwd=hostile, capture_output=True, check=False)
     assert done.returncode == 0, done

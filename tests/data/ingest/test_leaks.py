@@ -52,7 +52,7 @@ def test_what_differs_in_a_row_is_none(column: Any, target: Any) -> None:
 
 def test_fit_warns_of_it_in_python() -> None:
     frame = pd.DataFrame({"x": AMOUNT[:80], "answer": np.where(CLASSES[:80] == "good", 1, 0)})
-    search = AutoMLClassifier(grammar="tiny", max_evaluations=1, executor="inline")
+    search = AutoMLClassifier(grammar="tiny", cv=2, max_evaluations=1, executor="inline")
     with pytest.warns(UserWarning, match="column 'answer' tells the target in every row"):
         search.fit(frame, CLASSES[:80])
 

@@ -28,7 +28,7 @@ print(frame["part"].sum())
 READ_SOME = """
 from pathlib import Path
 from automl_admm.data.reading.timed_reading import read_in_time
-frame, share = read_in_time(Path("-"), 4.0)
+frame, share = read_in_time(Path("-"), 2.0)
 assert (frame["part"] == frame["n"] + 0.5).all()
 print(len(frame), share.size, share.tell())
 """

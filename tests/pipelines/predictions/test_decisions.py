@@ -139,7 +139,7 @@ def test_a_constant_model_is_no_success(
     X, folder = pd.DataFrame({"a": np.ones(ROWS)}), tmp_path / "run"
     more = {"executor": "inline", "random_state": 0, "work_dir": folder, **settings}
     # Else a constant column is left out, and there is nothing to learn from.
-    search = AutoMLClassifier("tiny", max_evaluations=2, columns={"a": "number"}, **more)
+    search = AutoMLClassifier("tiny", cv=2, max_evaluations=2, columns={"a": "number"}, **more)
     with pytest.raises(InfeasibleError, match="calls every row") as problem:
         search.fit(X, y)
     closest: Any = problem.value.closest
@@ -160,7 +160,10 @@ def test_the_end_of_a_run_says_how_it_decides(
     X, y = table(0.4)
     X.assign(out=y).to_csv("people.csv", index=False)
     words = ["--target", "out", "--positive", "bad", "--grammar", "tiny", "--executor", "inline"]
-    more = ["--max-evaluations", "1", "--constraint", "fpr <= 0.4", "--json", "--out", "run"]
+    more = [
+        *("--cv=2", "--max-evaluations", "1", "--constraint", "fpr <= 0.4"),
+        *("--json", "--out", "run"),
+    ]
     with pytest.raises(SystemExit) as ended:
         main(["fit", "people.csv", *words, *more])
     assert ended.value.code == 0
@@ -174,6 +177,7 @@ def test_the_end_of_a_run_says_how_it_decides(
     with pytest.warns(UserWarning, match="calls every row"):
         search = AutoMLClassifier(
             "tiny",
+            cv=2,
             max_evaluations=1,
             executor="inline",
             on_infeasible="closest",

@@ -274,6 +274,7 @@ def test_the_classifier_has_it_in_its_best_pipeline(executor: str) -> None:
         "tiny",
         constraints=[ODDS],
         group_thresholds=True,
+        cv=2,
         max_evaluations=3,
         executor=executor,
         random_state=0,

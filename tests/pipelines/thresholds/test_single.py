@@ -420,7 +420,12 @@ def test_a_fixed_threshold_survives_skops(tmp_path: Path) -> None:
 def test_the_classifier_has_it_in_its_best_pipeline(executor: str) -> None:
     X, y = table()
     search = AutoMLClassifier(
-        "tiny", constraints=["fpr <= 0.1"], max_evaluations=3, executor=executor, random_state=0
+        "tiny",
+        constraints=["fpr <= 0.1"],
+        cv=2,
+        max_evaluations=3,
+        executor=executor,
+        random_state=0,
     ).fit(X, y)
     assert search.feasible_
     assert type(search.best_pipeline_) is FixedThresholdClassifier

@@ -87,6 +87,7 @@ def test_the_first_evaluations_are_the_starts(data, strategy):
     search = AutoMLClassifier(
         "tiny",
         starts=[BAYES, TREE],
+        cv=2,
         max_evaluations=4,
         strategy=strategy,
         theta_solver="random",
@@ -101,7 +102,7 @@ def test_the_first_evaluations_are_the_starts(data, strategy):
 
 
 def test_one_text_is_a_list_of_one(data):
-    search = AutoMLClassifier("tiny", starts=TREE, max_evaluations=1, executor="inline")
+    search = AutoMLClassifier("tiny", starts=TREE, cv=2, max_evaluations=1, executor="inline")
     assert "max_depth=3" in search.fit(*data).best_text_
 
 

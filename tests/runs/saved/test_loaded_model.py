@@ -21,6 +21,7 @@ from automl_admm.core.errors import DataError, StoreError
 
 SEARCH = {
     "grammar": "tiny",
+    "cv": 2,
     "max_evaluations": 2,
     "theta_solver": "random",
     "executor": "inline",
