@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ from automl_admm.plugins.records import CommandPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.options import FLAGS
+
+# The number of a mistake in a grammar, a limit or a pipeline's text.
+CODE = re.compile(r"error\[([A-Z]\d{3})\]")
 
 
 class PluginGroup(click.Group):
@@ -139,6 +143,8 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
 def _say(message: str, code: int) -> int:
     """Print an error to stderr, one line except for a grammar's list of mistakes."""
     say(f"error: {message}", err=True)
+    for code_of_mistake in dict.fromkeys(CODE.findall(message)):
+        say(f"More: automl-admm docs {code_of_mistake}", err=True)
     return code
 
 

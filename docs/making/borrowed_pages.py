@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 RESULTS = "benchmarks/RESULTS.md"
 PLOTS = "benchmarks/plots"
+INDEX = "docs/benchmarks/index.md"
 WHOLE = {
     "benchmarks/FAULTS.md": "benchmarks/faults.md",
     "benchmarks/FRAMES.md": "benchmarks/frames.md",
@@ -20,6 +21,7 @@ WHOLE = {
     "examples/third_party_plugin/README.md": "plugins/third_party_plugin.md",
 }
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+QUESTION = re.compile(r"^\| \[(.+?)\]\(.+?RESULTS\.md#.+?\) \| (.+) \|$", re.MULTILINE)
 SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 
 
@@ -83,7 +85,14 @@ def _study(section: str) -> Borrowed:
     title = section.partition("\n")[0].removeprefix("## ")
     letters = unicodedata.normalize("NFKD", slug(title.replace("θ", "theta")))
     place = f"benchmarks/{letters.encode('ascii', 'ignore').decode().replace('-', '_')}.md"
-    return Borrowed(place, RESULTS, _raised(section))
+    heading, _, rest = _raised(section).partition("\n")
+    return Borrowed(place, RESULTS, f"{heading}\n\n*{_questions().get(title, title)}*\n{rest}")
+
+
+@cache
+def _questions() -> dict[str, str]:
+    """Return the question of each study, as the page on benchmarks has it."""
+    return dict(QUESTION.findall(read(INDEX)))
 
 
 def _raised(section: str) -> str:

@@ -12,6 +12,7 @@ import click
 import automl_admm
 from automl_admm import plugin_api
 from automl_admm.cli.commands.components import describe_range
+from automl_admm.core.space import Choice, Parameter
 from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.plugins import specs
 from automl_admm.plugins.loading import load_plugins
@@ -74,12 +75,17 @@ def _component(name: str, records: list[ComponentPlugin]) -> str:
     first = records[0]
     tasks = " and ".join(sorted({task for record in records for task in record.tasks}))
     needs = f" Needs: {', '.join(sorted(first.needs))}." if first.needs else ""
-    rows = [
-        (f"`{parameter.name}`", *describe_range(parameter))
-        for parameter in {one: None for record in records for one in record.parameters}
-    ]
     head = f"## {name}\n\n{first.role.capitalize()} for {tasks}: {first.summary}.{needs}\n\n"
-    return head + table(("parameter", "range", "default"), rows)
+    # A component with other ranges for each task has a record for each.
+    serving: dict[Parameter | Choice, list[str]] = {}
+    for record in records:
+        for parameter in record.parameters:
+            serving.setdefault(parameter, []).extend(record.tasks)
+    rows = [
+        (f"`{one.name}`", *describe_range(one), ", ".join(for_tasks))
+        for one, for_tasks in serving.items()
+    ]
+    return head + table(("parameter", "range", "default", "for"), rows)
 
 
 def constraints() -> str:

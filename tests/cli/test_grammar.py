@@ -128,6 +128,7 @@ def test_parse_shows_where_a_text_leaves_the_language(run: Any, mine: str) -> No
         "    impute() gaussian_nb() pca()\n"
         "                           ^^^\n"
         "help: Nothing may follow here.\n"
+        "More: automl-admm docs P005\n"
     )
 
 
