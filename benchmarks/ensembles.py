@@ -31,7 +31,7 @@ from automl_admm.execution.evidence_files import read_told
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.pipelines.ensembles import choice
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.work import PICKLE
+from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.plugins.records import ExecutorSetting
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.dispatch import Dispatcher

@@ -7,7 +7,6 @@ search, `refit` for the shipped model.
 from __future__ import annotations
 
 import math
-import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -19,19 +18,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import AutomlAdmmError, InvalidOutcome
-from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
-from automl_admm.core.messages import say_error
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.data.split_choice import count_repeats
 from automl_admm.execution.deferred_imports import load_deferred
-from automl_admm.execution.evidence_files import encode_evidence, hash_files
+from automl_admm.execution.evidence_files import hash_files
 from automl_admm.execution.shared_state import unheard_warnings
-from automl_admm.execution.skops_import import import_in_steps, import_skops, save_pipeline
+from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
-from automl_admm.pipelines.as_code import PipelineCode, code_of
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.pipelines.ensembles.greedy import Purse
 from automl_admm.pipelines.ensembles.task import (
@@ -54,14 +50,13 @@ from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.decisions import (
     decisions_of,
     describe_decisions,
-    one_class_of,
     predict_unseen,
-    rates_of,
 )
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.racing import Race
 from automl_admm.pipelines.row_share import share_of_rows
+from automl_admm.pipelines.shipping import PICKLE, SHIPPED, load_shipped, ship, write_pickle
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.decider import Decider, fix
@@ -78,10 +73,7 @@ from automl_admm.search.protocol import default_start
 Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.
 SHARE_SEED = 0
-EVIDENCE = "evidence.json"
-PICKLE = "model.pickle"
 PREDICTIONS = "predictions.npz"
-SHIPPED = "model.skops"
 
 
 @dataclass
@@ -243,8 +235,8 @@ class PipelineWork:
         seconds = time.perf_counter() - begun
         if ships:
             pipeline = self._fixed(pipeline, threshold, group_thresholds)
-            return self._ship(pipeline, seconds, folder)
-        _write_pickle(pipeline, folder)
+            return ship(self, pipeline, seconds, folder)
+        write_pickle(pipeline, folder)
         files = hash_files([folder / PICKLE])
         return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())
 
@@ -258,7 +250,7 @@ class PipelineWork:
         """Put fitted members together, and measure the whole as it ships, its costs as well."""
         model = put_together(self, members)
         model = self._fixed(model, threshold, group_thresholds)
-        found = self._ship(model, members.fit_seconds, folder)
+        found = ship(self, model, members.fit_seconds, folder)
         size = (folder / SHIPPED).stat().st_size if self.persist else None
         return replace(found, costs=measure_costs(self, model, members, size))
 
@@ -270,83 +262,12 @@ class PipelineWork:
             return pipeline
         return fix(pipeline, Thresholds(single, by_group or {}), self.table.classes, self.rule)
 
-    def _ship(self, pipeline: Any, fit_seconds: float, folder: Path) -> FinalFitResult:
-        """Write a fitted model to the files that ship, and measure it on held-out rows."""
-        peak = peak_mb()
-        only = self._decided_of_all(pipeline, fit_seconds)
-        # For the process of the run, which loads it faster than the shipped file.
-        _write_pickle(pipeline, folder)
-        types = save_pipeline(pipeline, folder / SHIPPED) if self.persist else ()
-        files = hash_files([folder / name for name in self._saved])
-        code = code_of(pipeline) if self.persist else PipelineCode()
-        found = FinalFitResult(
-            files, only, types=types, code=code, fit_seconds=fit_seconds, peak_mb=peak
-        )
-        if self.held_out is None:
-            return found
-        return self._measure_held_out(found, pipeline, self.held_out, fit_seconds, folder)
-
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
         """Load the shipped file once, in a child: a file that fails to load is no model."""
         del folder
         with unheard_warnings():
-            if self.persist:
-                skops = import_skops()
-                # Our own child wrote it; a user who loads it is asked for the types.
-                skops.loads(content, trusted=skops.get_untrusted_types(data=content))
-            else:
-                pickle.loads(content)  # noqa: S301 - another child of the same run wrote it
+            load_shipped(content, is_saved=self.persist)
         return {}
-
-    @property
-    def _saved(self) -> tuple[str, ...]:
-        return (PICKLE, SHIPPED) if self.persist else (PICKLE,)
-
-    def _decided_of_all(self, pipeline: Any, seconds: float) -> str | None:
-        """Return the class decided for all rows of the search, if it is only one.
-
-        The model is fitted already: a failure here must not lose it.
-        """
-        try:
-            with unheard_warnings():
-                return one_class_of(pipeline, self.table, seconds)
-        except Exception:  # noqa: BLE001 - a component is anybody's code
-            return None
-
-    def _measure_held_out(
-        self, found: FinalFitResult, pipeline: Any, rows: Table, fit_seconds: float, folder: Path
-    ) -> FinalFitResult:
-        """Measure on held-out rows. The model is fitted already: a failure here must not lose it.
-
-        The evidence of the limits goes to a file: a certificate may need it.
-        """
-        try:
-            with unheard_warnings():
-                measured = self.measure(pipeline, rows, fit_seconds)
-                found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
-                if rows.classes is not None and len(rows.classes) == 2:
-                    decided = decisions_of(measured.answers, rows)
-                    rates = rates_of(rows.y, decided, rows.roles.weights)
-                    found = replace(found, held_out_decisions=rates)
-                size = (folder / SHIPPED).stat().st_size if self.persist else None
-                part = replace(measured.part, calls=self.calls, saved_bytes=size)
-                seen = [evidence_of(constraint, part, "") for constraint in self.constraints]
-                proof = self._proof(part, seen)
-            (folder / EVIDENCE).write_bytes(encode_evidence(proof))
-            found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
-            pairs = zip(self.constraints, seen, strict=True)
-            values = tuple(value_of(constraint, evidence, "") for constraint, evidence in pairs)
-        except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
-            return replace(found, held_out_problem=say_error(problem))
-        return replace(found, held_out_constraints=values)
-
-    def _proof(self, part: EvaluatedPipeline, seen: Sequence[Evidence]) -> Sequence[Evidence]:
-        """Return the evidence for a certificate: limits on rows count the rows drawn for it."""
-        if self.tested is None:
-            return seen
-        drawn = replace(part.part(self.tested), weights=None)
-        pairs = zip(self.constraints, seen, strict=True)
-        return [evidence_of(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
 
     def _evaluate_split(
         self, candidate: Candidate, seed: int, split: Split, times: StepTimes
@@ -440,8 +361,3 @@ class PipelineWork:
     def __getstate__(self) -> dict[str, Any]:
         # Plugins hold modules and closures: each process loads its own.
         return self.__dict__ | {"_components": None}
-
-
-def _write_pickle(pipeline: Any, folder: Path) -> None:
-    with (folder / PICKLE).open("wb") as file:
-        pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)

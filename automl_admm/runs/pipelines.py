@@ -14,7 +14,7 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, FallbackKind, RunResult, RunState
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.work import PICKLE, SHIPPED
+from automl_admm.pipelines.shipping import PICKLE, SHIPPED
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk

@@ -22,8 +22,8 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import decode_evidence, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.shipping import EVIDENCE
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
-from automl_admm.pipelines.work import EVIDENCE
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.prepare.set_aside import USUAL_SPREAD, Aside, Question, is_hopeless
 from automl_admm.runs.provenance import versions

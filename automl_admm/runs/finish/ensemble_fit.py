@@ -20,7 +20,7 @@ from automl_admm.execution.evidence_files import read_told
 from automl_admm.pipelines.ensembles.choice import ERRORS
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.work import PICKLE
+from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Expect, Press, Refit

@@ -13,7 +13,8 @@ from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
-from automl_admm.pipelines.work import PICKLE, SHIPPED, PipelineWork
+from automl_admm.pipelines.shipping import PICKLE, SHIPPED
+from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble

@@ -12,7 +12,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
-from automl_admm.pipelines.work import EVIDENCE
+from automl_admm.pipelines.shipping import EVIDENCE
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import contend, examine
 from automl_admm.runs.prepare.set_aside import Aside, Question, aim, default_ledger, plan_aside

@@ -1,0 +1,115 @@
+"""The files of a model that ships: written, measured on held-out rows, and loaded once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.messages import say_error
+from automl_admm.execution.evidence_files import encode_evidence, hash_files
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.execution.skops_import import import_skops, save_pipeline
+from automl_admm.pipelines.as_code import PipelineCode, code_of
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.limit_values import evidence_of, value_of
+from automl_admm.pipelines.memory_peak import peak_mb
+from automl_admm.pipelines.predictions.decisions import decisions_of, one_class_of, rates_of
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+
+if TYPE_CHECKING:
+    from automl_admm.pipelines.work import PipelineWork
+
+EVIDENCE = "evidence.json"
+PICKLE = "model.pickle"
+SHIPPED = "model.skops"
+
+
+def ship(work: PipelineWork, pipeline: Any, fit_seconds: float, folder: Path) -> FinalFitResult:
+    """Write a fitted model to the files that ship, and measure it on held-out rows."""
+    peak = peak_mb()
+    only = _decided_of_all(work, pipeline, fit_seconds)
+    # For the process of the run, which loads it faster than the shipped file.
+    write_pickle(pipeline, folder)
+    types = save_pipeline(pipeline, folder / SHIPPED) if work.persist else ()
+    files = hash_files(
+        [folder / name for name in ((PICKLE, SHIPPED) if work.persist else (PICKLE,))]
+    )
+    code = code_of(pipeline) if work.persist else PipelineCode()
+    found = FinalFitResult(
+        files, only, types=types, code=code, fit_seconds=fit_seconds, peak_mb=peak
+    )
+    if work.held_out is None:
+        return found
+    return _measure_held_out(work, found, pipeline, work.held_out, folder)
+
+
+def _decided_of_all(work: PipelineWork, pipeline: Any, seconds: float) -> str | None:
+    """Return the class decided for all rows of the search, if it is only one.
+
+    The model is fitted already: a failure here must not lose it.
+    """
+    try:
+        with unheard_warnings():
+            return one_class_of(pipeline, work.table, seconds)
+    except Exception:  # noqa: BLE001 - a component is anybody's code
+        return None
+
+
+def _measure_held_out(
+    work: PipelineWork, found: FinalFitResult, pipeline: Any, rows: Table, folder: Path
+) -> FinalFitResult:
+    """Measure on held-out rows. The model is fitted already: a failure here must not lose it.
+
+    The evidence of the limits goes to a file: a certificate may need it.
+    """
+    try:
+        with unheard_warnings():
+            measured = work.measure(pipeline, rows, found.fit_seconds)
+            found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
+            if rows.classes is not None and len(rows.classes) == 2:
+                decided = decisions_of(measured.answers, rows)
+                rates = rates_of(rows.y, decided, rows.roles.weights)
+                found = replace(found, held_out_decisions=rates)
+            size = (folder / SHIPPED).stat().st_size if work.persist else None
+            part = replace(measured.part, calls=work.calls, saved_bytes=size)
+            seen = [evidence_of(constraint, part, "") for constraint in work.constraints]
+            proof = _proof(work, part, seen)
+        (folder / EVIDENCE).write_bytes(encode_evidence(proof))
+        found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
+        pairs = zip(work.constraints, seen, strict=True)
+        values = tuple(value_of(constraint, evidence, "") for constraint, evidence in pairs)
+    except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
+        return replace(found, held_out_problem=say_error(problem))
+    return replace(found, held_out_constraints=values)
+
+
+def _proof(
+    work: PipelineWork, part: EvaluatedPipeline, seen: Sequence[Evidence]
+) -> Sequence[Evidence]:
+    """Return the evidence for a certificate: limits on rows count the rows drawn for it."""
+    if work.tested is None:
+        return seen
+    drawn = replace(part.part(work.tested), weights=None)
+    pairs = zip(work.constraints, seen, strict=True)
+    return [evidence_of(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
+
+
+def write_pickle(pipeline: Any, folder: Path) -> None:
+    """Write a fitted model for other processes of the same run."""
+    with (folder / PICKLE).open("wb") as file:
+        pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def load_shipped(content: bytes, *, is_saved: bool) -> None:
+    """Load a shipped file: the one of a run folder if it `is_saved`, else a pickle."""
+    if is_saved:
+        skops = import_skops()
+        # Our own child wrote it; a user who loads it is asked for the types.
+        skops.loads(content, trusted=skops.get_untrusted_types(data=content))
+    else:
+        pickle.loads(content)  # noqa: S301 - another child of the same run wrote it
