@@ -22,19 +22,55 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.core.structure.pipeline_space import Item
+from automl_admm.plugins.contexts import (
+    FEW_LEVELS,
+    KINDS,
+    TASKS,
+    BuildContext,
+    ExecutorSetting,
+    LearningTask,
+    NeededKind,
+)
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.parameter_checks import wrong_parameters
+
+# Names of `contexts` stand here, too: records are imported with what they speak of.
+__all__ = [
+    "AXES",
+    "FEW_LEVELS",
+    "KINDS",
+    "NAME",
+    "ROLES",
+    "TASKS",
+    "BuildContext",
+    "CheapFunction",
+    "CommandPlugin",
+    "ComponentFactory",
+    "ComponentPlugin",
+    "Constraint",
+    "ConstraintFunction",
+    "ConstraintKind",
+    "ConstraintPlugin",
+    "ExecutorPlugin",
+    "ExecutorSetting",
+    "GrammarPlugin",
+    "GroupFunction",
+    "GroupedFunction",
+    "LearningTask",
+    "Masks",
+    "Measured",
+    "MetricPlugin",
+    "NeededKind",
+    "NoOptions",
+    "Target",
+    "ThetaSolverPlugin",
+    "View",
+    "ZSolverPlugin",
+]
 
 if TYPE_CHECKING:
     import click
 
-LearningTask = Literal["classification", "regression"]
-TASKS: tuple[LearningTask, ...] = get_args(LearningTask)
-NeededKind = Literal["categorical", "many_levels", "text", "tags"]
-KINDS: tuple[NeededKind, ...] = get_args(NeededKind)
-# A category column with more levels is one of many levels: as columns of 0 and 1 they would be more
-# than they are worth.
-FEW_LEVELS = 32
 View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
 NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
@@ -135,24 +171,6 @@ class ZSolverPlugin(_Solver):
     """
 
     factory: Callable[[Any], ZSolver]
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutorSetting:
-    """The settings of every executor, beside its own options.
-
-    `is_default` is True if the user did not choose the number of workers: an executor with a number
-    of its own, such as a cluster, takes that. A `server` started early is for `local` alone.
-
-    >>> ExecutorSetting(workers=4).memory_bytes is None
-    True
-    """
-
-    workers: int = 1
-    memory_bytes: int | None = None
-    scratch: Path | None = None
-    is_default: bool = False
-    server: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,47 +277,6 @@ class Constraint:
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BuildContext:
-    """The facts of the data for a component: the task, and the columns by kind.
-
-    `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
-    the unit separator (U+001F). `levels` has the number of distinct values for each categorical
-    column, and `classes` is the number of classes; both are empty or 0 if unknown.
-
-    >>> BuildContext("regression", numeric=("age",)).categorical
-    ()
-    >>> BuildContext("regression", categorical=("sex", "zip"), levels=(2, 900)).having_more(32)
-    ('zip',)
-    >>> sorted(BuildContext("regression", text=("plot",), tags=("genre",)).kinds)
-    ['tags', 'text']
-    """
-
-    task: LearningTask
-    numeric: tuple[Any, ...] = ()
-    categorical: tuple[Any, ...] = ()
-    text: tuple[Any, ...] = ()
-    tags: tuple[Any, ...] = ()
-    levels: tuple[int, ...] = ()
-    classes: int = 0
-
-    def having_more(self, than: int) -> tuple[Any, ...]:
-        """Return the categorical columns with more levels than a number."""
-        known = zip(self.categorical, self.levels, strict=False)
-        return tuple(column for column, count in known if count > than)
-
-    @property
-    def kinds(self) -> frozenset[NeededKind]:
-        """The kinds of its columns that a component may need."""
-        found = {
-            "categorical": self.categorical,
-            "many_levels": self.having_more(FEW_LEVELS),
-            "text": self.text,
-            "tags": self.tags,
-        }
-        return frozenset(kind for kind in KINDS if found[kind])
 
 
 class ComponentFactory(Protocol):

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from quick_classifier import fitted
 
-from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
-
-
-def fitted(X: Any, y: Any) -> AutoMLClassifier:
-    search = AutoMLClassifier(
-        grammar="tiny", max_evaluations=1, executor="inline", random_state=0, cv=0.3
-    )
-    return search.fit(X, y)
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
-
-from automl_admm import AutoMLClassifier
+from quick_classifier import fitted
 
 ROWS = 80
 RNG = np.random.default_rng(0)
@@ -16,13 +13,6 @@ FRAME = pd.DataFrame(
     {"x": RNG.normal(size=ROWS), "k": pd.Categorical(RNG.choice(list("abc"), ROWS))}
 )
 LABELS = np.where(FRAME["x"] > 0, "hi", "lo")
-
-
-def fitted(X: Any, y: Any) -> AutoMLClassifier:
-    search = AutoMLClassifier(
-        grammar="tiny", max_evaluations=1, executor="inline", random_state=0, cv=0.3
-    )
-    return search.fit(X, y)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "Int64", "Float64"])

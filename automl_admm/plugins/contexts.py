@@ -1,0 +1,74 @@
+"""The facts that the factories of components and executors are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+LearningTask = Literal["classification", "regression"]
+TASKS: tuple[LearningTask, ...] = get_args(LearningTask)
+NeededKind = Literal["categorical", "many_levels", "text", "tags"]
+KINDS: tuple[NeededKind, ...] = get_args(NeededKind)
+# A category column with more levels is one of many levels: as columns of 0 and 1 they would be more
+# than they are worth.
+FEW_LEVELS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class BuildContext:
+    """The facts of the data for a component: the task, and the columns by kind.
+
+    `text` columns hold free text, "" if missing. `tags` columns hold the tags of a row, joined by
+    the unit separator (U+001F). `levels` has the number of distinct values for each categorical
+    column, and `classes` is the number of classes; both are empty or 0 if unknown.
+
+    >>> BuildContext("regression", numeric=("age",)).categorical
+    ()
+    >>> BuildContext("regression", categorical=("sex", "zip"), levels=(2, 900)).having_more(32)
+    ('zip',)
+    >>> sorted(BuildContext("regression", text=("plot",), tags=("genre",)).kinds)
+    ['tags', 'text']
+    """
+
+    task: LearningTask
+    numeric: tuple[Any, ...] = ()
+    categorical: tuple[Any, ...] = ()
+    text: tuple[Any, ...] = ()
+    tags: tuple[Any, ...] = ()
+    levels: tuple[int, ...] = ()
+    classes: int = 0
+
+    def having_more(self, than: int) -> tuple[Any, ...]:
+        """Return the categorical columns with more levels than a number."""
+        known = zip(self.categorical, self.levels, strict=False)
+        return tuple(column for column, count in known if count > than)
+
+    @property
+    def kinds(self) -> frozenset[NeededKind]:
+        """The kinds of its columns that a component may need."""
+        found = {
+            "categorical": self.categorical,
+            "many_levels": self.having_more(FEW_LEVELS),
+            "text": self.text,
+            "tags": self.tags,
+        }
+        return frozenset(kind for kind in KINDS if found[kind])
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSetting:
+    """The settings of every executor, beside its own options.
+
+    `is_default` is True if the user did not choose the number of workers: an executor with a number
+    of its own, such as a cluster, takes that. A `server` started early is for `local` alone.
+
+    >>> ExecutorSetting(workers=4).memory_bytes is None
+    True
+    """
+
+    workers: int = 1
+    memory_bytes: int | None = None
+    scratch: Path | None = None
+    is_default: bool = False
+    server: Any = None
