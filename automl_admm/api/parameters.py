@@ -148,6 +148,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "`VotingRegressor`, if it is better on out-of-fold rows by more than its noise. With "
             "`certify` a single pipeline ships.",
         ),
+        "portfolio": Words(
+            "",
+            "Try first what was good on other tables, if the grammar has it. With limits or "
+            "`starts` the search begins as without.",
+        ),
         "work_dir": Words(
             "str or path",
             "Folder that keeps the run, to be resumed, verified or loaded. None keeps nothing.",

@@ -263,6 +263,14 @@ class PipelineOptions(SearchOptions):
             "Ship the single best pipeline, even if an average of several is better.",
         ).metadata,
     )
+    portfolio: bool = field(
+        default=True,
+        metadata=Option(
+            Kind.FLAG,
+            "--no-portfolio",
+            "Do not try first what was good on other tables.",
+        ).metadata,
+    )
     work_dir: str | Path | None = field(
         default=None,
         metadata=Option(

@@ -44,6 +44,10 @@ OF_A_SESSION = frozenset(
 UNSAVED = frozenset(option.name for option in OPTIONS if not option.is_saved)
 # Values of these kinds may be Python objects, which only the user's program can give again.
 OBJECTS = tuple(option.name for option in OPTIONS if option.kind in (Kind.SCORER, Kind.FOLDS))
+# Fields on which the course of a certified run does not depend: with limits there is no portfolio.
+WITHOUT_EFFECT = frozenset(
+    {"title", "source", "looks", "on_infeasible", "portion", "searched_rows", "portfolio"}
+)
 NUMBER_OR_TEXT = either("a number or a text", number, text)
 
 
@@ -200,11 +204,7 @@ def way_of(config: RunConfig, *more: str) -> str:
     if not config.is_repeatable:
         return ""
     said = describe_request(config)
-    asked = {
-        name: said[name]
-        for name in said
-        if name not in ("title", "source", "looks", "on_infeasible", "portion", "searched_rows")
-    }
+    asked = {name: said[name] for name in said if name not in WITHOUT_EFFECT}
     asked["min_fidelity"] = config.least_fidelity  # as it was when the default was a number
     content = json.dumps([asked, *more], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()

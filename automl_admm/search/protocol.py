@@ -67,7 +67,8 @@ class SearchProblem:
     number of evaluations of the whole search. `cheap` maps names of limits to functions computed
     without an evaluation: candidates excluded by them are never evaluated. Solvers may ask for
     evaluations of a fidelity down to `lowest_fidelity`. `known` holds earlier evaluations: the
-    search resumes from them. `text` names a candidate for people.
+    search resumes from them. `text` names a candidate for people. After the starts the `portfolio`
+    is evaluated, but for no more than half of the time; then the search begins at the best so far.
     """
 
     space: SearchSpace
@@ -83,6 +84,7 @@ class SearchProblem:
     known: tuple[Evaluation, ...] = ()
     text: Callable[[Candidate], str] = str
     quick: tuple[Candidate, ...] = ()
+    portfolio: tuple[Candidate, ...] = ()
 
     def seed_of(self, key: str) -> int:
         """Derive the seed of everything that is done with the candidate of this key."""
@@ -300,13 +302,21 @@ def cheap_at(
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
     """Evaluate the starting points not excluded by a limit; wait for the first success."""
-    for candidate in (*problem.quick, *problem.starts):
+    begun, first = problem.clock(), len(problem.quick) + len(problem.starts)
+    for place, candidate in enumerate((*problem.quick, *problem.starts, *problem.portfolio)):
+        if place >= first and _is_half_gone(problem, begun):
+            break
         key = problem.key(candidate)
         if key not in book.keys and book.refuse(key, candidate) is None:
             book.ask_for(key, candidate)
             book.receive((yield Proposal(candidate, "start")))
     while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
         book.receive((yield WAIT))
+
+
+def _is_half_gone(problem: SearchProblem, begun: float) -> bool:
+    """Return True if half of the time since the begin of the search is used."""
+    return problem.deadline is not None and 2 * problem.clock() > begun + problem.deadline
 
 
 def beginning(problem: SearchProblem, book: Book) -> Candidate:

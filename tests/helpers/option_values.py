@@ -43,6 +43,7 @@ EXAMPLES: Mapping[str, Any] = {
     "certify_fraction": 0.3,
     "racing": False,
     "ensemble": False,
+    "portfolio": False,
 }
 BY_KIND: Mapping[Kind, Any] = {
     Kind.SECONDS: 777.0,

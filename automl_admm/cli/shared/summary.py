@@ -102,6 +102,10 @@ def announce(prepared: Preparation) -> Iterator[str]:
     searched = tell_searched(prepared.config, len(prepared.work.table.y))
     if searched is not None:
         yield searched
+    if prepared.portfolio.starts:
+        count, tables = len(prepared.portfolio.starts), prepared.portfolio.tables
+        good = f"{count} pipelines that were good on {tables} other tables"
+        yield f"the search begins with {good} (--no-portfolio: without)"
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return

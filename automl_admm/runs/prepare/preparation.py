@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from automl_admm.certify.walk.looks import check_ledger, risk_of_look
@@ -50,6 +50,7 @@ from automl_admm.runs.prepare.ingesting import (
     name_of,
     schema_of_table,
 )
+from automl_admm.runs.prepare.portfolio import Facts, Portfolio, choose_portfolio
 from automl_admm.runs.prepare.scoring_trial import check_scoring
 from automl_admm.runs.prepare.set_aside import (
     Aside,
@@ -138,6 +139,7 @@ class Preparation:
             pipelines.key,
             starts=self.starts or (default_start(pipelines.space),),
             quick=self._quick,
+            portfolio=self.portfolio.starts,
             limits=self.aims,
             cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
             lowest_fidelity=config.least_fidelity,
@@ -145,6 +147,18 @@ class Preparation:
             evaluations=config.max_evaluations,
             text=pipelines.text,
         )
+
+    @cached_property
+    def portfolio(self) -> Portfolio:
+        """The pipelines to try first: those that were good on other tables.
+
+        They were learned without limits, and a user who says where to begin means it.
+        """
+        if not self.config.portfolio or self.starts or self.constraints:
+            return Portfolio()
+        pipelines = self.grammar.pipelines
+        begun = (*self._quick, default_start(pipelines.space))
+        return choose_portfolio(Facts.of(self.work), pipelines, begun)
 
     @property
     def first(self) -> Candidate:

@@ -71,6 +71,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
         "components_left_out": dict(prepared.grammar.left_out),
+        "portfolio": _portfolio(prepared),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }
@@ -109,6 +110,15 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "sensitive": list(prepared.sensitive),
         **{role: prepared.columns.get(role) for role in NAMES},
         "seed": config.random_state,
+    }
+
+
+def _portfolio(prepared: Preparation) -> dict[str, Any]:
+    """Return the pipelines that are tried first, and how many the grammar does not derive."""
+    found, pipelines = prepared.portfolio, prepared.grammar.pipelines
+    return {
+        "pipelines": [pipelines.text(start) for start in found.starts],
+        "not_derived": found.not_derived,
     }
 
 

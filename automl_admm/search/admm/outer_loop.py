@@ -149,7 +149,7 @@ def admm(
     settings = settings or AdmmSettings()
     book = Book.of(problem)
     yield from evaluate_starts(problem, book)
-    state = initial_state(problem, beginning(problem, book), settings.rho)
+    state = _first_state(problem, book, settings.rho)
     integers = projection.integer_mask(problem.space.parameters)
     # z-min compares the projection of every logged candidate, in every iteration.
     project = cache(problem.space.projected)
@@ -187,6 +187,13 @@ def admm(
         away = None if has_gained else _leave(work, state)
         if away is not None:
             state = replace(state, selection=away.selection)
+
+
+def _first_state(problem: SearchProblem, book: Book, rho: float) -> AdmmState:
+    """Return the first state; with a portfolio it is that of a search resumed after it."""
+    if problem.portfolio:
+        problem = replace(problem, known=tuple(book.evaluations))
+    return initial_state(problem, beginning(problem, book), rho)
 
 
 def _iterate(

@@ -1,0 +1,107 @@
+"""What a search does with pipelines that were good elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.space import Array, Candidate, Choice, Condition, Parameter, SearchSpace
+from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
+from automl_admm.search.admm.outer_loop import admm
+from automl_admm.search.protocol import (
+    Book,
+    Proposal,
+    Search,
+    SearchProblem,
+    default_start,
+    evaluate_starts,
+)
+
+SPACE = SearchSpace(
+    (Choice("kind", ("a", "b", "c")),),
+    tuple(Parameter(f"{k}.x", 0, 1, default=0.0, when=Condition("kind", (k,))) for k in "abc"),
+)
+LOSSES = {"a": 0.5, "b": 0.2, "c": 0.9}
+
+
+def candidate(kind: str, x: float) -> Candidate:
+    theta = np.full(len(SPACE.parameters), x)
+    return SPACE.candidate(SPACE.complete({"kind": kind}), theta)
+
+
+PORTFOLIO = (candidate("c", 0.3), candidate("b", 0.7), candidate("a", 0.4))
+PROBLEM = SearchProblem(SPACE, repr, (default_start(SPACE),), portfolio=PORTFOLIO)
+
+
+def answer(event: Proposal) -> list[Evaluation]:
+    kind = str(event.candidate.selection.get("kind"))
+    return [
+        Evaluation(1, repr(event.candidate), event.candidate, Status.SUCCESS, LOSSES[kind], (), 0.1)
+    ]
+
+
+def asked(search: Search) -> Iterator[Candidate]:
+    """Yield the candidates that a search begins with, each answered at once."""
+    event = next(search)
+    while isinstance(event, Proposal) and event.origin == "start":
+        yield event.candidate
+        try:
+            event = search.send(answer(event))
+        except StopIteration:
+            return
+
+
+class Watched:
+    """Notes where θ-min begins, and asks for nothing."""
+
+    def __init__(self) -> None:
+        self.begun: list[ThetaSubproblem | SelectionSubproblem] = []
+
+    def begin(self, subproblem: ThetaSubproblem | SelectionSubproblem) -> None:
+        self.begun.append(subproblem)
+
+    def ask(self, count: int, pending: object) -> list[Array]:
+        return []
+
+    def tell(self, observations: Sequence[Observation[Array]]) -> None:
+        raise AssertionError("it asked for nothing")
+
+
+def test_it_comes_after_the_start_and_in_its_order() -> None:
+    found = list(asked(evaluate_starts(PROBLEM, Book.of(PROBLEM))))
+    assert found == [default_start(SPACE), *PORTFOLIO]
+
+
+def test_what_is_known_is_not_asked_for_again() -> None:
+    known = (answer(Proposal(PORTFOLIO[1], "start"))[0],)
+    problem = replace(PROBLEM, known=known)
+    found = list(asked(evaluate_starts(problem, Book.of(problem))))
+    assert found == [default_start(SPACE), PORTFOLIO[0], PORTFOLIO[2]]
+
+
+@pytest.mark.parametrize(("deadline", "count"), [(20.0, 4), (5.0, 3), (3.0, 2), (1.0, 1)])
+def test_it_ends_with_half_of_the_time(deadline: float, count: int) -> None:
+    """The start is evaluated in any case; each evaluation takes a second."""
+    now = [0.0]
+    problem = replace(PROBLEM, deadline=deadline, clock=lambda: now[0])
+    found = []
+    for one in asked(evaluate_starts(problem, Book.of(problem))):
+        found.append(one)
+        now[0] += 1.0
+    assert found == [default_start(SPACE), *PORTFOLIO][:count]
+
+
+def test_the_search_begins_at_the_best_and_at_its_parameters() -> None:
+    theta, z = Watched(), Watched()
+    search = admm(PROBLEM, theta, z)  # type: ignore[arg-type]
+    assert list(asked(search))[-1] == PORTFOLIO[-1]
+    first, second = theta.begun[0], z.begun[0]
+    assert [one.name for one in first.parameters] == ["b.x"]
+    assert first.start.tolist() == [0.7]
+    assert str(second.start.get("kind")) == "b"
+    # z-min is told of the others at their own parameters.
+    assert len(second.history) + len(second.elsewhere) >= 3
