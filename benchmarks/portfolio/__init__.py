@@ -1,0 +1,1 @@
+"""Learn what ships as `automl_admm/portfolio.json`, and measure what it is worth."""
