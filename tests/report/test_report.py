@@ -228,3 +228,30 @@ def test_a_limit_broken_on_rows_held_out_is_no_good_news(tmp_path: Path) -> None
     assert (limit["held_out"], limit["holds"], limit["holds_held_out"]) == (3.5, True, False)
     assert content(report)["verdict"]["kind"] == "broken"
     assert "BROKEN on rows it never saw (size_mb <= 1 is 3.5 there)" in page(report).text
+
+
+def test_an_ensemble_is_told_by_its_members_and_their_shares(tmp_path: Path) -> None:
+    run = copied("stacked", tmp_path)
+    members = [
+        {"evaluation": 2, "weight": 3, "pipeline": "a()", "validation_score": 0.8},
+        {"evaluation": 1, "weight": 1, "pipeline": "b(c=1)", "validation_score": 0.7},
+    ]
+    single = {"evaluation": 2, "pipeline": "a()", "validation_score": 0.8}
+    ensemble = {"members": members, "single": single, "gain": 0.01, "error": 0.002}
+    change(run / "model.json", ensemble=ensemble, evaluation=None)
+    report = make_report(run)
+    shown = [(one["number"], one["share"]) for one in content(report)["winner"]["pieces"]]
+    assert shown == [(2, 0.75), (1, 0.25)]
+    assert "an ensemble of 2" in content(report)["verdict"]["sentence"]
+    assert "75 % of the vote: #2" in page(report).text
+
+
+@pytest.mark.parametrize(("kind", "told"), [("few rows", "makeshift"), ("constant", "nothing")])
+def test_a_fallback_is_not_passed_off_as_a_model(tmp_path: Path, kind: str, told: str) -> None:
+    run = copied("stacked", tmp_path)
+    (run / "certificate.json").unlink()
+    change(run / "model.json", fallback=kind, evaluation=None, pipeline="a model of few rows")
+    report = make_report(run)
+    assert content(report)["verdict"]["kind"] == told
+    assert "in time" in content(report)["verdict"]["sentence"]
+    assert "a model of few rows" in page(report).text

@@ -229,9 +229,9 @@ def _prices(found: Limits) -> Markup:
         for one in found.limits
     )
     if found.binding is None:
-        said = "No limit binds: every evaluation is within all of them."
-        return together(tag("h3", "Price of a limit"), tag("p", said))
-    said = f"{found.binding} binds most."
+        free = "No limit binds: every evaluation is within all of them."
+        return together(tag("h3", "Price of a limit"), tag("p", free))
+    said = together(name(found.binding), " binds most.")
     if all(one.gain is None for one in found.limits):
         return together(
             tag("h3", "Price of a limit"),

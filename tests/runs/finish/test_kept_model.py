@@ -1,0 +1,65 @@
+"""A model that an earlier session left comes back with all that was measured of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from automl_admm.core.limits import Limit
+from automl_admm.runs.finish.kept_model import model_that_is_there
+from automl_admm.runs.session.run_log import read_evaluations
+from automl_admm.store.run_folder import RunFolder
+
+OLD = Path(__file__).parents[1] / "old_run" / "stacked"
+
+
+def a_session(path: Path, **changes: Any) -> Any:
+    """The part of a session that is looked at, with a changed manifest."""
+    folder = RunFolder(Path(shutil.copytree(OLD, path)))
+    manifest = json.loads(folder.model_manifest.read_text())
+    folder.model_manifest.write_text(json.dumps(manifest | changes))
+    limits = (SimpleNamespace(limit=Limit("size_mb", 1.0)),)
+    return SimpleNamespace(
+        folder=folder,
+        prepared=SimpleNamespace(aside=None, constraints=limits),
+        past=SimpleNamespace(evaluations=read_evaluations(folder)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"size_mb <= 1": 3.5}, (3.5,)),
+        ({"size_mb <= 2": 3.5}, ()),  # of other limits
+        ({}, ()),
+    ],
+)
+def test_values_on_held_out_rows_come_back(
+    tmp_path: Path, values: dict[str, float], expected: tuple[float, ...]
+) -> None:
+    rates = {"recall": 0.5, "selection_rate": None}
+    session = a_session(tmp_path / "run", held_out_constraints=values, held_out_decisions=rates)
+    found = model_that_is_there(session)
+    assert found is not None
+    assert found.measured.held_out_constraints == expected
+    assert found.measured.held_out_decisions == rates
+
+
+def test_a_value_that_was_no_number_is_none(tmp_path: Path) -> None:
+    found = model_that_is_there(
+        a_session(tmp_path / "run", held_out_constraints={"size_mb <= 1": None})
+    )
+    assert found is not None
+    assert math.isnan(found.measured.held_out_constraints[0])
+
+
+def test_an_older_manifest_has_no_such_values(tmp_path: Path) -> None:
+    found = model_that_is_there(a_session(tmp_path / "run"))
+    assert found is not None
+    assert found.measured.held_out_constraints == ()
