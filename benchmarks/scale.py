@@ -3,9 +3,10 @@
 A table of 22 columns, four of them text, as Parquet and CSV. Memory is the proportional share (PSS)
 of each process, so that pages shared by several count once; it is read every 0.1 seconds. Rates
 are another question: how good the model is after a budget on generated tables of a million rows,
-searched on as many cells as each rate allows a second.
+searched on as many cells as each rate allows a second. On a busy machine a large table is cut to a
+portion; `--whole` leaves it whole, so that two versions do the same work.
 
-    python benchmarks/scale.py [--rows 1000 50000 1000000 3000000] [--suffixes .parquet .csv]
+    python benchmarks/scale.py [--rows 1000 50000 1000000] [--suffixes .parquet .csv] [--whole]
     python benchmarks/scale.py --rates 10000 40000 160000 --budget 60
 """
 
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +35,13 @@ SET_RATE = (
     "import sys; from automl_admm.runs.prepare import searched_rows as one; "
     "one.CELLS_A_SECOND = float(sys.argv.pop(1)); from automl_admm.__main__ import run; run()"
 )
+
+PLAIN = ("-m", "automl_admm")
+IN_WHOLE = (
+    "from automl_admm.data import row_portions as one; one.portion_in_time = lambda *_: None; "
+    "from automl_admm.__main__ import run; run()"
+)
+WHOLE = ("-c", IN_WHOLE)
 
 
 @dataclass(frozen=True)
@@ -64,13 +73,13 @@ def write_table(path: Path, rows: int, seed: int = 0) -> None:
         table.to_parquet(path, index=False)
 
 
-def measure(data: Path, budget: int) -> str:
+def measure(data: Path, budget: int, program_of: Sequence[str] = PLAIN) -> str:
     """Run the program until its first evaluation has ended."""
     with tempfile.TemporaryDirectory() as folder:
         options = ["--target", "target", "--budget", f"{budget}s", "-v", "--out", f"{folder}/run"]
         begun = time.perf_counter()
         with subprocess.Popen(
-            [sys.executable, "-m", "automl_admm", "fit", str(data), *options],
+            [sys.executable, *program_of, "fit", str(data), *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -153,6 +162,7 @@ def main() -> None:
     parser.add_argument("--suffixes", nargs="+", default=[".parquet", ".csv"])
     parser.add_argument("--rates", type=float, nargs="+")
     parser.add_argument("--budget", type=int, default=BUDGET)
+    parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +173,8 @@ def main() -> None:
                 for rate in asked.rates or ():
                     print(f"{rows:9} {rate:9.0f}: {held_out(data, rate, asked.budget)}", flush=True)
                 if not asked.rates:
-                    print(f"{rows:9} {suffix:9} {measure(data, asked.budget)}", flush=True)
+                    found = measure(data, asked.budget, WHOLE if asked.whole else PLAIN)
+                    print(f"{rows:9} {suffix:9} {found}", flush=True)
                 data.unlink()
     print(f"load {os.getloadavg()[0]:.1f}")
 
