@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,13 @@ from automl_admm.cli.main import main
 ROWS = 200
 # The script is to run where nothing but scikit-learn and pandas is installed.
 ABSENT = ("automl_admm", "skops", "lark", "pluggy", "click", "rich", "psutil")
-ALONE = (
-    f"import runpy, sys; sys.modules.update(dict.fromkeys({ABSENT})); "
-    "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
-)
+# An interpreter costs seconds: one runs the script with each of these lists of arguments.
+ALONE = f"""
+import json, runpy, sys
+sys.modules.update(dict.fromkeys({ABSENT}))
+for sys.argv in json.loads(sys.argv[1]):
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 LOADED = (
     "import sys, automl_admm, pandas; model = automl_admm.load(sys.argv[1]); "
     "rows = pandas.read_parquet(sys.argv[2]); "
@@ -103,6 +108,10 @@ def python(program: str, *arguments: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def run_script(*calls: Sequence[object]) -> None:
+    python(ALONE, json.dumps([[str(word) for word in words] for words in calls]))
+
+
 def as_read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"prediction": str}, keep_default_na=False)
 
@@ -134,8 +143,10 @@ def test_all_ways_out_predict_the_same(
     for file in files:
         program("predict", "RUN", file, "-o", f"{file.suffix[1:]}.csv")
         found[f"predict {file.suffix}"] = as_read(tmp_path / f"{file.suffix[1:]}.csv")
-        python(ALONE, "RUN/pipeline.py", "rows.csv", file, "script.csv")
-        found[f"pipeline.py {file.suffix}"] = as_read(tmp_path / "script.csv")
+    scripted = {file: f"script{file.suffix}.csv" for file in files}
+    run_script(*(("RUN/pipeline.py", "rows.csv", file, out) for file, out in scripted.items()))
+    for file, out in scripted.items():
+        found[f"pipeline.py {file.suffix}"] = as_read(tmp_path / out)
     model: Any = automl_admm.load("RUN")
     loaded = pd.DataFrame({"prediction": model.predict(frame)})
     if hasattr(model, "predict_proba"):
@@ -163,7 +174,7 @@ def test_what_fit_predicts_is_what_its_folder_predicts(name: str, tmp_path: Path
     frame = frame.rename(columns={"target": "wanted"})
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     script = tmp_path / "RUN" / "pipeline.py"
-    python(ALONE, script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv")
+    run_script((script, *[tmp_path / "rows.parquet"] * 2, tmp_path / "script.csv"))
     program("predict", tmp_path / "RUN", tmp_path / "rows.parquet", "-o", tmp_path / "told.csv")
     pd.DataFrame({"prediction": search.predict(X)}).to_csv(tmp_path / "own.csv", index=False)
     own = as_read(tmp_path / "own.csv")["prediction"].tolist()
@@ -186,23 +197,14 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     )
     program("fit", "rows.csv", "--target", "target", "--weight", "weight", "--out", "RUN", *few)
     program("predict", "RUN", "rows.csv", "-o", "told.csv")
-    python(ALONE, "RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv")
+    run_script(("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"), ("RUN/pipeline.py",))
     assert Path("script.csv").read_text() == Path("told.csv").read_text()
-    python(ALONE, "RUN/pipeline.py")
     text = Path("rows.csv").read_text("cp1252").splitlines()
     age = text[2].split(";")[0]
     text[2] = f"old{text[2].removeprefix(age)}"
     Path("bad.csv").write_text("\n".join(text), "cp1252")
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-c",
-        ALONE,
-        "RUN/pipeline.py",
-        "rows.csv",
-        "bad.csv",
-    ]
+    calls = [["RUN/pipeline.py", "rows.csv", "bad.csv"]]
+    command = [sys.executable, "-W", "ignore", "-c", ALONE, json.dumps(calls)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = "error: bad.csv, line 3: column 'age' holds 'old', and held numbers in training.\n"
     assert (done.returncode, done.stderr, done.stdout) == (2, said, "")
