@@ -79,3 +79,12 @@ def test_every_link_to_a_file_or_heading_leads_somewhere(page: Path) -> None:
         assert file.exists(), target
         if heading and file.suffix == ".md":
             assert heading in slugs(file), target
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("docs/**/*.md")), ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_page_stands_in_the_navigation(page: Path) -> None:
+    place = page.relative_to(ROOT / "docs").as_posix()
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    assert re.search(rf"(- |: ){re.escape(place)}$", nav, re.MULTILINE), "add it to mkdocs.yml"
