@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -172,3 +174,15 @@ def test_plain_columns_are_those_of_the_table_without_the_target(tmp_path: Path)
     view.log.settings["weight"] = "w"  # type: ignore[index]
     shown = [(one.name, one.made, one.note) for one in data.measure(view).described]
     assert shown == [("age", 1, ""), ("w", 0, "no pipeline is given it")]
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", None])
+def test_the_code_for_curves_is_python_and_of_the_task(tmp_path: Path, task: str | None) -> None:
+    view = view_of(tmp_path, [an_evaluation(1)])
+    view.log.settings["task"] = task  # type: ignore[index]
+    source = html.unescape(quality.draw(quality.measure(view)).source)
+    (code,) = re.findall(r"<pre[^>]*>(from automl_admm.*?)</pre>", source, re.DOTALL)
+    compile(code, "code", "exec")
+    assert code.index("model = load(") < code.index("(model, X, y)")
+    assert ("RocCurveDisplay" in code) is (task == "classification")
+    assert ("PredictionErrorDisplay" in code) is (task == "regression")

@@ -19,6 +19,18 @@ from automl_admm.report.view import RunView
 EVENTS = "events among "
 # Two-sided, at 95 %.
 RISK = 0.025
+CURVES = {
+    "classification": """from sklearn.calibration import CalibrationDisplay
+from sklearn.metrics import RocCurveDisplay
+
+RocCurveDisplay.from_estimator(model, X, y)      # two classes; rows that fit has not seen
+CalibrationDisplay.from_estimator(model, X, y)
+""",
+    "regression": """from sklearn.metrics import PredictionErrorDisplay
+
+PredictionErrorDisplay.from_estimator(model, X, y)      # rows that fit has not seen
+""",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,7 @@ class Quality:
     """The stored quality of the model; an ensemble has no folds of its own in the log."""
 
     metric: str
+    task: str | None
     validation_score: float | None
     held_out_score: float | None
     held_out_rows: int | None
@@ -65,6 +78,7 @@ def measure(view: RunView) -> Quality:
     decisions = held_out or details.get("decisions") or {}
     return Quality(
         metric=view.metric,
+        task=view.settings.get("task"),
         validation_score=None if model is None else model.validation_score,
         held_out_score=None if model is None else model.held_out_score,
         held_out_rows=None if model is None else model.held_out_rows,
@@ -187,21 +201,24 @@ def _groups_table(found: Quality) -> Markup | None:
 
 
 def _way_to_the_rest(found: Quality) -> Markup:
-    folder = shlex.quote(found.folder)
+    command = f"automl-admm evaluate {shlex.quote(found.folder)} LABELLED.csv"
     code = (
-        f"automl-admm evaluate {folder} LABELLED.csv   # score and limits on your rows\n\n"
         "from automl_admm import load\n"
         "from sklearn.inspection import permutation_importance\n"
-        "from sklearn.metrics import RocCurveDisplay\n"
-        "from sklearn.calibration import CalibrationDisplay\n\n"
-        f"model = load({found.folder!r})\n"
-        "RocCurveDisplay.from_estimator(model, X, y)          # rows that fit has not seen\n"
-        "CalibrationDisplay.from_estimator(model, X, y)\n"
+        f"{CURVES.get(found.task or '', '')}\n"
         "permutation_importance(model, X, y).importances_mean\n"
-    )
+    ).replace("\n\n", f"\n\nmodel = load({found.folder!r})\n", 1)
     listed = tag("ul", *(tag("li", one) for one in found.missing))
     said = "The folder of a run holds no data. Not here, therefore:"
-    return together(tag("h3", "What takes the data"), tag("p", said), listed, block_of_code(code))
+    return together(
+        tag("h3", "What takes the data"),
+        tag("p", said),
+        listed,
+        tag("p", "The score and the limits on rows of yours:"),
+        block_of_code(command),
+        tag("p", "Curves and importances, in Python:"),
+        block_of_code(code),
+    )
 
 
 SECTION = Section("quality", "Quality", Quality, measure, draw)
