@@ -154,7 +154,7 @@ def estimators() -> str:
     for name in (*ESTIMATORS, *FUNCTIONS):
         text = inspect.getdoc(getattr(automl_admm, name)) or ""
         parts.append(f"## {name}\n\n{_sections(text)}\n")
-    return "\n".join(parts)
+    return "\n".join(parts).replace("docs/reference/options.md", "[options](options.md)")
 
 
 def _sections(text: str) -> str:

@@ -62,4 +62,4 @@ def _show(text: str) -> None:
         return
     from rich.markdown import Markdown
 
-    plain_console().print(Markdown(text, code_theme="bw"))
+    plain_console().print(Markdown(text, code_theme="ansi_dark"))
