@@ -82,7 +82,7 @@ def test_the_defaults_of_the_command_line_are_those_of_the_record(option: Option
 
 
 def test_the_command_resume_offers_the_options_that_have_a_help_for_it() -> None:
-    own = {"run", "data", "allow_changed", "as_json", "profile", "quiet", "verbose"}
+    own = {"run", "data", "allow_changed", "as_json", "profile", "quiet", "report", "verbose"}
     expected = {option.name for option in OPTIONS if option.resume_help is not None}
     assert {param.name for param in resume.params} == expected | own
     helps = {one.name: one.help for one in resume.params if isinstance(one, click.Option)}
