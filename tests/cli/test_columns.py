@@ -58,7 +58,7 @@ def test_an_asked_kind_is_kept_with_the_run(zips, run, tmp_path):
         ("zpi=category", 2, "no column 'zpi' to be read as 'category'. Did you mean 'zip'?"),
         ("zip=categroy", 2, "Did you mean 'category'?"),
         ("zip", 2, "'zip' names no kind"),
-        ("buys=category", 2, "no column 'buys'"),
+        ("buys=category", 2, "column 'buys' is the one to predict"),
         ("zip=date", 3, "column 'zip' cannot be read as date; it holds 1000"),
     ],
 )
