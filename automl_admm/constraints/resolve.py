@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from automl_admm.constraints.group_comparison import GapOf, Grouped, RatioOf
 from automl_admm.constraints.groups import Grouping
+from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
@@ -93,6 +94,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
     """Return the constraint of a text; its groups are unknown until the data are read."""
     plugin = _Comparing(measures).plugin(written.measure)
     _check_groups(written, plugin)
+    check_bound(written, plugin.lowest, plugin.highest)
     groups = Grouping(written.columns) if written.columns else None
     return Constraint(
         limit=_limit(written, plugin.highest if written.at_least else plugin.lowest),

@@ -17,7 +17,14 @@ from automl_admm.plugins.records import (
 )
 
 RESPONSES = ("predict_proba", "decision_function")
-UNBOUNDED = "mutual_info_score"  # in nats: it grows with the number of classes
+# The first is in nats and grows with the number of classes, the second is a quotient of rates.
+UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
+# Scorers from 0 to 1, by the beginning of their names. The others, such as R², may be negative.
+SHARES = (
+    *("accuracy", "average_precision", "balanced_accuracy", "completeness", "f1", "fowlkes"),
+    *("homogeneity", "jaccard", "normalized_mutual_info", "precision", "rand_score", "recall"),
+    *("roc_auc", "top_k_accuracy", "v_measure"),
+)
 
 
 class Replayed:
@@ -117,15 +124,21 @@ def scorer_names() -> Sequence[str]:
 
 
 def score_measure(name: str) -> ConstraintPlugin:
-    """Return a scorer as a constraint record; its best value is 1, or 0 if negated."""
-    highest = None if name == UNBOUNDED else 0.0 if name.startswith("neg_") else 1.0
+    """Return a scorer as a constraint record, with the range of its values."""
     return ConstraintPlugin(
         name=name,
         summary="scikit-learn's scorer",
         function=Scored(name),
-        lowest=None,  # scikit-learn states none, and R² has none
-        highest=highest,
+        lowest=0.0 if name.startswith(SHARES) else None,
+        highest=_highest(name),
         kind="statistical",
         uses_decisions=_uses_decisions(name),
         takes_weights=_takes_weights(name),
     )
+
+
+def _highest(name: str) -> float | None:
+    """Return a scorer's best value: 1, or 0 if negated; scikit-learn states none."""
+    if name in UNBOUNDED:
+        return None
+    return 0.0 if name.startswith("neg_") else 1.0

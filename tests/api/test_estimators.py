@@ -254,6 +254,12 @@ def test_after_an_infeasible_search_there_is_nothing_to_predict_with() -> None:
         search.predict(X)
 
 
+def test_a_limit_that_always_holds_is_refused_before_the_search() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ConfigurationError, match=r"always holds.*Write 'fpr <= 0\.1' for 10 %"):
+        AutoMLClassifier(**QUICK, constraints=["fpr <= 10"]).fit(X, y > 0)
+
+
 def test_one_class_is_refused() -> None:
     with pytest.raises(DataError, match="one class"):
         AutoMLClassifier(**QUICK).fit(np.zeros((20, 2)), np.ones(20))

@@ -155,6 +155,8 @@ def test_a_regression_target_is_recognised(run: Any, table: Path) -> None:
         (["people.csv", "--target", "city", "--constraint", "fpr <= 0.1"], 2, "two classes"),
         (["people.csv", "--target", "buys", "--sensitive", "agee"], 3, "Did you mean 'age'"),
         (["people.csv", "--target", "buys", "--constraint", "size_mb <= -1"], 2, "can never hold"),
+        (["people.csv", "--target", "buys", "--constraint", "fpr <= 10"], 2, "always holds"),
+        (["people.csv", "--target", "buys", "--constraint", "recall >= 80"], 2, "recall >= 0.8"),
         (["people.csv", "--target", "buys", "--executor", "local:foo=1"], 2, "no option 'foo'"),
         (["people.csv", "--target", "buys", "--seed", "-1"], 2, "at least 0"),
         (["people.csv", "--target", "buys", "--cv", "inf"], 2, "between 0 and 1"),

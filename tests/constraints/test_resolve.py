@@ -25,7 +25,14 @@ def constraint(text: str) -> Constraint:
         ("auc_gap[age:30,40] <= 0.1", Limit("auc_gap[age:30,40]", 0.1, extreme=0.0)),
         ("neg_log_loss >= -1", Limit("neg_log_loss", -1.0, at_least=True, extreme=0.0)),
         ("f1 >= 0.5", Limit("f1", 0.5, at_least=True, extreme=1.0)),
-        ("f1 <= 0.5", Limit("f1", 0.5)),
+        ("f1 <= 0.5", Limit("f1", 0.5, extreme=0.0)),
+        ("r2 <= 0.5", Limit("r2", 0.5)),
+        ("fpr <= 10%", Limit("fpr", 0.1, extreme=0.0)),
+        ("fpr <= 1", Limit("fpr", 1.0, extreme=0.0)),
+        ("recall >= 0", Limit("recall", 0.0, at_least=True, extreme=1.0)),
+        ("positive_likelihood_ratio >= 5", Limit("positive_likelihood_ratio", 5.0, at_least=True)),
+        ("positive_likelihood_ratio <= 5", Limit("positive_likelihood_ratio", 5.0)),
+        ("size_mb <= 10", Limit("size_mb", 10.0, extreme=0.0)),
         ("r2_gap[sex] <= 0.5", Limit("r2_gap[sex]", 0.5, extreme=0.0)),
         (
             "demographic_parity_ratio[sex,race] >= 0.8",
@@ -64,6 +71,34 @@ def test_a_text_becomes_a_limit_with_the_range_of_its_values(text: str, limit: L
 def test_what_cannot_be_limited_is_told(text: str, kind: type[Exception], says: str) -> None:
     with pytest.raises(kind, match=says):
         constraint(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("fpr <= 10", "'fpr <= 10' always holds: 'fpr' is never above 1. Write 'fpr <= 0.1' for"),
+        ("recall >= 80", "can never hold: .*Write 'recall >= 0.8' for 80 %."),
+        ("fpr_gap[sex] <= 5", r"always holds: .*Write 'fpr_gap\[sex\] <= 0.05' for 5 %."),
+        ("fpr_ratio[sex] >= 80", r"never hold: .*Write 'fpr_ratio\[sex\] >= 0.8' for 80 %."),
+        ("demographic_parity_difference[sex] <= 3", "always holds"),
+        ("fpr <= 150 %", "always holds"),
+        ("fpr <= 1e4", "never above 1. Write less than 1.$"),
+        ("recall >= -1", "always holds: 'recall' is never below 0"),
+        ("balanced_accuracy >= 90", "Write 'balanced_accuracy >= 0.9' for 90 %."),
+        ("f1_gap[sex] <= 5", r"Write 'f1_gap\[sex\] <= 0.05' for 5 %."),
+        ("roc_auc_ovr <= -1", "can never hold: 'roc_auc_ovr' is never below 0"),
+        ("r2 <= 3", "always holds: 'r2' is never above 1. Write less than 1."),
+        ("neg_mean_absolute_error <= 3", "always holds: .*Write 'neg_mean_absolute_error >= -3'"),
+        ("latency_us >= -1", "always holds: 'latency_us' is never below 0"),
+    ],
+)
+def test_a_limit_that_the_range_settles_is_refused(text: str, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        constraint(text)
+
+
+def test_a_score_from_0_to_1_can_be_a_ratio_of_groups() -> None:
+    assert constraint("f1_ratio[sex] >= 0.8").limit.extreme == 1.0
 
 
 def test_an_objective_returns_numbers_without_groups() -> None:

@@ -1,0 +1,48 @@
+"""Refuse a limit that the range of its measure settles before anything is measured."""
+
+from __future__ import annotations
+
+import math
+
+from automl_admm.constraints.syntax import WrittenLimit
+from automl_admm.core.errors import ConfigurationError
+
+SHARES = (0.0, 1.0)
+
+
+def check_bound(written: WrittenLimit, lowest: float | None, highest: float | None) -> None:
+    """Raise if every value of the measure is within the limit, or none is.
+
+    A bound on the edge of the range may stand: `fpr_gap[sex] <= 1` reports a gap without a limit.
+    """
+    # What hangs on a baseline has no number yet, and `Limit` tells of infinite ones.
+    if written.of_baseline or not math.isfinite(written.bound):
+        return
+    if highest is not None and written.bound > highest:
+        _refuse(written, f"above {highest:g}", _cure(written, lowest, highest))
+    if lowest is not None and written.bound < lowest:
+        _refuse(written, f"below {lowest:g}", f"Write more than {lowest:g}.")
+
+
+def _refuse(written: WrittenLimit, edge: str, cure: str) -> None:
+    # A minimum above the range is beyond reach, a maximum below it as well.
+    is_never = written.at_least == edge.startswith("above")
+    verdict = "can never hold" if is_never else "always holds"
+    raise ConfigurationError(
+        f"the limit '{_said(written, written.bound)}' {verdict}: '{written.name}' is never {edge}.",
+        hint=cure,
+    )
+
+
+def _cure(written: WrittenLimit, lowest: float | None, highest: float) -> str:
+    """Say what was meant: percent for a share, or a negated error written without its sign."""
+    bound = written.bound
+    if (lowest, highest) == SHARES and bound <= 100:
+        return f"Write '{_said(written, bound / 100)}' for {bound:g} %."
+    if highest == 0:
+        return f"Write '{written.name} >= {-bound:g}': it is an error with its sign turned."
+    return f"Write less than {highest:g}."
+
+
+def _said(written: WrittenLimit, bound: float) -> str:
+    return f"{written.name} {'>=' if written.at_least else '<='} {bound:g}"
