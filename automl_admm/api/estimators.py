@@ -272,8 +272,8 @@ def _prepared(config: RunConfig, given: Given) -> Preparation:
         warnings.warn(prepared.caution, UserWarning, stacklevel=5)
     for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
         warnings.warn(shortfall, LimitWarning, stacklevel=5)
-    for leak in tell_leaks(prepared.leaks):
-        warnings.warn(leak, UserWarning, stacklevel=5)
+    for line in (*tell_leaks(prepared.leaks), *prepared.doubts):
+        warnings.warn(line, UserWarning, stacklevel=5)
     return prepared
 
 

@@ -18,8 +18,8 @@ from automl_admm.cli.shared.run_options import (
     run_option,
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
-from automl_admm.data.columns import infer_task
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
+from automl_admm.data.ingest.doubts import find_doubts, task_of
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
 from automl_admm.data.ingest.records import LEFT_OUT
 from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
@@ -50,13 +50,15 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     columns = inspect_columns(frame, asked, place_in(data, how))
     left_out = {one.name for one in columns if one.kind in (*LEFT_OUT, REFUSED)}
     leaks = () if y is None else find_leaks(frame, y, left_out)
-    task = None if y is None else infer_task(y)
+    task = None if y is None else task_of(y)
+    doubts = () if task is None else find_doubts(y, task)
     if as_json:
         content: dict[str, Any] = {
             "rows": len(frame),
             "target": target,
             "task": task,
             "leaks": list(leaks),
+            "doubts": list(doubts),
         }
         content["columns"] = [asdict(one) for one in columns]
         hand_on(json.dumps(content, indent=2) + "\n")
@@ -64,8 +66,8 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     of_target = "" if y is None else f", {task} of '{target}'"
     say(f"{data}: {len(frame)} rows, {len(columns)} columns{of_target}")
     _show(columns)
-    for leak in tell_leaks(leaks):
-        say(f"warning: {in_a_line(leak)}", err=True)
+    for line in (*tell_leaks(leaks), *doubts):
+        say(f"warning: {in_a_line(line)}", err=True)
 
 
 def _show(columns: Sequence[ColumnFacts]) -> None:

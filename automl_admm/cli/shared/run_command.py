@@ -198,7 +198,8 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     lines += map(in_a_line, tell_readings(prepared.ingest))
     left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)
     lines += [] if left_out is None else [in_a_line(left_out)]
-    lines += [f"warning: {in_a_line(line)}" for line in tell_leaks(prepared.leaks)]
+    warned = (*tell_leaks(prepared.leaks), *prepared.doubts)
+    lines += [f"warning: {in_a_line(line)}" for line in warned]
     if loaded.share is not None:
         lines.append(f"warning: {loaded.share.tell()}")
     if loaded.portion is not None:

@@ -14,10 +14,11 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
-from automl_admm.data.columns import check_target, infer_task
+from automl_admm.data.columns import check_target
 from automl_admm.data.conforming import row_of
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
+from automl_admm.data.ingest.doubts import find_doubts, task_of
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
@@ -85,6 +86,7 @@ class Preparation:
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
     user, `ingest` says what pipelines see of them, and `leaks` names those that tell the target.
+    `doubts` are warnings of a target that may not be what it seems.
     """
 
     config: RunConfig
@@ -101,6 +103,7 @@ class Preparation:
     schema: Schema
     ingest: Ingest
     leaks: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
     target: str | None = None
     sensitive: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -221,6 +224,7 @@ def prepare(
         schema=schema_of_table(taken, y, sensitive, columns.frame()),
         ingest=taken.ingest,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
+        doubts=find_doubts(y, known.task),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
@@ -245,7 +249,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     constraints = resolve_constraints(config, plugins)
-    task = config.task or infer_task(y)
+    task = config.task or task_of(y)
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
     taken = ingest_table(config, X, columns.place or row_of)

@@ -1,0 +1,74 @@
+"""Signs that a table is not what it seems: its target, and its header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from automl_admm.core.errors import DataError, Remedy
+from automl_admm.core.messages import say_value
+from automl_admm.data.columns import LEAST_ROWS_A_CLASS, MOST_CLASSES, infer_task
+from automl_admm.data.ingest.forms.number import recognise_number
+from automl_admm.plugins.records import LearningTask
+
+FEWEST = 2  # classes, however few the rows
+
+
+def task_of(y: Any) -> LearningTask:
+    """Return the task that the target tells; raise if its classes would be numbers in text.
+
+    As classes nearly each amount of `$3,530.00`, `12.3%` and the like would be one of its own.
+    """
+    task = infer_task(y)
+    if task == "classification" and (example := _amount_in(y)) is not None:
+        raise DataError(
+            f"the target{_named(y)} holds numbers in text, such as {say_value(example)}, and too "
+            "many of them for classes.",
+            hint=Remedy(
+                "Write them as plain numbers to predict them, or fit with {task=classification} "
+                "to keep each of them as a class."
+            ),
+        )
+    return task
+
+
+def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:
+    """Return a line for each sign that a target is not what it seems."""
+    doubts = [_doubt_of_number(y)] if task == "classification" else []
+    return tuple(line for line in doubts if line is not None)
+
+
+def _doubt_of_number(y: Any) -> str | None:
+    classes = _distinct(y)
+    if len(classes) <= MOST_CLASSES or len(y) >= LEAST_ROWS_A_CLASS * len(classes):
+        return None
+    many = f"the target{_named(y)} has {len(classes)} classes in {len(y)} rows"
+    return f"{many}, such as {say_value(classes[0])}: is it a number, a date or an identifier?"
+
+
+def _amount_in(y: Any) -> str | None:
+    """Return one of the numbers in text that a target holds; None if they are few, or no numbers.
+
+    A few amounts, such as 5 % and 10 %, make good classes.
+    """
+    import pandas as pd
+
+    classes = _distinct(y)
+    is_few = len(classes) <= MOST_CLASSES and len(classes) * LEAST_ROWS_A_CLASS <= len(y)
+    if is_few or len(classes) <= FEWEST:
+        return None
+    # Categories of pandas are as good as text here.
+    facts = recognise_number(pd.Series(y).astype(object))
+    return None if facts is None else str(facts["example"])
+
+
+def _distinct(y: Any) -> list[Any]:
+    import pandas as pd
+
+    values: Iterable[Any] = pd.unique(pd.Series(y).dropna())
+    return list(values)
+
+
+def _named(y: Any) -> str:
+    name = getattr(y, "name", None)
+    return "" if name is None else f" '{name}'"

@@ -1,0 +1,35 @@
+"""Targets that are not what they seem, through the commands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROWS = 120
+RNG = np.random.default_rng(4)
+SEARCH = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--out", "out")
+
+
+def write(**columns):
+    x = RNG.normal(size=ROWS)
+    pd.DataFrame({"x": x} | columns).to_csv("table.csv", index=False)
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("fit", *SEARCH)])
+def test_a_target_of_amounts_is_refused_in_a_line(run, tmp_path, command):
+    write(y=[f"${one:,.2f}" for one in RNG.normal(5000, 2000, ROWS)])
+    refused = run(command[0], "table.csv", "--target", "y", *command[1:])
+    assert refused.code == 3
+    (line,) = refused.err.strip().splitlines()
+    assert "the target 'y' holds numbers in text, such as '$" in line
+    assert "--task classification" in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_amounts_can_be_kept_as_classes_and_their_number_is_told(run):
+    amounts = [f"${one},000.00" for one in range(1, 41)]
+    write(y=amounts * 3)
+    done = run("fit", "table.csv", "--target", "y", "--task", "classification", *SEARCH)
+    assert done.code == 0, done.err
+    assert "warning: the target 'y' has 40 classes in 120 rows" in done.err

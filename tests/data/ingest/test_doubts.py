@@ -1,0 +1,64 @@
+"""A target that is not what it seems is refused, or told in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+from automl_admm.core.errors import DataError
+from automl_admm.data.ingest.doubts import find_doubts, task_of
+
+ROWS = 400
+RNG = np.random.default_rng(3)
+AMOUNTS = RNG.normal(5000, 2000, ROWS).round(-1)
+
+
+def target(cells: Any) -> pd.Series:
+    return pd.Series(list(cells), name="y")
+
+
+@pytest.mark.parametrize("written", ["${:,.2f}", "{:,.2f}", "{:.1f}%", "{:.0f} kg", "€ {:.0f}"])
+@pytest.mark.parametrize("dtype", ["object", "category", "string"])
+def test_numbers_in_text_are_refused_as_a_target(written: str, dtype: str) -> None:
+    cells = target(written.format(one) for one in AMOUNTS).astype(dtype)
+    with pytest.raises(DataError, match="target 'y' holds numbers in text, such as ") as refused:
+        task_of(cells)
+    assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        RNG.choice(["5%", "10%", "20%"], ROWS),
+        RNG.choice(["$5", "$10"], 8),
+        RNG.choice(["good", "bad"], ROWS),
+        [f"u{number}" for number in range(ROWS)],
+        [f"{number:05d}" for number in RNG.integers(0, 99, ROWS)],
+        [True, False] * 9,
+    ],
+)
+def test_few_amounts_and_other_texts_are_classes(cells: Any) -> None:
+    assert task_of(target(cells)) == "classification"
+
+
+def test_numbers_are_no_text() -> None:
+    assert task_of(target(AMOUNTS)) == "regression"
+
+
+def test_a_target_of_very_many_classes_is_told() -> None:
+    days = target(f"2021-01-{1 + number % 30:02d}" for number in range(100))
+    (line,) = find_doubts(days, "classification")
+    assert line.startswith("the target 'y' has 30 classes in 100 rows, such as '2021-01-01'")
+    assert find_doubts(target([*days] * 2), "classification") == ()
+    assert find_doubts(target(AMOUNTS), "regression") == ()
+
+
+def test_fit_warns_of_many_classes_in_python() -> None:
+    labels = [f"c{number % 30}" for number in range(90)]
+    search = AutoMLClassifier(grammar="tiny", cv=2, max_evaluations=1, executor="inline")
+    with pytest.warns(UserWarning, match="has 30 classes in 90 rows"):
+        search.fit(pd.DataFrame({"x": RNG.normal(size=90)}), labels)
