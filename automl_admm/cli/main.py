@@ -15,6 +15,7 @@ import click
 
 from automl_admm import __version__
 from automl_admm.cli.shared.installed import installed
+from automl_admm.cli.shared.repeated_options import refuse_repeats
 from automl_admm.cli.shared.screen import (
     DISK_FULL,
     OutputError,
@@ -76,6 +77,7 @@ class PluginGroup(click.Group):
         title = self.registry.title(name)
         command: click.Command = make(title, self.registry.get(name).factory)
         expect(title, "click command", command, is_one=isinstance(command, click.Command))
+        refuse_repeats(command)
         return command
 
 
