@@ -221,3 +221,21 @@ def test_columns_of_one_name_are_told_apart_by_their_order(run: Any, tmp_path: P
         assert (done.code, done.out) == (3, "")
         assert "columns are named 'a', and" in done.err.strip().splitlines()[0]
         assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("fill", ["9.96921e36", "-1.797693134862315e308", "1e39"])
+def test_a_mark_of_missing_cells_leaves_the_other_cells_of_its_column_apart(run: Any, fill: str):
+    random = np.random.default_rng(8)
+    x = random.normal(size=200).round(3)
+    target = np.where(x > 0, "high", "low")
+    cells = [fill if row in (5, 90) else one for row, one in enumerate(x)]
+    pd.DataFrame({"x": cells, "z": random.normal(size=200), "y": target}).to_csv(
+        "t.csv", index=False
+    )
+    done = run("fit", "t.csv", "--target", "y", *SEARCH[:-1], "--out", "out")
+    assert done.code == 0, done.err
+    assert "column 'x': numbers beyond 1e+30, such as" in done.err
+    told = run("predict", "out", "t.csv")
+    assert told.code == 0, told.err
+    found = np.array([line.split(",")[0] for line in told.out.splitlines()[1:]])
+    assert (found == target).mean() > 0.9

@@ -47,6 +47,8 @@ PHONE = re.compile(r"\+[\d ]{8,}")
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 # Scalers square numbers, and trees narrow them to 32 bits.
 SMALLEST, LARGEST = 1e-30, 1e30
+# Files mark missing cells by numbers beyond LARGEST, far from all others: NetCDF by 9.96921e36.
+LARGEST_BESIDE_FILLS = 1e20
 PLAIN = Writing(Dialect("."), {}, {}, is_bare=True)
 TEXTS = frozenset({"string", "mixed", "mixed-integer"})
 HELD = "numbers"
@@ -83,10 +85,29 @@ def _facts_of_extremes(figures: NDArray[np.floating[Any]]) -> Facts | None:
     if np.isinf(largest):
         facts["has_infinite"] = True
         largest = float(np.max(np.abs(figures[np.isfinite(figures)]), initial=0.0))
+    if largest > LARGEST and (beside := _largest_beside_fills(figures)) is not None:
+        facts["fill"] = _fill_in(figures)
+        largest = beside
     if largest and not SMALLEST <= largest <= LARGEST:
         # A power of two: no digit is lost.
         facts["exponent"] = -int(np.frexp(largest)[1])
     return facts if len(facts) > len(PLAIN.describe()) + 1 else None
+
+
+def _largest_beside_fills(figures: NDArray[np.floating[Any]]) -> float | None:
+    """Return the largest size of ordinary numbers; None if the column is extreme as a whole."""
+    sizes = np.abs(figures[np.isfinite(figures)])
+    ordinary = sizes[sizes <= LARGEST]
+    if 2 * len(ordinary) <= len(sizes):
+        return None
+    largest = float(ordinary.max())
+    return largest if largest <= LARGEST_BESIDE_FILLS else None
+
+
+def _fill_in(figures: NDArray[np.floating[Any]]) -> float:
+    """Return the first number that stands for a missing one."""
+    is_fill = np.isfinite(figures) & (np.abs(figures) > LARGEST)
+    return float(figures[np.argmax(is_fill)])
 
 
 def _is_dressed(text: str) -> bool:
@@ -203,7 +224,10 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
             cells.spread(np.array([v == word for v in cells.distinct], float), 0.0)
             for word in words
         ]
-    figures = np.where(np.isfinite(figures), figures, np.nan)
+    is_number = np.isfinite(figures)
+    if "fill" in facts:
+        is_number &= np.abs(figures) <= LARGEST
+    figures = np.where(is_number, figures, np.nan)
     if exponent := facts.get("exponent"):
         with np.errstate(over="ignore"):
             figures = np.clip(np.ldexp(figures, exponent), -LARGEST, LARGEST)
@@ -257,6 +281,10 @@ def _held(facts: Facts) -> str:
 def say_number(facts: Mapping[str, Any]) -> str:
     """Return a line on how the numbers are written."""
     extremes = ["infinite numbers count as missing"] if facts.get("has_infinite") else []
+    if "fill" in facts:
+        extremes.append(
+            f"numbers beyond {LARGEST:.0e}, such as {facts['fill']:g}, count as missing"
+        )
     if "exponent" in facts:
         extremes.append(f"numbers of extreme size, multiplied by 2 to the {facts['exponent']}")
     if extremes:

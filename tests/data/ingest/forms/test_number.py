@@ -258,6 +258,38 @@ def test_numbers_of_extreme_size_are_scaled_without_loss(size):
     assert recognise_number(column(1e20, 1e-20, -3.0, np.nan)) is None
 
 
+@pytest.mark.parametrize("fill", [1e39, 9.96921e36, -1.797693134862315e308])
+@pytest.mark.parametrize("odd", [[], [np.inf], [np.nan, 0.0]])
+def test_a_few_extreme_numbers_among_ordinary_ones_count_as_missing(fill, odd):
+    cells = column(0.5, -1.25, 3.0, fill, 1e19, fill, *odd)
+    facts = recognise_number(cells)
+    assert f"such as {fill:g}, count as missing" in say_number(facts)
+    found = read(cells, facts)[""]
+    assert found[[0, 1, 2, 4]].tolist() == [0.5, -1.25, 3.0, 1e19]
+    assert found[[3, 5]].isna().all()
+    kept = json.loads(json.dumps(facts))
+    assert read(column(7.0, fill, -1e31, 1e25), kept)[""].isna().tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert read(["7", "1e39"], kept)[""].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("ordinary", [(1.0,), (1e25, 1.0, 2.0), ()])
+def test_a_column_that_is_extreme_as_a_whole_is_scaled(ordinary):
+    facts = recognise_number(column(1e35, *ordinary))
+    assert "exponent" in facts
+    assert "fill" not in facts
+
+
+def test_small_numbers_beside_a_fill_are_scaled_by_their_own_size():
+    found = read(column(1e-35, 5e-36, 2e-35, 1e39))[""]
+    assert 0.5 <= found[2] <= 1
+    assert found.isna().tolist() == [False, False, False, True]
+
+
 def written(value, decimal, thousands):
     """Write a number in a dialect, to its last digit."""
     whole, _, rest = f"{Decimal(value):,f}".partition(".")
