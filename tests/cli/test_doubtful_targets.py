@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,3 +35,13 @@ def test_amounts_can_be_kept_as_classes_and_their_number_is_told(run):
     done = run("fit", "table.csv", "--target", "y", "--task", "classification", *SEARCH)
     assert done.code == 0, done.err
     assert "warning: the target 'y' has 40 classes in 120 rows" in done.err
+
+
+def test_classes_that_differ_only_in_case_or_blanks_are_told(run):
+    write(y=["Yes", "yes", "No", "no "] * (ROWS // 4))
+    done = run("fit", "table.csv", "--target", "y", *SEARCH)
+    assert done.code == 0, done.err
+    assert "differ only in case or blanks: 'Yes' and 'yes', 'No' and 'no ';" in done.err
+    shown = run("inspect", "table.csv", "--target", "y", "--json")
+    (doubt,) = json.loads(shown.out)["doubts"]
+    assert "'No' and 'no '" in doubt

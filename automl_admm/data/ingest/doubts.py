@@ -12,6 +12,7 @@ from automl_admm.data.ingest.forms.number import recognise_number
 from automl_admm.plugins.records import LearningTask
 
 FEWEST = 2  # classes, however few the rows
+MOST_TOLD = 5
 
 
 def task_of(y: Any) -> LearningTask:
@@ -34,7 +35,7 @@ def task_of(y: Any) -> LearningTask:
 
 def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:
     """Return a line for each sign that a target is not what it seems."""
-    doubts = [_doubt_of_number(y)] if task == "classification" else []
+    doubts = [_doubt_of_number(y), _doubt_of_spelling(y)] if task == "classification" else []
     return tuple(line for line in doubts if line is not None)
 
 
@@ -44,6 +45,23 @@ def _doubt_of_number(y: Any) -> str | None:
         return None
     many = f"the target{_named(y)} has {len(classes)} classes in {len(y)} rows"
     return f"{many}, such as {say_value(classes[0])}: is it a number, a date or an identifier?"
+
+
+def _doubt_of_spelling(y: Any) -> str | None:
+    """Return a line on classes that are perhaps one, written in several ways."""
+    alike: dict[str, list[str]] = {}
+    for label in _distinct(y):
+        if isinstance(label, str):
+            alike.setdefault("".join(label.split()).casefold(), []).append(label)
+    several = [" and ".join(map(say_value, each)) for each in alike.values() if len(each) > 1]
+    if not several:
+        return None
+    more = f" and {len(several) - MOST_TOLD} more" if len(several) > MOST_TOLD else ""
+    return (
+        f"the target{_named(y)} has classes that differ only in case or blanks: "
+        f"{', '.join(several[:MOST_TOLD])}{more}; each is learned as a class of its own, so write "
+        "them alike if they are one"
+    )
 
 
 def _amount_in(y: Any) -> str | None:

@@ -57,6 +57,20 @@ def test_a_target_of_very_many_classes_is_told() -> None:
     assert find_doubts(target(AMOUNTS), "regression") == ()
 
 
+def test_classes_that_differ_only_in_case_or_blanks_are_named() -> None:
+    (line,) = find_doubts(target(["Yes", "yes", "No", "no ", "maybe"] * 4), "classification")
+    assert "differ only in case or blanks: 'Yes' and 'yes', 'No' and 'no ';" in line
+    assert find_doubts(target(["yes", "no", "maybe"] * 4), "classification") == ()
+    assert find_doubts(target([True, False] * 4), "classification") == ()
+
+
+def test_of_many_such_classes_the_first_are_named() -> None:
+    labels = [f"{case}{n}" for n in range(9) for case in "aA"]
+    (line,) = find_doubts(target(labels * 5), "classification")
+    assert "'a4' and 'A4' and 4 more;" in line
+    assert "'a5'" not in line
+
+
 def test_fit_warns_of_many_classes_in_python() -> None:
     labels = [f"c{number % 30}" for number in range(90)]
     search = AutoMLClassifier(grammar="tiny", cv=2, max_evaluations=1, executor="inline")
