@@ -221,7 +221,7 @@ class PipelineOptions(SearchOptions):
         metadata=Option(
             Kind.FOLDS,
             "--cv",
-            "Number of folds (5), or share of a holdout (0.25). [default: by size]",
+            "Number of folds, such as 5, or share of a holdout, such as 0.25. [default: by size]",
             compared_as="folds",
         ).metadata,
     )

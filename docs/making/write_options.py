@@ -82,7 +82,7 @@ def _default(option: Option) -> str:
     if option.command_default is not None:
         return f"{words or 'drawn anew'}; command line: {_shown(option.command_default)}"
     if option.kind is Kind.CHOICE and option.default is None:
-        return "command line: `auto`, by the target"
+        return f"command line: `auto`, {'by the target' if option.name == 'task' else 'found'}"
     if option.name == "n_jobs" and told:
         return f"1; command line: {told['words']}"
     return words or (told["words"] if told else "none")

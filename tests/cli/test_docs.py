@@ -36,6 +36,24 @@ def test_a_page_is_written_as_it_stands_but_for_comments(run: Any, name: str) ->
     assert "<!--" not in done.out
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("tutorial.md", "tutorial"),
+        ("docs/tutorial.md", "tutorial"),
+        ("reference/grammar", "grammar"),
+        ("./docs/reference/grammar.md", "grammar"),
+        ("../reference/grammar.md#the-language-on-one-page", "grammar"),
+        ("limits.md", "limits"),
+        ("docs/benchmarks/index.md", "benchmarks"),
+    ],
+)
+def test_a_page_may_be_named_by_its_path(run: Any, path: str, name: str) -> None:
+    done = run("docs", path)
+    assert done.code == 0, done.err
+    assert done.out == run("docs", name).out
+
+
 @pytest.mark.parametrize("code", ["G007", "g007"])
 def test_a_diagnostic_is_explained_alone(run: Any, code: str) -> None:
     done = run("docs", code)
@@ -46,7 +64,13 @@ def test_a_diagnostic_is_explained_alone(run: Any, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("limit", "Did you mean 'limits'"), ("G999", "no diagnostic named 'G999'")]
+    ("name", "said"),
+    [
+        ("limit", "Did you mean 'limits'"),
+        ("docs/how_to/limit.md", "Did you mean"),
+        ("docs/", "no page named"),
+        ("G999", "no diagnostic named 'G999'"),
+    ],
 )
 def test_a_page_that_is_not_there_is_one_line(run: Any, name: str, said: str) -> None:
     done = run("docs", name)

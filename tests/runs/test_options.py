@@ -242,6 +242,15 @@ assert saved() == (8, 8)
 """
 
 
+def test_the_page_tells_defaults_that_hold() -> None:
+    lines = (DOCS / "reference" / "options.md").read_text(encoding="utf-8").splitlines()
+    assert [line.split("`")[1] for line in lines if "by the target" in line] == ["--task"]
+    # The number of folds is chosen by the size of the table: no number in the help is the default.
+    folds = next(line for line in lines if "`--cv`" in line)
+    assert "such as 5" in folds
+    assert "by size" in folds
+
+
 def test_a_new_option_is_one_line_in_one_file(tmp_path: Path) -> None:
     package = tmp_path / "copy" / "automl_admm"
     copytree(Path(automl_admm.__file__).parent, package, ignore=ignore_patterns("__pycache__"))

@@ -24,7 +24,8 @@ from automl_admm.core.errors import ConfigurationError
 def command(page: str | None, *, browser: bool) -> None:
     """List the pages of the documentation, or show PAGE.
 
-    PAGE is a name of the list, or the number of a diagnostic, such as G007. If the result is no
+    PAGE is a name of the list, a path such as docs/tutorial.md, or the number of a diagnostic, such
+    as G007. If the result is no
     terminal, PAGE is written as Markdown.
     """
     if browser:

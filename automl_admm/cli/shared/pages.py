@@ -10,6 +10,8 @@ from automl_admm.core.errors import ConfigurationError, UnknownNameError
 CHAPTERS = ("how_to", "explanation", "reference", "benchmarks")
 DIAGNOSTICS = "diagnostics"
 CODE = re.compile(r"[A-Z]\d{3}", re.IGNORECASE)
+# The beginning of a path from another page, or from the top of the source tree.
+LINK = re.compile(r"^(\.{1,2}/)*(docs/)?")
 COMMENT = re.compile(r"^<!--.*?-->\n", re.DOTALL | re.MULTILINE)
 
 
@@ -40,13 +42,27 @@ def list_pages() -> dict[str, Path]:
 
 
 def read_page(name: str) -> str:
-    """Return the text of a page, or of the section of a diagnostic such as G007."""
+    """Return the text of a page, or of the section of a diagnostic such as G007.
+
+    Its name may be a path, as in the links between pages: `docs/reference/grammar.md`.
+    """
     pages = list_pages()
+    name = _name_of(name, pages)
     if CODE.fullmatch(name):
         return _section(pages[DIAGNOSTICS].read_text(encoding="utf-8"), name.upper())
     if name not in pages:
         raise UnknownNameError("page", name, set(pages))
     return COMMENT.sub("", pages[name].read_text(encoding="utf-8"))
+
+
+def _name_of(path: str, pages: dict[str, Path]) -> str:
+    """Return the name of the page that a link leads to, or the text as it is but for its ending."""
+    plain = LINK.sub("", path.partition("#")[0]).removesuffix(".md")
+    folder = pages_folder()
+    by_path = {
+        page.relative_to(folder).with_suffix("").as_posix(): name for name, page in pages.items()
+    }
+    return by_path.get(plain, plain)
 
 
 def title(page: Path) -> str:
