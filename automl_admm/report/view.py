@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.certificate import Certificate, read_certificate
+from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
@@ -107,6 +108,7 @@ def read_view(path: Path) -> RunView:
     for one in log.evaluations:
         demand_shown(one.details, DETAILS_SHOWN, folder.store)
     manifest = _manifest(folder)
+    _demand_model(folder, content, manifest)
     certificate = _certificate(folder)
     is_ours = certificate is not None and _is_of_the_model(folder, certificate, manifest)
     holder = read_holder(StoreFiles(folder.store).lock)
@@ -129,6 +131,22 @@ def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
     manifest = folder.read(folder.model_manifest)
     demand_shown(manifest, MODEL_SHOWN, folder.model_manifest)
     return manifest
+
+
+def _demand_model(
+    folder: RunFolder, content: Mapping[str, Any], manifest: Mapping[str, Any] | None
+) -> None:
+    """Raise if a file of a saved model is gone: there is nothing to predict with.
+
+    The model is written before its manifest, and a run is done only after both.
+    """
+    is_saved = manifest is not None or content.get("state") == "done"
+    for path in (folder.model_manifest, folder.model):
+        if is_saved and not path.exists():
+            raise StoreError(
+                f"'{folder.path}' holds no {path.name}, though its run saved a model.",
+                hint="Restore it, or resume the run.",
+            )
 
 
 def _certificate(folder: RunFolder) -> Certificate | None:

@@ -188,6 +188,16 @@ def test_a_run_without_a_success_has_a_report(
     assert "there is no pipeline" in page(report).text
 
 
+@pytest.mark.parametrize("gone", ["model.json", "model.skops"])
+def test_a_saved_model_that_is_gone_is_damage(tmp_path: Path, gone: str) -> None:
+    run = copied("stacked", tmp_path)
+    change(run / "run.json", state="done")
+    make_report(run)
+    (run / gone).unlink()
+    with pytest.raises(StoreError, match=f"holds no {gone}, though its run saved a model"):
+        make_report(run)
+
+
 @pytest.mark.parametrize(
     "details",
     [{"steps": [1]}, {"scores": "x"}, {"threshold": {}}, {"steps": {"a": None}}],
