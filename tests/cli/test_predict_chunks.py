@@ -178,3 +178,11 @@ def test_a_packed_file_is_refused_with_a_plain_name(name: str, tmp_path: Path) -
     with pytest.raises(ConfigurationError, match="not as") as refused:
         _check_output(tmp_path / name)
     assert str(refused.value.hint) == "Name it 'k.csv' or 'k.parquet'."
+
+
+def test_a_cell_of_a_file_in_latin_1_is_named_by_that_file(run: Run, folder: Path) -> None:
+    frame = people().assign(name="Köln", city="Ulm", price="9 971.10")
+    frame.to_csv(folder / "latin.csv", index=False, encoding="latin-1")
+    done = run("predict", "RUN", "latin.csv")
+    assert done.code == 3
+    assert "error: latin.csv, line 2: column 'price' holds '9 971.10'" in done.err

@@ -69,9 +69,14 @@ def read_chunks(
         is_empty = True
         for chunk in chunks:
             is_empty = False
-            yield chunk
+            yield replace(chunk, place=_of_source(plain, chunk.place))
         if is_empty:
             raise DataError(f"{path} holds a header and no rows.")
+
+
+def _of_source(plain: PlainFile, place: Place) -> Place:
+    """Return a place that names the source, where rows are read from a copy."""
+    return lambda number: place(number).replace(str(plain.path), plain.title)
 
 
 def whole_chunk(
