@@ -210,6 +210,25 @@ def test_weights_and_a_dialect_are_those_of_the_run(
     assert (done.returncode, done.stderr, done.stdout) == (2, said, "")
 
 
+@pytest.mark.parametrize("header", [",a,,y", "y,,a,", "a,b,a,y", "a,b,,y"])
+def test_names_alike_or_absent_are_those_of_pandas_in_every_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    numbers = np.random.default_rng(0).random((60, 4)).round(3)
+    place = header.split(",").index("y")
+    numbers[:, place] = numbers.sum(axis=1) - numbers[:, place] > 1.5
+    rows = [",".join(map(str, row)) for row in numbers]
+    Path("rows.csv").write_text("\n".join((header, *rows)) + "\n")
+    few = ("--cv=2", "--max-evaluations", "1", "--executor", "inline", "--grammar", "tiny", "-q")
+    program("fit", "rows.csv", "--target", "y", "--out", "RUN", *few)
+    program("predict", "RUN", "rows.csv", "-o", "told.csv")
+    run_script(("RUN/pipeline.py", "rows.csv", "rows.csv", "script.csv"), ("RUN/pipeline.py",))
+    assert Path("script.csv").read_text() == Path("told.csv").read_text()
+    chances = automl_admm.load("RUN").predict_proba(pd.read_csv("rows.csv"))
+    assert chances[:, 1] == pytest.approx(pd.read_csv("told.csv").iloc[:, -1].to_numpy())
+
+
 def test_a_model_without_code_leaves_no_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

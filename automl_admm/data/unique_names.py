@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,16 @@ from typing import Any
 from automl_admm.core.errors import DataError
 
 MOST_SHOWN = 4
+# As pandas calls a column without a name.
+UNNAMED = re.compile(r"Unnamed: \d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class UniqueNames:
-    """The `names` of all columns, none twice; `copies` has those made of each doubled one."""
+    """The `names` of all columns, none twice; `copies` has those made of each doubled one.
+
+    Names of columns without one are under "" there.
+    """
 
     names: tuple[str, ...]
     copies: Mapping[str, tuple[str, ...]]
@@ -26,7 +32,9 @@ class UniqueNames:
         cut = ", …" if len(made) > MOST_SHOWN else ""
         rest = len(self.copies) - 1
         more = f"; more such names: {rest}" if rest else ""
-        return f"{len(made)} columns named '{name}' (read as {', '.join(shown)}{cut}){more}"
+        count = "a column" if len(made) == 1 else f"{len(made)} columns"
+        called = f"named '{name}'" if name else "without a name"
+        return f"{count} {called} (read as {', '.join(shown)}{cut}){more}"
 
     def check(self, title: str, sole: Collection[str], known: Collection[str] | None) -> None:
         """Raise if nobody can tell which of the columns of one name is meant.
@@ -76,6 +84,45 @@ def unique_names(names: Sequence[str]) -> UniqueNames | None:
             copies.setdefault(name, []).append(made)
         found.append(made)
     return UniqueNames(tuple(found), {name: tuple(made) for name, made in copies.items()})
+
+
+def unique_header(
+    header: Sequence[str], known: Collection[str] | None = None
+) -> UniqueNames | None:
+    """Return unique names for the header of a file, in which columns may have none.
+
+    The latter are called as by pandas; among the columns of training, `known`, their order counts.
+    """
+    blanks = [place for place, name in enumerate(header) if not name]
+    # Runs of earlier releases have "" and ".1" for two of them.
+    if not blanks or (known is not None and "" in known):
+        return unique_names(header)
+    made = _known_blanks(header, len(blanks), known or ()) or [
+        _free_name(f"Unnamed: {place}", header) for place in blanks
+    ]
+    names = list(header)
+    for place, name in zip(blanks, made, strict=True):
+        names[place] = name
+    found = unique_names(names) or UniqueNames(tuple(names), {})
+    return UniqueNames(found.names, {"": tuple(made), **found.copies})
+
+
+def _known_blanks(header: Sequence[str], count: int, known: Collection[str]) -> list[str]:
+    """Return the names in training of as many columns without one, or none if it had no such."""
+    absent = [name for name in known if UNNAMED.fullmatch(name) and name not in header]
+    if len(absent) not in (0, count):
+        raise DataError(
+            f"columns without a name: {count}; in training there were {len(absent)}.",
+            hint=f"Name them as in training: {', '.join(map(repr, absent[:MOST_SHOWN]))}.",
+        )
+    return sorted(absent, key=lambda name: int(re.split(r"[ .]", name)[1]))
+
+
+def _free_name(name: str, header: Sequence[str]) -> str:
+    number, found = 0, name
+    while found in header:
+        number, found = number + 1, f"{name}.{number + 1}"
+    return found
 
 
 def with_unique_names(

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.core.errors import DataError
-from automl_admm.data.unique_names import unique_names, with_unique_names
+from automl_admm.data.unique_names import unique_header, unique_names, with_unique_names
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,29 @@ def test_other_columns_of_a_later_table_may_be_doubled() -> None:
     found, said = with_unique_names(frame, known=["a"])
     assert list(found) == ["a", "id", "id.1"]
     assert said == "X has 2 columns named 'id' (read as 'id', 'id.1')"
+
+
+@pytest.mark.parametrize(
+    ("header", "known", "made"),
+    [
+        (",a,", None, ["Unnamed: 0", "a", "Unnamed: 2"]),
+        ("a,", None, ["a", "Unnamed: 1"]),
+        (",Unnamed: 0", None, ["Unnamed: 0.1", "Unnamed: 0"]),
+        (",a,,a", None, ["Unnamed: 0", "a", "Unnamed: 2", "a.1"]),
+        # The target stood before them in training.
+        (",a,", ["Unnamed: 1", "a", "Unnamed: 10"], ["Unnamed: 1", "a", "Unnamed: 10"]),
+        # A run of an earlier release.
+        (",a,", ["", "a", ".1"], ["", "a", ".1"]),
+    ],
+)
+def test_columns_without_a_name_are_called_as_by_pandas(
+    header: str, known: list[str] | None, made: list[str]
+) -> None:
+    found = unique_header(header.split(","), known)
+    assert found is not None
+    assert list(found.names) == made
+
+
+def test_another_number_of_columns_without_a_name_is_refused() -> None:
+    with pytest.raises(DataError, match=r"without a name: 2; in training there were 3\. Name them"):
+        unique_header(["", "a", ""], ["Unnamed: 0", "Unnamed: 2", "Unnamed: 3"])

@@ -18,7 +18,7 @@ from typing import Any
 from automl_admm.core.errors import DataError
 from automl_admm.data.reading.decimals import SEMICOLON, decimal_of_columns
 from automl_admm.data.reading.file_options import FileOptions
-from automl_admm.data.unique_names import UniqueNames, unique_names
+from automl_admm.data.unique_names import UniqueNames, unique_header
 
 # Ordered: a file that fits none is read with commas, and its mistake is told.
 SIGNS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -34,7 +34,7 @@ class Dialect:
 
     `is_settled` is True if no later row can change the decimal sign. If numbers such as 1.234 are
     all that there is, `has_doubtful_points` says that their points may part thousands. `unique` has
-    the names of the columns if some are alike.
+    the names of the columns if some are alike, or have none.
     """
 
     separator: str = ","
@@ -102,7 +102,7 @@ def find_dialect(path: Path, options: FileOptions) -> Dialect:
 
 
 def _unique_names(path: Path, sample: Sample, options: FileOptions) -> UniqueNames | None:
-    found = unique_names(sample.rows[0]) if sample.rows else None
+    found = unique_header(sample.rows[0], options.known) if sample.rows else None
     if found is not None:
         found.check(str(path), options.sole, options.known)
     return found

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.data.reading.csv_rows import read_csv_rows
@@ -25,11 +26,12 @@ LOOKED_AT = 1 << 20
 class TrainingFile:
     """The manner in which a training file is written.
 
-    `csv` are the signs and the encoding in the words of pandas, `form` is its format, and
+    `csv` are the signs and the encoding in the words of pandas, and under `alike` the names that
+    columns of one name got, and those of columns without a name. `form` is its format, and
     `is_tidied` is True for CSV with comment lines and the like.
     """
 
-    csv: Mapping[str, str]
+    csv: Mapping[str, Any]
     form: str = CSV
     is_tidied: bool = False
 
@@ -61,7 +63,8 @@ def _manner(source: Path, options: FileOptions) -> TrainingFile:
             _, dialect = read_csv_rows(plain.path, dialect)
         encoding = Encoding(options.encoding) if options.encoding else _encoding_of(part)
         found = dict(PLAIN.csv) if encoding.is_plain else {"encoding": encoding.name}
-        return TrainingFile(found | _signs(dialect), is_tidied=plain.is_tidied)
+        written = found | _signs(dialect) | _names_alike(dialect)
+        return TrainingFile(written, is_tidied=plain.is_tidied)
 
 
 def _signs(dialect: Dialect) -> dict[str, str]:
@@ -70,6 +73,13 @@ def _signs(dialect: Dialect) -> dict[str, str]:
     plain_ones = {"sep": ",", "decimal": "."}
     signs = {name: sign for name, sign in found.items() if sign != plain_ones[name]}
     return signs | {"thousands": "."} if dialect.decimal == "," else signs
+
+
+def _names_alike(dialect: Dialect) -> dict[str, Any]:
+    """Return the names that were made of others, or of none, if there are such."""
+    if dialect.unique is None:
+        return {}
+    return {"alike": {name: list(made) for name, made in dialect.unique.copies.items()}}
 
 
 def _encoding_of(part: Path) -> Encoding:

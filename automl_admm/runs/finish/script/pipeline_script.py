@@ -176,12 +176,17 @@ class _Script:
             "# Texts that are missing values, unless they were values in training.",
             f"MISSING = {expression(sorted(MISSING_TEXTS))}",
             "# How the training file is written, in the words of pandas.read_csv.",
+            *(["# `alike`: the names of columns of one name, or of none."] * self._has_alike),
             f"CSV = {expression(dict(self._file.csv))}",
         ]
         if not prepared.ingest.is_plain:
             lines.append("# Columns, the columns made of them, and the facts to read them by.")
             lines.append(f"READINGS = {expression([_reading(r) for r in _kept(prepared.ingest)])}")
         return "\n".join(lines)
+
+    @property
+    def _has_alike(self) -> bool:
+        return "alike" in self._file.csv
 
     @cached_property
     def _file(self) -> TrainingFile:

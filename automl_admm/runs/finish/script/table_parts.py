@@ -14,6 +14,7 @@ import lzma
 import re
 import zipfile
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,8 @@ def read_csv(
     path: Path, text: str, columns: dict[str, Any], missing: list[str], manner: dict[str, Any]
 ) -> tuple[Any, Any]:
     """Read text in the dialect of the training file."""
-    lines = lines_of(path, text, manner)
+    header, lines = lines_of(path, text, manner)
+    names = names_of(path, header, manner)
 
     def place(row: int) -> str:
         return f"{path}, line {lines[row + 1]}"
@@ -140,6 +142,7 @@ def read_csv(
             skipinitialspace=True,
             index_col=False,
             low_memory=False,
+            **names,
             **others,
         )
 
@@ -150,27 +153,45 @@ def read_csv(
     return table, place
 
 
-def lines_of(path: Path, text: str, manner: dict[str, Any]) -> list[int]:
-    """Return the line of the header and of each row; refuse a row of another length than that."""
+def lines_of(path: Path, text: str, manner: dict[str, Any]) -> tuple[list[str], list[int]]:
+    """Return the header, and the line of it and of each row; refuse a row of another length."""
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=manner.get("sep", ","),
         skipinitialspace=True,
         strict=True,
     )
-    lines, width = [], 0
+    header: list[str] = []
+    lines = []
     for fields in reader:
-        if not width and len(set(fields)) < len(fields):
-            raise DataError(f"{path}: two columns have one name.")
-        width = width or len(fields)
-        if fields and len(fields) != width:
+        header = header or fields
+        if fields and len(fields) != len(header):
             raise DataError(
                 f"{path}, line {reader.line_num}: {len(fields)} fields, but the header has "
-                f"{width}. {expected(manner)}"
+                f"{len(header)}. {expected(manner)}"
             )
         if fields:
             lines.append(reader.line_num)
-    return lines
+    return header, lines
+
+
+def names_of(path: Path, header: list[str], manner: dict[str, Any]) -> dict[str, Any]:
+    """Return what pandas has to know of the names, if columns were named alike in training.
+
+    Among the columns of one name, and among those without one, their order counts.
+    """
+    alike = manner.get("alike", {})
+    for name, count in Counter(header).items():
+        trained = len(alike.get(name, [name]))
+        if count > 1 and trained == 1:
+            raise DataError(f"{path}: two columns have one name, {name!r}.")
+        if count != trained:
+            raise DataError(
+                f"{path}: columns named {name!r}: {count}; in training there were {trained}."
+            )
+    made = {name: iter(names) for name, names in alike.items()}
+    named = [next(made[name]) if name in made else name for name in header]
+    return {"names": named, "header": 0} if alike else {}
 
 
 def expected(manner: dict[str, Any]) -> str:

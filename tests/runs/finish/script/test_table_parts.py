@@ -122,6 +122,11 @@ REFUSED = {
     "a separator named": ("sep=;\na;n;t;b\n1;1;x;True\n", COMMAS, "line 2: 4 fields, but"),
     "blanks": ("a n t b\n1 1 x True\n", PLAIN, "there is no column 'a'"),
     "an open quote": ('a,n,t,b\n1,1,"x,True\n', PLAIN, "cannot be read"),
+    "fewer twins": (
+        "a,n,t,b\n1,1,x,True\n",
+        PLAIN | {"alike": {"a": ["a", "a.1"]}},
+        "columns named 'a': 1; in training there were 2",
+    ),
     "twins": ("a,a,n,t,b\n1,1,1,x,True\n", PLAIN, "two columns have one name"),
     "a header alone": ("a,n,t,b\n", PLAIN, "holds no rows"),
     "nothing": ("", PLAIN, "cannot be read"),
