@@ -45,3 +45,15 @@ def test_classes_that_differ_only_in_case_or_blanks_are_told(run):
     shown = run("inspect", "table.csv", "--target", "y", "--json")
     (doubt,) = json.loads(shown.out)["doubts"]
     assert "'No' and 'no '" in doubt
+
+
+def test_a_file_without_a_header_is_told(run):
+    rows = RNG.normal(size=(ROWS, 3)).round(2)
+    rows[0] = (5.1, 3.5, 1.4)
+    pd.DataFrame(rows).assign(y=[0, 1] * (ROWS // 2)).to_csv("bare.csv", header=False, index=False)
+    done = run("fit", "bare.csv", "--target", "0", *SEARCH)
+    assert done.code == 0, done.err
+    told = "warning: the names of the columns are numbers alone (5.1, 3.5, 1.4, 0): is the first"
+    assert told in done.err
+    assert told in run("inspect", "bare.csv", "--target", "0").err
+    assert told in run("inspect", "bare.csv").err

@@ -19,7 +19,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
-from automl_admm.data.ingest.doubts import find_doubts, task_of
+from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
 from automl_admm.data.ingest.records import LEFT_OUT
 from automl_admm.data.ingest.reporting import REFUSED, inspect_columns
@@ -51,7 +51,10 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     left_out = {one.name for one in columns if one.kind in (*LEFT_OUT, REFUSED)}
     leaks = () if y is None else find_leaks(frame, y, left_out)
     task = None if y is None else task_of(y)
-    doubts = () if task is None else find_doubts(y, task)
+    doubts = (
+        *(() if task is None else find_doubts(y, task)),
+        *doubts_of_header(list(frame.columns), target),
+    )
     if as_json:
         content: dict[str, Any] = {
             "rows": len(frame),

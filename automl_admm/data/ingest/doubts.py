@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from automl_admm.core.errors import DataError, Remedy
@@ -37,6 +38,34 @@ def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:
     """Return a line for each sign that a target is not what it seems."""
     doubts = [_doubt_of_number(y), _doubt_of_spelling(y)] if task == "classification" else []
     return tuple(line for line in doubts if line is not None)
+
+
+def doubts_of_header(names: Sequence[Any], target: Any = None) -> tuple[str, ...]:
+    """Return a line if the names of all columns are numbers, as in a file without a header.
+
+    `target` is the name of the column to predict if it is not among the others. Names that count
+    the columns, or years, are names all the same.
+    """
+    everything = [*names, *([] if target is None else [target])]
+    if not everything or not all(map(_is_number, everything)) or _are_counted(names, everything):
+        return ()
+    listed = ", ".join(everything[:MOST_TOLD])
+    more = ", ..." if len(everything) > MOST_TOLD else ""
+    named = f"the names of the columns are numbers alone ({listed}{more})"
+    return (f"{named}: is the first row data? Then put a line with names above it",)
+
+
+def _is_number(name: Any) -> bool:
+    try:
+        return isinstance(name, str) and "_" not in name and math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
+def _are_counted(names: Sequence[str], everything: Sequence[str]) -> bool:
+    """Return True for whole numbers one after another; the target may stand anywhere."""
+    own, whole = [float(name) for name in names], sorted(map(float, everything))
+    return own == sorted(own) and whole == [whole[0] + place for place in range(len(whole))]
 
 
 def _doubt_of_number(y: Any) -> str | None:

@@ -18,7 +18,7 @@ from automl_admm.data.columns import check_target
 from automl_admm.data.conforming import row_of
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
-from automl_admm.data.ingest.doubts import find_doubts, task_of
+from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
 from automl_admm.data.ingest.leaks import find_leaks
 from automl_admm.data.ingest.records import Ingest
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, counted_rows
@@ -86,7 +86,7 @@ class Preparation:
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
     user, `ingest` says what pipelines see of them, and `leaks` names those that tell the target.
-    `doubts` are warnings of a target that may not be what it seems.
+    `doubts` are warnings of a target or a header that may not be what it seems.
     """
 
     config: RunConfig
@@ -224,7 +224,7 @@ def prepare(
         schema=schema_of_table(taken, y, sensitive, columns.frame()),
         ingest=taken.ingest,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=find_doubts(y, known.task),
+        doubts=(*find_doubts(y, known.task), *_doubts_of_names(taken.raw, y)),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
@@ -232,6 +232,11 @@ def prepare(
         question=question,
         caution=caution,
     )
+
+
+def _doubts_of_names(X: Any, y: Any) -> tuple[str, ...]:
+    name = name_of(y)
+    return () if name is None else doubts_of_header(list(getattr(X, "columns", ())), name)
 
 
 def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:

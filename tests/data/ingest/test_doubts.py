@@ -10,7 +10,7 @@ import pytest
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
-from automl_admm.data.ingest.doubts import find_doubts, task_of
+from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
 
 ROWS = 400
 RNG = np.random.default_rng(3)
@@ -69,6 +69,38 @@ def test_of_many_such_classes_the_first_are_named() -> None:
     (line,) = find_doubts(target(labels * 5), "classification")
     assert "'a4' and 'A4' and 4 more;" in line
     assert "'a5'" not in line
+
+
+@pytest.mark.parametrize(
+    ("names", "target"),
+    [
+        (["5.1", "3.5", "1.4"], "0"),
+        (["5.1", "3.5", "2"], None),
+        (["2", "1", "0"], "3"),
+        (["1", "7", "-3e5", "8", "9", "12"], "4"),
+    ],
+)
+def test_a_header_of_numbers_alone_is_told(names: list[str], target: str | None) -> None:
+    (line,) = doubts_of_header(names, target)
+    assert f"are numbers alone ({names[0]}, {names[1]}, {names[2]}" in line
+    assert "is the first row data?" in line
+
+
+@pytest.mark.parametrize(
+    ("names", "target"),
+    [
+        (["0", "1", "2"], "3"),
+        (["1", "3", "4"], "2"),
+        (["2001", "2002"], "2003"),
+        (["400.5", "401.5"], "y"),
+        (["400.5", "x"], "3"),
+        (["1_000", "nan"], "inf"),
+        ([7, 3], 5),
+        ([], None),
+    ],
+)
+def test_other_headers_are_taken_as_they_are(names: list[Any], target: Any) -> None:
+    assert doubts_of_header(names, target) == ()
 
 
 def test_fit_warns_of_many_classes_in_python() -> None:
