@@ -187,19 +187,24 @@ class InvalidOutcome(Exception):  # noqa: N818 - an outcome, not a mistake of th
 def suggest(name: str, known: Iterable[str], *, shown: int = 12) -> str:
     """Suggest the closest known names, or list them."""
     names = sorted(set(map(str, known)))
+    if (near := nearest(name, names)) is not None:
+        return near
+    if not names:
+        return "None is known."
+    listed = ", ".join(names[:shown])
+    return f"Known: {listed}, …" if len(names) > shown else f"Known: {listed}."
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Ask for the closest known names; None if no name is close."""
     lowered: dict[str, list[str]] = {}
-    for known_name in names:
+    for known_name in sorted(set(map(str, known))):
         # Several known names may differ in case alone.
         lowered.setdefault(known_name.casefold(), []).append(known_name)
     # Compare without case: a name in the wrong case is the nearest of all.
     closest = difflib.get_close_matches(name.casefold(), lowered, n=2, cutoff=0.6)
     near = [known_name for match in closest for known_name in lowered[match]][:2]
-    if near:
-        return "Did you mean " + " or ".join(f"'{match}'" for match in near) + "?"
-    if not names:
-        return "None is known."
-    listed = ", ".join(names[:shown])
-    return f"Known: {listed}, …" if len(names) > shown else f"Known: {listed}."
+    return "Did you mean " + " or ".join(f"'{match}'" for match in near) + "?" if near else None
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from automl_admm.core.errors import DataError, suggest
+from automl_admm.core.errors import DataError, nearest
 from automl_admm.core.messages import say_value
 from automl_admm.plugins.records import LearningTask
 
@@ -315,7 +315,7 @@ def check_columns(frame: Any, expected: Sequence[str]) -> Any:
 
 
 def check_names(found: Sequence[str], expected: Sequence[str]) -> None:
-    """Raise if an expected column is missing; the hint has the name that may be meant."""
+    """Raise if an expected column is missing; the hint has the name that may be meant, or all."""
     names, wanted = set(found), set(expected)
     missing = [name for name in expected if name not in names]
     if missing:
@@ -323,5 +323,11 @@ def check_names(found: Sequence[str], expected: Sequence[str]) -> None:
         # Five are enough to see a pattern; a wide table may lack thousands.
         listed = ", ".join(f"'{name}'" for name in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        hint = suggest(missing[0], others) if others else None
+        hint = nearest(missing[0], others) or _list_columns(found)
         raise DataError(f"columns are missing: {listed}{more}.", hint=hint)
+
+
+def _list_columns(found: Sequence[str], shown: int = 12) -> str | None:
+    """List the columns of a table in their order; None if it has none."""
+    listed = ", ".join(map(str, list(found)[:shown]))
+    return f"The table has: {listed}{', …' if len(found) > shown else '.'}" if listed else None

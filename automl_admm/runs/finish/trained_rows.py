@@ -92,6 +92,8 @@ class TrainedRows:
         training, and infinite numbers are missing.
         """
         frame = self._as_frame(X if hasattr(X, "iloc") else plain_rows(X))
+        if not len(frame):
+            raise DataError("X holds a header and no rows.")
         if self.schema is not None:
             frame = conform(with_gaps_by_texts(plain_missing(frame), self.schema), self.schema)
         return self._in_order(without_infinities(frame))

@@ -92,6 +92,10 @@ def test_the_same_rows_in_another_form_are_the_same(kept: Path, turn: object) ->
     ("turn", "said"),
     [
         (lambda rows: rows.drop(columns="age"), "columns are missing: 'age'"),
+        (lambda rows: rows.drop(columns="age").assign(row=1), "The table has: half, "),
+        (lambda rows: rows.rename(columns={"age": "Age"}), "'age'. Did you mean 'Age'?"),
+        (lambda rows: rows[:0], "X holds a header and no rows."),
+        (lambda rows: rows[:0].to_numpy(), "X holds a header and no rows."),
         (lambda rows: rows.to_numpy()[:, :3], "have 3 columns, and in training they had 5"),
         (lambda rows: rows.loc[0], "a Series of shape (5,), and no table"),
         (lambda rows: rows.assign(age="old"), "row 0 (from 0): column 'age' holds 'old'"),
