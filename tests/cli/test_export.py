@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.saved.onnx_file import convert
 
 Run = Callable[..., Any]
@@ -116,6 +118,35 @@ def test_what_cannot_be_converted_is_named(
     assert done.code == 2
     assert "'impute' cannot be written as ONNX: ZeroDivisionError" in done.err
     assert not (tmp_path / "other.onnx").exists()
+
+
+def test_a_column_of_text_is_named_with_the_way_round_it(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    rng = np.random.default_rng(1)
+    words = ["the", "dog", "ran", "over", "a", "very", "long", "hill", "near", "red", "houses"]
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(200)]
+    fit(run, table().assign(note=texts), "logistic_regression", "buys")
+    done = run("export", "RUN", "--onnx", "model.onnx")
+    assert done.code == 2
+    assert done.err == (
+        "error: the text of 'note' cannot be written as ONNX: skl2onnx has no converter for "
+        'HashingVectorizer. Fit with --column "note=drop", or use pipeline.py of the run.\n'
+    )
+
+
+def test_a_threshold_is_told_as_that_of_a_limit() -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table()
+    model = FixedThresholdClassifier(HistGradientBoostingClassifier(max_iter=3), threshold=0.6)
+    model.fit(frame[["a", "b"]], frame["buys"] == "yes")
+    with pytest.raises(ConfigurationError) as caught:
+        convert(model, frame[["a", "b"]])
+    assert str(caught.value) == (
+        "the threshold set for a limit (FixedThresholdClassifier) cannot be written as ONNX. "
+        "Fit without limits that set a threshold, or use pipeline.py of the run."
+    )
 
 
 def test_other_predictions_are_refused(

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.messages import say_error
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.saved.onnx_refusal import refusal_of
 
 EXTRA = ("skl2onnx", "onnxruntime")
 # The versions of operators that common runtimes know.
@@ -117,11 +117,7 @@ def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
         try:
             _answers(_as_onnx(model, feeds), feeds)
         except Exception as problem:  # noqa: BLE001 - whatever it raises, this is the step
-            reason = " ".join(say_error(problem).split())[:160]
-            return ConfigurationError(
-                f"'{name or type(step).__name__}' cannot be written as ONNX: {reason}",
-                hint="Leave it out of the grammar, or use pipeline.py of the run.",
-            )
+            return refusal_of(name, step, problem)
     return ConfigurationError("the model cannot be written as ONNX with these columns.")
 
 
