@@ -209,7 +209,8 @@ def _weights(column: Any, place: Place | None) -> Array:
     if content_of(column) != "number":
         odd = ~_are_figures(column)
         shown = say_value(column[odd].iloc[0]) if odd.any() else str(column.dtype)
-        _refuse(odd, f"the weight in '{name}' is no number but {shown}", place)
+        reason = f"the weight in '{name}' is no number but {shown}"
+        _refuse(odd, reason, place, "Write weights as plain numbers, such as 1000 or 0.5.")
         raise DataError(f"the weights in '{name}' are no numbers but {shown}.")
     found = column.to_numpy(dtype=float, na_value=np.nan)
     _refuse(np.isnan(found), f"the weight in '{name}' is missing", place)

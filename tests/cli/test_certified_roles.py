@@ -100,7 +100,7 @@ def test_a_missing_group_column_is_named(run: Any, certified: Path, tmp_path: Pa
     table(3).drop(columns="site").to_csv(tmp_path / "rows.csv", index=False)
     ended = run("verify", certified / "out", tmp_path / "rows.csv")
     assert ended.code == 3
-    assert "DATA has no column 'site'" in ended.err
+    assert ".csv has no column 'site'" in ended.err
 
 
 def test_fresh_rows_are_drawn_by_the_largest_weight_of_both(

@@ -83,7 +83,7 @@ def test_other_rows_another_model_and_other_numbers_are_told(
     frame.head(7).to_csv(tmp_path / "few.csv", index=False)
     done = run("verify", "out", "few.csv")
     assert done.code == 3
-    assert "DATA has 7 rows, and the run had 1500" in done.err
+    assert "few.csv has 7 rows, and the run had 1500" in done.err
 
     content = certificate(tmp_path / "out")
     content["findings"][0]["bound"] = 0.001

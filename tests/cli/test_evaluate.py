@@ -67,7 +67,10 @@ def test_it_is_told_to_people(run: Run, folder: Path) -> None:
 def test_rows_that_cannot_be_measured_are_refused(run: Run, folder: Path) -> None:
     people(20, 1).drop(columns="buys").to_csv("bare.csv", index=False)
     done = run("evaluate", "RUN", "bare.csv")
-    assert (done.code, "no column 'buys', which the run predicts" in done.err) == (3, True)
+    assert (done.code, "bare.csv has no column 'buys', which the run predicts" in done.err) == (
+        3,
+        True,
+    )
     people(20, 1).assign(buys="maybe").to_csv("other.csv", index=False)
     done = run("evaluate", "RUN", "other.csv")
     assert (done.code, "no class of the run" in done.err) == (3, True)

@@ -110,3 +110,17 @@ def test_a_file_that_is_none_is_one_line(run):
     shown = run("inspect", "nowhere.csv")
     assert shown.code != 0
     assert len(shown.err.strip().splitlines()) == 1
+
+
+def test_one_row_and_one_column_are_told_as_one(run):
+    Path("one.csv").write_text("a\n1\n")
+    assert run("inspect", "one.csv").out.startswith("one.csv: 1 row, 1 column\n")
+
+
+def test_text_under_the_name_of_a_parquet_file_is_told_as_text(run):
+    Path("liar.parquet").write_text("a,b\n1,2\n3,4\n")
+    shown = run("inspect", "liar.parquet")
+    assert shown.code == 3
+    assert "if it is CSV, name it .csv." in shown.err
+    assert ".." not in shown.err
+    assert shown.err.count("\n") == 1

@@ -90,6 +90,7 @@ def test_a_changed_column_with_a_role_is_found_by_resume(
         ({}, ["--sensitive", "z", "--column", "z=text"], 2, "'z' is sensitive: only features"),
         ({"w": "much"}, ["--weight", "w"], 3, "'w' is no number but 'much' in 1 of 240 rows"),
         ({"w": "much"}, ["--weight", "w"], 3, "rows.csv, line 7."),
+        ({"w": "1,000"}, ["--weight", "w"], 3, "Write weights as plain numbers, such as 1000"),
         ({"site": None}, ["--group", "site"], 3, "the group in 'site' is missing"),
         ({"day": "31.12.2026"}, ["--time", "day"], 3, "rows.csv, line 7. Write it as"),
         ({}, ["--weight", "weight"], 3, "there is no column 'weight' to be the weight"),
@@ -118,4 +119,4 @@ def test_verify_says_that_a_column_with_a_role_is_missing(run: Any, table: Path)
     pd.read_csv(table).drop(columns="day").to_csv(table, index=False)
     ended = run("verify", "here", table)
     assert ended.code == 3
-    assert "DATA has no column 'day'" in ended.err
+    assert "rows.csv has no column 'day'" in ended.err

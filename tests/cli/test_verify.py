@@ -338,7 +338,9 @@ def test_rows_of_the_run_are_not_fresh(run: Any, folder: Path, seen: Any) -> Non
     mixed[mixed.columns[::-1]].to_parquet("mixed.parquet", index=False)
     done = run("verify", "out", "mixed.parquet", "--fresh")
     assert done.code == 3
-    assert "200 of the 1000 rows of DATA are rows of the run: they are not fresh" in done.err
+    assert (
+        "200 of the 1000 rows of mixed.parquet are rows of the run: they are not fresh" in done.err
+    )
     assert "CERTIFIED" not in done.out
     pd.concat([known.head(3), fresh]).to_csv("few.csv", index=False)
     done = run("verify", "out", "few.csv", "--fresh")
@@ -354,7 +356,7 @@ def test_rows_in_another_order_are_told_as_that(run: Any, folder: Path) -> None:
         rows.sample(frac=1.0, random_state=0).to_csv("shuffled.csv", index=False)
         done = run("verify", "out", "shuffled.csv")
         assert done.code == 3
-        assert f"DATA has the rows {whose} in another order. Which rows" in done.err
+        assert f"shuffled.csv has the rows {whose} in another order. Which rows" in done.err
         assert "give them in the order that they had in the run" in done.err
         assert "CERTIFIED" not in done.out
     whole.assign(debt=whole["debt"] + 1).sample(frac=1.0).to_csv("others.csv", index=False)

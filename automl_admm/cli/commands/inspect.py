@@ -67,10 +67,14 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
         hand_on(json.dumps(content, indent=2) + "\n")
         return
     of_target = "" if y is None else f", {task} of '{target}'"
-    say(f"{data}: {len(frame)} rows, {len(columns)} columns{of_target}")
+    say(f"{data}: {_count(len(frame), 'row')}, {_count(len(columns), 'column')}{of_target}")
     _show(columns)
     for line in (*tell_leaks(leaks), *doubts):
         say(f"warning: {in_a_line(line)}", err=True)
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def _show(columns: Sequence[ColumnFacts]) -> None:

@@ -21,6 +21,7 @@ from automl_admm.cli.shared.run_options import (
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.data.reading.shares import share_of
+from automl_admm.data.reading.streams import title_of
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
@@ -44,11 +45,11 @@ def command(run: Path, data: Path, *, fresh: bool, **options: Any) -> None:
     if fresh:
         with unprinted():
             rows = read_rows(manifest, data, None, file_options_given(options))
-            tested = test_on_fresh_rows(folder, rows)
+            tested = test_on_fresh_rows(folder, rows, title_of(data))
         _tell_tested(run, tested)
     else:
         with unprinted():
-            found = verify_run(folder, _rows_of_run(folder, data, options))
+            found = verify_run(folder, _rows_of_run(folder, data, options), title_of(data))
         _tell_verified(run, found)
 
 

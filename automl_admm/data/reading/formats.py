@@ -80,6 +80,12 @@ def binary_form(source: Path) -> str | None:
     return None
 
 
+def is_text(source: Path) -> bool:
+    """Return True if a file begins as text does, whatever its name says."""
+    start = _start_of(source)
+    return not start.startswith(b"PAR1") and not _holds_zeros(start)
+
+
 def _start_of(source: Path) -> bytes:
     try:
         with source.open("rb") as file:

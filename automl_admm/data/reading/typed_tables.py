@@ -14,7 +14,7 @@ from automl_admm.data.columns import plain_missing, with_columns
 from automl_admm.data.conforming import Place
 from automl_admm.data.reading import lines_in_time, parquet_rows
 from automl_admm.data.reading.arff import read_header
-from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET
+from automl_admm.data.reading.formats import ARFF, FEATHER, JSON_ARRAY, JSON_LINES, PARQUET, is_text
 from automl_admm.data.reading.json_records import JsonLines, read_array
 from automl_admm.data.reading.lines_in_time import LineTable, all_rows, line_of_row
 from automl_admm.data.reading.pieces import Piece
@@ -78,7 +78,10 @@ def _read_arrow(source: Path, form: str, pieces: Sequence[Piece] | None) -> Any:
             hint="pip install 'automl-admm[parquet]'",
         ) from problem
     except (OSError, ValueError) as problem:
-        raise DataError(f"{source} is no readable {NAMES[form]} file: {problem}.") from problem
+        reason = str(problem).rstrip(".")
+        hint = "It looks like text: if it is CSV, name it .csv." if is_text(source) else None
+        message = f"{source} is no readable {NAMES[form]} file: {reason}."
+        raise DataError(message, hint=hint) from problem
 
 
 def with_text_names(frame: Any) -> Any:

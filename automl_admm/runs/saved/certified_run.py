@@ -70,13 +70,17 @@ class RowsAside:
 
 @dataclass(frozen=True)
 class CertifiedRun:
-    """The files of a run: its `run.json`, the manifest of its model, its rows set aside."""
+    """The files of a run: its `run.json`, the manifest of its model, its rows set aside.
+
+    `data` names the table that stands beside it in messages.
+    """
 
     folder: RunFolder
     content: Mapping[str, Any]
     manifest: Mapping[str, Any]
     aside: RowsAside
     pipeline: Any
+    data: str
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -99,7 +103,7 @@ class CertifiedRun:
         roles = self.roles
         for name in [settings["target"], *settings["sensitive"], *roles.values()]:
             if name not in frame.columns:
-                raise DataError(f"DATA has no column '{name}', which the run was told of.")
+                raise DataError(f"{self.data} has no column '{name}', which the run was told of.")
         y, classes = frame[settings["target"]].to_numpy(), None
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y)
@@ -204,7 +208,7 @@ class CertifiedRun:
         return as_evidence(found) if isinstance(found, float) else None
 
 
-def read_certified(folder: RunFolder) -> CertifiedRun:
+def read_certified(folder: RunFolder, data: str) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     if content.get("settings", {}).get("certify") is None:
@@ -213,7 +217,7 @@ def read_certified(folder: RunFolder) -> CertifiedRun:
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
     aside = _rows_aside(folder)
-    return CertifiedRun(folder, content, manifest, aside, load_model(folder))
+    return CertifiedRun(folder, content, manifest, aside, load_model(folder), data)
 
 
 def _rows_aside(folder: RunFolder) -> RowsAside:

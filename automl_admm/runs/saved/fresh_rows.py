@@ -46,12 +46,15 @@ class OnFreshRows:
         return all_certified(self.findings)
 
 
-def test_on_fresh_rows(folder: RunFolder, frame: Any) -> OnFreshRows:
-    """Test the model of a run on rows new to it; raise if these are rows of the run."""
-    run = read_certified(folder)
+def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str) -> OnFreshRows:
+    """Test the model of a run on rows new to it; raise if these are rows of the run.
+
+    `data` names the rows in messages.
+    """
+    run = read_certified(folder, data)
     table = run.table(run.counted(frame).reset_index(drop=True))
     if not len(table.y):
-        raise DataError("DATA has no rows.")
+        raise DataError(f"{data} has no rows.")
     known = _count_known(run, table)
     largest = max(run.aside.largest, largest_total(table.roles))
     tested = independent_rows(table.roles, largest, int(run.settings["seed"]))
@@ -89,7 +92,8 @@ def _count_known(run: CertifiedRun, table: Table) -> int | None:
     found = int(np.isin(hash_table(table), hashes).sum())
     if bounds is not None and found > max(bounds.upper * len(table.y), 1):
         raise DataError(
-            f"{found} of the {len(table.y)} rows of DATA are rows of the run: they are not fresh.",
+            f"{found} of the {len(table.y)} rows of {run.data} are rows of the run: they are not "
+            "fresh.",
             hint="Leave them out, or verify the run on its own data without --fresh.",
         )
     return found

@@ -54,13 +54,13 @@ class OnLabelledRows:
     said: Mapping[str, Any]
 
 
-def evaluate_on(folder: RunFolder, frame: Any) -> OnLabelledRows:
-    """Measure the model of a run on rows with their target."""
+def evaluate_on(folder: RunFolder, frame: Any, data: str) -> OnLabelledRows:
+    """Measure the model of a run on rows with their target; `data` names these in messages."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     target = content["settings"]["target"]
     if target is not None and target not in frame.columns:
-        raise DataError(f"DATA has no column '{target}', which the run predicts.")
-    run = CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder))
+        raise DataError(f"{data} has no column '{target}', which the run predicts.")
+    run = CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data)
     table = run.table(run.counted(frame.reset_index(drop=True)))
     metric = _metric_of(run, table)
     answers = Remembered(run.pipeline)

@@ -85,10 +85,11 @@ class _Again:
         return next((one for one in self.evaluations if one.number == number), None)
 
 
-def verify_run(folder: RunFolder, frame: Any) -> Verified:
+def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     """Compute again all claims of a run's certificate, and name those beyond computation.
 
-    `frame` has the rows set aside alone, or all rows of the data in their order.
+    `frame` has the rows set aside alone, or all rows of the data in their order; `data` names it in
+    messages.
     """
     if not folder.certificate.exists():
         raise StoreError(
@@ -96,7 +97,7 @@ def verify_run(folder: RunFolder, frame: Any) -> Verified:
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
     certificate = read_certificate(folder.certificate)
-    again = _read_again(read_certified(folder), certificate, frame)
+    again = _read_again(read_certified(folder, data), certificate, frame)
     run, constraints = again.run, again.constraints
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
@@ -121,7 +122,7 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
     whole = run.table(frame) if len(frame) == run.aside.rows else None
     if whole is None and len(frame) != len(places):
         raise DataError(
-            f"DATA has {len(frame)} rows, and the run had {run.aside.rows}, of which "
+            f"{run.data} has {len(frame)} rows, and the run had {run.aside.rows}, of which "
             f"{len(places)} were set aside.",
             hint="Give the file that the run was made on, or just the rows set aside; with --fresh "
             "rows that the run never saw.",
@@ -154,7 +155,7 @@ def _refuse_other_order(run: CertifiedRun, table: Table) -> None:
     if is_other and fingerprint_rows(given) == fingerprint_rows(expected):
         whose = "of the run" if is_whole else "that the run set aside"
         raise DataError(
-            f"DATA has the rows {whose} in another order.",
+            f"{run.data} has the rows {whose} in another order.",
             hint="Which rows were set aside is known by their places: give them in the order that "
             "they had in the run.",
         )
