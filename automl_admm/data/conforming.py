@@ -24,6 +24,8 @@ FALSE = frozenset({"false", "0", "0.0"})
 LONGEST_SHOWN = 40
 # In these a point may stand before decimals, and it may part thousands.
 POINT_OR_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+# A number to a reader, with signs between thousands or with a decimal comma.
+NUMBER_WITH_SIGNS = re.compile(r"[+-]?\d{1,3}(?:[.,' ]\d{3})*(?:[.,]\d+)?|[+-]?\d+,\d+")
 
 
 def row_of(number: int) -> str:
@@ -183,12 +185,23 @@ HINTS = {
     "number": "Write a number, or nothing where it is missing.",
     "text": "Give it as the text that it was in training.",
 }
+HINT_ON_SIGNS = (
+    "Write it without signs between thousands, such as 1234.5, or 1234,5 in a CSV file of decimal "
+    "commas."
+)
 
 
 def _refuse_first(column: Any, lost: Any, expected: Column, place: Place) -> None:
     """Raise on the first present value without a conversion."""
     bad = (lost & column.notna()).to_numpy(dtype=bool)
-    refuse_cells(column, bad, WORDS[expected.holds], HINTS[expected.holds], place)
+    hint = HINTS[expected.holds]
+    if expected.holds == "number" and bad.any() and _is_number_with_signs(column[bad].iloc[0]):
+        hint = HINT_ON_SIGNS
+    refuse_cells(column, bad, WORDS[expected.holds], hint, place)
+
+
+def _is_number_with_signs(value: Any) -> bool:
+    return isinstance(value, str) and NUMBER_WITH_SIGNS.fullmatch(value.strip()) is not None
 
 
 def refuse_cells(column: Any, bad: Any, held: str, hint: str, place: Place) -> None:

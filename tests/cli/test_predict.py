@@ -116,6 +116,11 @@ def test_predictions_do_not_hang_on_the_file(
     ("column", "value", "said"),
     [
         ("whole", "n.d.", "column 'whole' holds 'n.d.', and held numbers in training"),
+        (
+            "whole",
+            "9,647.93",
+            "column 'whole' holds '9,647.93', and held numbers in training. Write it without signs",
+        ),
         ("flag", "maybe", "column 'flag' holds 'maybe', and held true or false in training"),
     ],
 )
