@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from automl_admm.core.errors import DataError, Remedy
+from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import LEAST_ROWS_A_CLASS, MOST_CLASSES, infer_task
 from automl_admm.data.ingest.forms.number import recognise_number
@@ -26,10 +26,9 @@ def task_of(y: Any) -> LearningTask:
         raise DataError(
             f"the target{_named(y)} holds numbers in text, such as {say_value(example)}, and too "
             "many of them for classes.",
-            hint=Remedy(
-                "Write them as plain numbers to predict them, or fit with {task=classification} "
-                "to keep each of them as a class."
-            ),
+            # The estimators are told the task by their class, so only the command line comes here.
+            hint="Write them as plain numbers to predict them, or fit with --task classification "
+            "to keep each of them as a class.",
         )
     return task
 
