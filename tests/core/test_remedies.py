@@ -14,7 +14,7 @@ from automl_admm.cli.main import main
 from automl_admm.core.errors import AutomlAdmmError
 
 SETTINGS: dict[str, Any] = {"grammar": "tiny", "cv": 2, "max_evaluations": 1, "executor": "inline"}
-OPTIONS = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
+OPTIONS = {"--grammar": "tiny", "--cv": "2", "--max-evaluations": "1", "--executor": "inline"}
 CASES = [
     (
         {"cv": 1},
@@ -78,9 +78,10 @@ def test_each_world_is_told_its_own_remedy(
     frame.to_csv("data.csv", index=False)
     with pytest.raises(AutomlAdmmError) as raised:
         AutoMLClassifier(**{**SETTINGS, **settings}).fit(frame[["x"]], frame["buys"])
-    out = () if "--out" in options else ("--out", "out")
+    others = {**OPTIONS, "--out": "out"}.items()
+    usual = [word for pair in others if pair[0] not in options for word in pair]
     with pytest.raises(SystemExit) as ended:
-        main(["fit", "data.csv", "--target", "buys", *OPTIONS, *options, *out])
+        main(["fit", "data.csv", "--target", "buys", "-q", *usual, *options])
     told = capsys.readouterr().err
     in_python, in_a_shell = remedies
     assert ended.value.code == raised.value.exit_code == 2

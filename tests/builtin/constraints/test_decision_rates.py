@@ -37,8 +37,8 @@ def evaluated() -> EvaluatedPipeline:
     )
 
 
-def measure(text: str, evaluated: EvaluatedPipeline) -> float:
-    constraint = constraint_of(read_text(f"{text} <= 1"), load_plugins().constraints)
+def measure(text: str, evaluated: EvaluatedPipeline, limit: str = "<= 1") -> float:
+    constraint = constraint_of(read_text(f"{text} {limit}"), load_plugins().constraints)
     if constraint.groups is not None:
         names = tuple(sorted(set(constraint.groups(evaluated.sensitive))))
         constraint = with_groups(constraint, names)
@@ -105,7 +105,7 @@ def test_comparisons_with_names_of_their_own(name: str, evaluated: EvaluatedPipe
 
 def test_a_scorer_keeps_the_sign_of_scikit_learn(evaluated: EvaluatedPipeline) -> None:
     known = metrics.brier_score_loss(evaluated.y, evaluated.predictions[:, 1])
-    assert measure("neg_brier_score", evaluated) == pytest.approx(-known)
+    assert measure("neg_brier_score", evaluated, ">= -0.3") == pytest.approx(-known)
 
 
 def test_nothing_is_predicted_for_a_part(evaluated: EvaluatedPipeline) -> None:
