@@ -1,4 +1,4 @@
-"""An option with one value is not given two."""
+"""An option that says what is learned is not given two values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 import pytest
 
 from automl_admm.cli.main import program
-from automl_admm.cli.shared.repeated_options import SingleValued, refuse_repeats
+from automl_admm.cli.shared.repeated_options import QUESTION, SingleValued, refuse_repeats
 
 FIT = ("fit", "people.csv", "--target", "buys")
 
@@ -22,12 +22,8 @@ FIT = ("fit", "people.csv", "--target", "buys")
         ((*FIT, "--time=w", "--time", "age"), "--time"),
         ((*FIT, "--target", "age"), "--target takes one value and is given 'buys' and 'age'."),
         ((*FIT, "--metric", "f1", "--metric", "roc_auc"), "--metric"),
-        ((*FIT, "--seed", "1", "--seed", "2", "--seed", "1"), "'1' and '2' and '1'"),
-        ((*FIT, "--task", "auto", "--task", "regression"), "--task"),
-        (("resume", "run", "--budget", "1s", "--budget", "2s"), "--budget"),
+        ((*FIT, "--time", "1", "--time", "2", "--time", "1"), "'1' and '2' and '1'"),
         (("inspect", "people.csv", "--target", "a", "--target", "b"), "--target"),
-        (("predict", "run", "people.csv", "-o", "a.csv", "--output", "b.csv"), "-o"),
-        (("grammar", "sample", "tiny", "-n", "1", "-n", "2"), "-n"),
     ],
 )
 def test_two_values_of_one_option_are_refused_in_one_line(
@@ -42,12 +38,18 @@ def test_two_values_of_one_option_are_refused_in_one_line(
 
 
 def test_the_same_value_twice_is_one_value(run: Any) -> None:
-    done = run("grammar", "sample", "tiny", "-n", "1", "-n", "1")
+    done = run(*FIT, "--target", "buys")
+    assert "people.csv" in done.err
+    assert "Keep one." not in done.err
+
+
+def test_the_last_value_of_a_setting_wins(run: Any) -> None:
+    done = run("grammar", "sample", "tiny", "-n", "1", "-n", "2")
     assert done.code == 0, done.err
-    assert len(done.out.splitlines()) == 1
+    assert len(done.out.splitlines()) == 2
 
 
-def test_no_option_of_a_command_takes_the_last_value_in_silence() -> None:
+def test_no_command_takes_the_last_of_what_is_asked_in_silence() -> None:
     context = click.Context(program)
     commands = [program.get_command(context, name) for name in program.list_commands(context)]
     while commands:
@@ -56,17 +58,17 @@ def test_no_option_of_a_command_takes_the_last_value_in_silence() -> None:
         if isinstance(command, click.Group):
             commands += command.commands.values()
         options = [one for one in command.params if isinstance(one, click.Option)]
-        single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
+        single = [one for one in options if not QUESTION.isdisjoint(one.opts) and not one.multiple]
         assert all(isinstance(one, SingleValued) for one in single), command.name
 
 
 def test_a_default_and_a_value_of_the_environment_are_taken_as_ever() -> None:
-    option = click.Option(["--size"], default=3, envvar="SIZE_OF_IT")
-    pair = click.Option(["--pair"], nargs=2, type=int)
+    option = click.Option(["--target", "size"], default=3, type=int, envvar="SIZE_OF_IT")
+    pair = click.Option(["--group", "pair"], nargs=2, type=int)
     command = click.Command("one", params=[option, pair], callback=lambda **given: given)
     refuse_repeats(command)
     assert command.main([], standalone_mode=False)["size"] == 3
-    given = command.main(["--pair", "1", "2", "--size", "4"], standalone_mode=False)
+    given = command.main(["--group", "1", "2", "--target", "4"], standalone_mode=False)
     assert given == {"size": 4, "pair": (1, 2)}
     with command.make_context("one", [], resilient_parsing=True) as context:
         assert context.params["pair"] is None

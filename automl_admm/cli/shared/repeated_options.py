@@ -1,4 +1,7 @@
-"""Refuse an option that is given twice with different values; click would take the last one."""
+"""Refuse an option that says what is learned, if it is given twice; click would take the last one.
+
+The last value of other options wins, so that a script or an alias can set them beforehand.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+
+# With another value of one of these a run answers another question.
+QUESTION = frozenset({"--target", "--weight", "--group", "--time", "--metric"})
 
 
 class SingleValued(click.Option):
@@ -31,12 +37,13 @@ class SingleValued(click.Option):
 
 
 def refuse_repeats(command: click.Command) -> None:
-    """Turn the options of a command and of those below it into single-valued ones.
+    """Let these options of a command, and of those below it, be given once.
 
-    Options that may be repeated, flags, and those of a class of their own stay.
+    Options that may be repeated, and those of a class of their own, stay.
     """
     for option in command.params:
-        if type(option) is click.Option and not (option.multiple or option.count or option.is_flag):
+        is_asked = type(option) is click.Option and not QUESTION.isdisjoint(option.opts)
+        if is_asked and not option.multiple:
             # A command may come from a plugin, so that its options are made already.
             option.__class__ = SingleValued
     if isinstance(command, click.Group):
