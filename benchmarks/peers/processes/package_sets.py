@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,13 +111,15 @@ def _facts(
     }
 
 
-def all_sets() -> Iterator[tuple[str, pd.DataFrame, dict[str, Any]]]:
-    """Yield the name, the table and the description of each set."""
-    for name in BUNDLED:
+def sets_of(
+    names: Iterable[str], chosen: Iterable[Chosen], keel: Mapping[str, str | None]
+) -> Iterator[tuple[str, pd.DataFrame, dict[str, Any]]]:
+    """Yield the name, the table and the description of each set of scikit-learn, R and KEEL."""
+    for name in names:
         yield (name, *bundled(name))
-    for chosen in OF_R:
-        yield (chosen.name.lower(), *of_r(chosen))
-    for name, positive in OF_KEEL.items():
+    for one in chosen:
+        yield (one.name.lower(), *of_r(one))
+    for name, positive in keel.items():
         yield (name, *of_keel(name, positive))
 
 
@@ -125,7 +127,7 @@ def main() -> None:
     """Write all sets to the folder."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, frame, facts in all_sets():
+    for name, frame, facts in sets_of(BUNDLED, OF_R, OF_KEEL):
         frame.to_csv(folder / f"{name}.csv", index=False)
         text = json.dumps(facts, indent=1)
         (folder / f"{name}.json").write_text(text, encoding="utf-8")
