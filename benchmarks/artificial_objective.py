@@ -53,8 +53,9 @@ from automl_admm.core.structure.pipeline_space import content_hash
 from automl_admm.core.subproblems import ThetaSubproblem
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.prepare.assembly import build_solver
-from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start
 from automl_admm.testing.objectives import ArtificialObjective

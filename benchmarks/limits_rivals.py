@@ -27,8 +27,9 @@ from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.search_run import budget_of, run_search, teller
-from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Search, SearchProblem, default_start
 from automl_admm.store.memory import MemoryStore

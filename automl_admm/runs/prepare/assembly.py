@@ -25,8 +25,9 @@ from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import Constraint, ExecutorSetting, NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
-from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import LAST, Precision
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.guard.guard import (
     LONGEST_CALL,
     SHORT_CALL,

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -37,7 +37,7 @@ from automl_admm.search.admm.pricing import (
     measure_scales,
     prices_of,
 )
-from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.admm.stagnation import GAIN_THAT_MATTERS, Drought, IterationGains
 from automl_admm.search.protocol import (
     WAIT,
@@ -53,31 +53,6 @@ from automl_admm.search.protocol import (
     observe,
     solve,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class AdmmSettings:
-    """The penalty ρ, the precision of the sub-problems, and the rules for stopping.
-
-    `dual_cap` bounds the multipliers. `patience` is a number of outer iterations in a row without a
-    new evaluation, excursions not counted: after so many the space counts as used up.
-    """
-
-    rho: float = 1.0
-    precision: Precision = field(default_factory=Precision)
-    max_iterations: int | None = None
-    patience: int = 5
-    dual_cap: float = 100.0
-
-    def integer_rho(self, iteration: int) -> float:
-        """Return ρ_t = ρ / (1 + t), the penalty of ‖θ̃ᵈ − δ‖² in iteration t.
-
-        f̃ is evaluated at the projection of θ̃ᵈ, so pipelines are always trained with whole numbers
-        and the term is merely proximal: it keeps integers near their last values. With a constant ρ
-        they move less and less as the search converges, because its gains shrink and ρ does not.
-        The steps 1/ρ_t of a proximal point method may grow (Rockafellar 1976).
-        """
-        return self.rho / (1.0 + iteration)
 
 
 @dataclass

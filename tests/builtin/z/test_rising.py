@@ -21,8 +21,9 @@ from automl_admm.core.space import (
     Selection,
 )
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
-from automl_admm.search.admm.outer_loop import AdmmSettings, admm
+from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
+from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start
 
 SPACE = SearchSpace(
