@@ -15,7 +15,9 @@ from automl_admm.core.space import Candidate
 ONE_CLASS = "one_class"
 # The same for the number of folds not run, because it was clearly behind the best one.
 FOLDS_LEFT = "folds_left"
-# The ending of such a one, as it is told. Its status in the log is a success: it has a loss.
+# The same for the moment at which it ended: seconds since 1970, in UTC. Older logs have none.
+ENDED = "ended"
+# The ending of one with folds left, as it is told. In the log it is a success: it has a loss.
 STOPPED = "stopped"
 
 
@@ -76,6 +78,12 @@ class Evaluation:
     def folds_left(self) -> int:
         """Number of folds not run, because it was clearly behind; then its loss is a forecast."""
         return int(self.details.get(FOLDS_LEFT, 0))
+
+    @property
+    def ended(self) -> float | None:
+        """Moment of its end in seconds since 1970; None in a log of an older version."""
+        found = self.details.get(ENDED)
+        return None if found is None else float(found)
 
     @property
     def is_ranked(self) -> bool:

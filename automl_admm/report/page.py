@@ -7,6 +7,7 @@ from typing import Any
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.style import STYLE
 from automl_admm.report.sections import (
+    admm,
     baseline,
     convergence,
     data,
@@ -31,6 +32,7 @@ SECTIONS: tuple[Section, ...] = (
     limits.SECTION,
     baseline.SECTION,
     convergence.SECTION,
+    admm.SECTION,
     pareto.SECTION,
     winner.SECTION,
     tried.SECTION,
@@ -61,13 +63,13 @@ def draw_page(view: RunView, measured: Measured) -> str:
         tag("title", title),
         tag("style", Markup(STYLE)),
     )
-    body = tag("body", _header(view), tag("main", *_sections(measured)), _footer())
+    body = tag("body", _header(view, measured), tag("main", *_sections(measured)), _footer())
     whole = tag("html", head, body, lang="en", dir="ltr")
     return f"<!DOCTYPE html>\n{whole.source}\n"
 
 
-def _header(view: RunView) -> Markup:
-    links = (tag("li", tag("a", one.title, href=f"#{one.key}")) for one in SECTIONS)
+def _header(view: RunView, measured: Measured) -> Markup:
+    links = (tag("li", tag("a", one.title, href=f"#{one.key}")) for one in _shown(measured))
     return tag(
         "header",
         tag("h1", "Report of ", name(view.title, 120)),
@@ -78,8 +80,13 @@ def _header(view: RunView) -> Markup:
 def _sections(measured: Measured) -> list[Markup]:
     return [
         tag("section", tag("h2", one.title), one.draw(measured[one.key]), id=one.key)
-        for one in SECTIONS
+        for one in _shown(measured)
     ]
+
+
+def _shown(measured: Measured) -> list[Section]:
+    """Return the sections of which there is something to say."""
+    return [one for one in SECTIONS if measured[one.key] is not None]
 
 
 def _footer() -> Markup:

@@ -21,6 +21,7 @@ from automl_admm.store.json_content import (
     list_of,
     mapping_of,
     nullable,
+    number,
     one_of,
     real,
     record,
@@ -93,6 +94,7 @@ DETAILS_SHOWN = record(
         "decisions": mapping_of(nullable(real)),
         "group_thresholds": mapping_of(real),
         "folds_left": whole(),
+        "ended": number,
     },
 )
 

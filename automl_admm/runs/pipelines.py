@@ -55,6 +55,7 @@ from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.saved.certified_run import write_rows_aside
 from automl_admm.runs.search_run import budget_of, run_search, teller
+from automl_admm.runs.session.iterations import noting_iterations
 from automl_admm.runs.session.session import Session, open_session
 from automl_admm.store.run_folder import RunFolder
 
@@ -130,7 +131,7 @@ def _desk(
         dispatch,
         session.store,
         budget_of(config, reserve),
-        tell,
+        noting_iterations(session, tell),
         session.past,
         ledger,
         race=partial(race_against, prepared),

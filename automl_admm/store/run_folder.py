@@ -37,6 +37,11 @@ class RunFolder:
         return self.path / "store.sqlite"
 
     @property
+    def iterations(self) -> Path:
+        """The course of ADMM: a line of JSON for each outer iteration."""
+        return self.path / "iterations.jsonl"
+
+    @property
     def model(self) -> Path:
         """The winning pipeline, fitted."""
         return self.path / "model.skops"

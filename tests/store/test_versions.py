@@ -60,6 +60,7 @@ def test_a_store_of_every_version_has_the_same_leaderboard(
         "order": ("reduce", "scale"),
     }
     assert eighth.details == {"scores": [0.7, 0.66]}
+    assert eighth.ended is None
     assert evaluations[3].status is Status.TIMEOUT
     assert evaluations[3].message == "it took more than 5 s"
     assert check(path).problems == ()

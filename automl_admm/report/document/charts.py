@@ -35,10 +35,11 @@ Points = Sequence[tuple[float, float]]
 class Layer:
     """Points of one look: dots, a line of steps, crosses at the lower border, or a straight line.
 
-    The class gives the colour; the label stands in the legend.
+    Of spans each two points are the ends of one, level. The class gives the colour; the label
+    stands in the legend.
     """
 
-    kind: Literal["dots", "steps", "crosses", "line"]
+    kind: Literal["dots", "steps", "crosses", "line", "spans"]
     class_: str
     points: Points
     label: str = ""
@@ -78,6 +79,7 @@ class Chart:
     layers: tuple[Layer, ...]
     marks_x: tuple[float, ...] = ()
     may_be_log: bool = field(default=False)
+    has_whole_y: bool = field(default=False)
 
     def drawn(self) -> Markup:
         """Return the chart as SVG; without a finite point it says so."""
@@ -107,11 +109,15 @@ class Chart:
         entries = (tag("li", _sign(one), one.label) for one in named)
         return tag("ul", *entries, class_="legend")
 
+    def _levels(self, vertical: Axis) -> list[float]:
+        levels = vertical.ticks()
+        return [v for v in levels if v == int(v)] if self.has_whole_y else levels
+
     def _axes(self, horizontal: Axis, vertical: Axis) -> Markup:
         bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
         return together(
             *(_tick_x(horizontal.place(v), plain(v)) for v in horizontal.ticks()),
-            *(_tick_y(vertical.place(v), plain(v)) for v in vertical.ticks()),
+            *(_tick_y(vertical.place(v), plain(v)) for v in self._levels(vertical)),
             tag("path", class_="axis", d=f"M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"),
             _text(middle, HEIGHT - 6, _short(self.x), text_anchor="middle"),
             tag(
@@ -169,6 +175,8 @@ def _layer(layer: Layer, horizontal: Axis, vertical: Axis) -> Markup:
     if not known:
         return together()
     at = [(horizontal.place(x), vertical.place(y)) for x, y in known]
+    if layer.kind == "spans":
+        return tag("path", class_=f"span {layer.class_}", d=_spans_drawn(at))
     if layer.kind == "dots":
         size = " many" if len(at) > MANY else ""
         return tag("path", class_=f"dots {layer.class_}{size}", d=_dots(at))
@@ -182,6 +190,22 @@ def _dots(at: Points) -> str:
     """Return dots as lines of no length with round ends, one for each pixel."""
     places = np.unique(np.round(np.array(at, dtype=float)).astype(int), axis=0)
     return "".join(f"M{x} {y}h0" for x, y in places.tolist())
+
+
+def _spans_drawn(at: Points) -> str:
+    """Return level lines; those that touch within a pixel are one."""
+    drawn: dict[float, list[list[float]]] = {}
+    for (begin, level), (end, _) in sorted(zip(at[::2], at[1::2], strict=True)):
+        lane = drawn.setdefault(level, [])
+        if lane and begin <= lane[-1][1] + 0.5:
+            lane[-1][1] = max(lane[-1][1], end)
+        else:
+            lane.append([begin, max(end, begin + 0.5)])
+    return "".join(
+        f"M{begin:.1f} {level:.1f}H{end:.1f}"
+        for level, lane in drawn.items()
+        for begin, end in lane
+    )
 
 
 def _crosses(layer: Layer, horizontal: Axis) -> Markup:

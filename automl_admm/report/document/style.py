@@ -43,10 +43,15 @@ gap:1rem 1.6rem}
 svg text{font:12px system-ui,sans-serif;fill:var(--soft);unicode-bidi:isolate}
 .axis,.grid,.line{fill:none;stroke:var(--line)}.axis{stroke:var(--soft)}.grid{stroke-width:.6}
 .line{stroke-width:1.8}.dots{fill:none;stroke-width:5;stroke-linecap:round;opacity:.75}
+.span{fill:none;stroke-width:9}
 .many{stroke-width:2.4;opacity:.6}
 .inside{stroke:var(--in)}.outside{stroke:var(--out)}.partial{stroke:var(--line)}
 .best{stroke:var(--best)}.any{stroke:var(--any);stroke-dasharray:5 4}.failed{stroke:var(--bad)}
 .rule{stroke:var(--bad);stroke-dasharray:6 3;stroke-width:1.4}
+.s0{stroke:var(--in)}.s1{stroke:var(--out);stroke-dasharray:7 3}
+.s2{stroke:var(--good);stroke-dasharray:2 3}
+.s3{stroke:var(--any);stroke-dasharray:10 3 2 3}
+.s4{stroke:var(--fair);stroke-dasharray:4 2}.s5{stroke:var(--bad);stroke-dasharray:1 2}
 .chosen{stroke:var(--best);stroke-width:10}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:0;margin:.3rem 0;
 font-size:.9rem;color:var(--soft)}

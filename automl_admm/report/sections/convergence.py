@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.report.clock import clock_of
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, name, tag, together
@@ -17,7 +18,7 @@ from automl_admm.report.view import RunView
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One evaluation: `seconds` are those of all evaluations up to its end, divided by workers."""
+    """One evaluation: `seconds` are those of the run until its end, without pauses."""
 
     number: int
     seconds: float
@@ -39,11 +40,17 @@ class Incumbent:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """All evaluations, the incumbents within the limits, and those of any kind."""
+    """All evaluations, the incumbents within the limits, and those of any kind.
+
+    `pauses` are the seconds at which a later session went on; the times of `estimated` evaluations
+    are not known, and follow from the seconds that each took.
+    """
 
     metric: str
     has_limits: bool
     workers: int
+    pauses: tuple[float, ...]
+    estimated: int
     points: tuple[Point, ...]
     incumbents: tuple[Incumbent, ...]
     incumbents_of_any: tuple[Incumbent, ...]
@@ -51,19 +58,20 @@ class Convergence:
 
 def measure(view: RunView) -> Convergence:
     """Follow the search evaluation by evaluation."""
-    workers = int(view.settings["workers"])
-    clock, spent = {}, 0.0
-    for one in view.evaluations:
-        spent += one.seconds / workers
-        clock[one.number] = round(spent, 3)
-    inside = [one for one in view.ranked if one.number in view.feasible]
+    found = clock_of(view)
+    clock = found.ends
+    ranked = list(view.ranked)
+    inside = [one for one in ranked if one.number in view.feasible]
+    inside, ranked = (sorted(some, key=lambda one: clock[one.number]) for some in (inside, ranked))
     return Convergence(
         metric=view.metric,
         has_limits=bool(view.limits),
-        workers=workers,
+        workers=int(view.settings["workers"]),
+        pauses=found.pauses,
+        estimated=found.estimated,
         points=tuple(_point(view, one, clock[one.number]) for one in view.evaluations),
         incumbents=tuple(_incumbents(view, inside, clock)),
-        incumbents_of_any=tuple(_incumbents(view, view.ranked, clock)),
+        incumbents_of_any=tuple(_incumbents(view, ranked, clock)),
     )
 
 
@@ -89,7 +97,7 @@ def draw(found: Convergence) -> Markup:
     if not found.points:
         return tag("p", "Nothing has been evaluated yet.")
     by_number = _chart(found, "evaluation", is_by_time=False)
-    by_time = _chart(found, "seconds of evaluations", is_by_time=True)
+    by_time = _chart(found, "seconds of the run", is_by_time=True)
     behind = _incumbents_table(found)
     which = "the best so far within the limits" if found.has_limits else "the best so far"
     return together(
@@ -126,20 +134,29 @@ def _by_evaluation(which: str) -> str:
 
 
 def _clock(found: Convergence) -> str:
-    shared = "" if found.workers == 1 else f", divided by the {found.workers} workers"
-    return f"the seconds of the evaluations, added up{shared}; the log has no time of day"
+    said = ["from the start of the run to the end of each evaluation"]
+    if found.pauses:
+        said.append("dashed lines mark a later session, the pause before it is left out")
+    if found.estimated:
+        shared = "" if found.workers == 1 else f", divided by the {found.workers} workers"
+        whose = "" if found.estimated == len(found.points) else f" of {found.estimated} evaluations"
+        said.append(
+            f"the log has no time of day{whose}: there the seconds of the evaluations are added "
+            f"up{shared}"
+        )
+    return "; ".join(said)
 
 
 def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
-    def across(one: Point | Incumbent) -> float:
-        return one.seconds if is_by_time else float(one.number)
+    def at(points: Iterable[Point]) -> list[tuple[float, float]]:
+        return [
+            (one.seconds if is_by_time else float(one.number), one.score or 0.0) for one in points
+        ]
 
-    whole = [p for p in found.points if p.score is not None and not p.is_partial]
-    inside = [(across(p), p.score) for p in whole if p.is_feasible and p.score is not None]
-    outside = [(across(p), p.score) for p in whole if not p.is_feasible and p.score is not None]
-    partial = [(across(p), p.score) for p in found.points if p.is_partial and p.score is not None]
-    failed = [(across(p), 0.0) for p in found.points if p.score is None]
-    end = across(found.points[-1])
+    scored = [one for one in found.points if one.score is not None]
+    whole = [one for one in scored if not one.is_partial]
+    inside = [one for one in whole if one.is_feasible]
+    end = max(x for x, _ in at(found.points))
     labels = ("within the limits", "outside the limits, or one class for all rows")
     if not found.has_limits:
         labels = ("evaluated", "one class for all rows")
@@ -148,23 +165,27 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
         x=axis,
         y=found.metric,
         layers=(
-            Layer("dots", "partial", partial, "on fewer rows or folds"),
-            Layer("dots", "outside", outside, labels[1]),
-            Layer("dots", "inside", inside, labels[0]),
-            Layer("steps", "any", _way(found.incumbents_of_any, across, end), "best of all")
+            Layer(
+                "dots", "partial", at(p for p in scored if p.is_partial), "on fewer rows or folds"
+            ),
+            Layer("dots", "outside", at(p for p in whole if not p.is_feasible), labels[1]),
+            Layer("dots", "inside", at(inside), labels[0]),
+            Layer("steps", "any", _way(at(whole), end), "best of all")
             if found.has_limits
             else Layer("steps", "any", ()),
-            Layer("steps", "best", _way(found.incumbents, across, end), "best so far"),
-            Layer("crosses", "failed", failed, "no result"),
+            Layer("steps", "best", _way(at(inside), end), "best so far"),
+            Layer("crosses", "failed", at(p for p in found.points if p.score is None), "no result"),
         ),
+        marks_x=found.pauses if is_by_time else (),
     )
 
 
-def _way(
-    incumbents: Sequence[Incumbent], across: Callable[[Incumbent], float], end: float
-) -> list[tuple[float, float]]:
-    """Return the corners of the incumbent's line, which holds to the end."""
-    ways = [(across(one), one.score) for one in incumbents]
+def _way(points: Iterable[tuple[float, float]], end: float) -> list[tuple[float, float]]:
+    """Return the corners of the best so far, which holds to the end."""
+    ways: list[tuple[float, float]] = []
+    for across, score in sorted(points):
+        if not ways or score > ways[-1][1]:
+            ways.append((across, score))
     return [*ways, (end, ways[-1][1])] if ways else ways
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from automl_admm.core.evaluations import STOPPED
+from automl_admm.report.clock import clock_of
 from automl_admm.report.document import numbers
+from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, Part, name, tag, together
-from automl_admm.report.document.tables import bar, table
+from automl_admm.report.document.tables import bar, figure, table
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.driving.profile import fit_times
 
+# Stretches of the run that are nearer to each other than such a part of it are drawn as one.
+RESOLUTION = 500
 # The accounts of `run.json` in the words of a reader.
 WORDS = {
     "wait": "waiting for evaluations",
@@ -33,14 +38,34 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A stretch of the run in which a worker, from 1, was busy with evaluations of one end.
+
+    Those closer together than a 500th of the run are one stretch. The log names no workers: an
+    evaluation is given to the one that has been free the longest.
+    """
+
+    worker: int
+    begun: float
+    ended: float
+    status: str
+    evaluations: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds of the last session by phase and by the workers' work, and of all by step and end."""
+    """Seconds of the last session by phase and by the workers' work, and of all by step and end.
+
+    `busy` is the share of the workers' time, up to the last evaluation, in which they evaluated.
+    """
 
     process: tuple[Spent, ...]
     workers: tuple[Spent, ...]
     steps: tuple[Spent, ...]
     statuses: tuple[Spent, ...]
     sessions: tuple[tuple[str, float | None], ...]
+    held: tuple[Held, ...]
+    busy: float | None
 
 
 def measure(view: RunView) -> Times:
@@ -48,7 +73,7 @@ def measure(view: RunView) -> Times:
     by_status: dict[str, list[float]] = {}
     for one in view.evaluations:
         by_status.setdefault(one.ending, []).append(one.seconds)
-    sessions = view.content.get("sessions", ())
+    sessions, held = view.content.get("sessions", ()), _held(view)
     return Times(
         process=_accounts(view.result.get("ledger")),
         workers=_accounts(view.result.get("work")),
@@ -60,7 +85,41 @@ def measure(view: RunView) -> Times:
             Spent(status, round(sum(spent), 3), len(spent)) for status, spent in by_status.items()
         ),
         sessions=tuple((one["begun"], one["seconds"]) for one in sessions),
+        held=tuple(held),
+        busy=_busy(view, held),
     )
+
+
+def _held(view: RunView) -> list[Held]:
+    """Place the evaluations on workers; none of a log without times of day."""
+    clock = clock_of(view)
+    if clock.estimated or not clock.ends:
+        return []
+    ends = clock.ends
+    spans = [(max(ends[e.number] - e.seconds, 0.0), ends[e.number], e) for e in view.evaluations]
+    workers: list[list[Held]] = [[] for _ in range(int(view.settings["workers"]))]
+    for begun, ended, one in sorted(spans, key=lambda span: span[:2]):
+        free = [held[-1].ended if held else 0.0 for held in workers]
+        place = free.index(min(free))
+        held = Held(place + 1, round(begun, 3), ended, one.ending)
+        _enter(workers[place], held, max(ends.values()) / RESOLUTION)
+    return [held for lane in workers for held in lane]
+
+
+def _enter(lane: list[Held], held: Held, gap: float) -> None:
+    """Add a stretch, or make the last one longer."""
+    last = lane[-1] if lane else None
+    if last is None or last.status != held.status or held.begun - last.ended > gap:
+        lane.append(held)
+    else:
+        ended = max(last.ended, held.ended)
+        lane[-1] = replace(last, ended=ended, evaluations=last.evaluations + 1)
+
+
+def _busy(view: RunView, held: Sequence[Held]) -> float | None:
+    last = max((one.ended for one in held), default=0.0)
+    spent = sum(one.seconds for one in view.evaluations)
+    return min(spent / (int(view.settings["workers"]) * last), 1.0) if last else None
 
 
 def _accounts(spent: Mapping[str, float] | None) -> tuple[Spent, ...]:
@@ -81,9 +140,37 @@ def draw(found: Times) -> Markup:
         _bars(found.steps, "Step") if found.steps else None,
         tag("h3", "Evaluations by their end"),
         _bars(found.statuses, "End") if found.statuses else tag("p", "There are none."),
+        _lanes(found),
         tag("h3", "Sessions") if sessions else None,
         table(("Begun", "Time"), sessions) if sessions else None,
     )
+
+
+def _lanes(found: Times) -> Markup | None:
+    """Draw the evaluations on their workers, along the time of the run."""
+    if not found.held:
+        return None
+    kinds = {"success": "inside", STOPPED: "any"}
+    classes: dict[str, list[tuple[float, float]]] = {"inside": [], "any": [], "failed": []}
+    for one in found.held:
+        level = float(one.worker)
+        class_ = kinds.get(one.status, "failed")
+        classes[class_] += [(one.begun, level), (one.ended, level)]
+    labels = {"inside": "evaluated", "any": "stopped early: clearly behind", "failed": "no result"}
+    layers = (Layer("spans", key, ends, labels[key]) for key, ends in classes.items())
+    title, x = "The workers along the time of the run", "seconds of the run"
+    chart = Chart(title, x, "worker", tuple(layers), has_whole_y=True)
+    said = (
+        f"The workers evaluated {numbers.share(found.busy)} of the time until the last evaluation "
+        "ended. The log names no workers: each evaluation is drawn where one had been free the "
+        "longest."
+    )
+    rows = (
+        (h.worker, h.status, f"{h.begun:.1f}", f"{h.ended:.1f}", h.evaluations) for h in found.held
+    )
+    behind = table(("Worker", "End", "From, s", "To, s", "Evaluations"), rows, text_columns=2)
+    drawn = together(chart.legend(), tag("div", chart.drawn(), class_="charts"))
+    return together(tag("h3", "Workers"), figure(drawn, said, behind))
 
 
 def _bars(

@@ -15,11 +15,11 @@ class Section:
     """One section; `key` is its place in `report.json` and its anchor on the page.
 
     `measure` returns a `record`, a frozen dataclass of plain values; `draw` gets that record alone,
-    so the page and the JSON have the same numbers.
+    so the page and the JSON have the same numbers. A section without a record is not on the page.
     """
 
     key: str
     title: str
-    record: type[Any]
+    record: Any
     measure: Callable[[RunView], Any]
     draw: Callable[[Any], Markup]

@@ -6,6 +6,7 @@ nothing is ever evaluated twice.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.errors import EvaluatorLostError
-from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.evaluations import ENDED, Evaluation, Status
 from automl_admm.core.protocols import Finished, Store, Task
 from automl_admm.core.run import Account, Stop, StopReason
 from automl_admm.core.space import Candidate
@@ -309,7 +310,7 @@ class Driver:
             seconds=finished.seconds,
             text=self._problem.text(candidate),
             message=end.message,
-            details=end.result.details,
+            details={**end.result.details, ENDED: round(time.time(), 3)},
         )
         self._desk.foresight.learn(first)
         self.log.enter(first)
