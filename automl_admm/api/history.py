@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.core.structure.pipeline_space import all_steps
+from automl_admm.report.board import Column, make_board
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.standings import Standing, standings
 
@@ -51,48 +51,19 @@ def history_of(outcome: PipelineResult) -> History:
 
 
 def leaderboard(history: History) -> Any:
-    """Return the standings as a frame: the lines of the command `leaderboard`, then the failures.
-
-    A limit has a column with its values, and one with the excess over its bound.
-    """
+    """Return the standings as a frame: the columns and lines of `automl-admm leaderboard --csv`."""
     import pandas as pd
 
-    standing = history.standings
-    rows = [one.evaluation for one in standing]
-    before = {
-        "rank": pd.array([one.rank for one in standing], dtype="Int64"),
-        "number": np.array([one.number for one in rows], dtype=int),
-        "score": np.array([history.score(one) for one in rows], dtype=float),
-    }
-    after = {
-        "feasible": np.array([one.feasible for one in standing], dtype=bool),
-        "seconds": np.array([one.seconds for one in rows], dtype=float),
-        "fidelity": np.array([one.candidate.fidelity for one in rows], dtype=float),
-        "status": [one.ending for one in rows],
-        "pipeline": [one.text for one in rows],
-        "message": [_message(one) for one in rows],
-    }
-    return pd.DataFrame(before | _of_limits(history.limits, standing, {*before, *after}) | after)
+    board = make_board(history.standings, history.limits, history.metric, history.score)
+    return pd.DataFrame({column.name: _as_array(column) for column in board.columns})
 
 
-def _of_limits(
-    limits: Sequence[Limit], standing: Sequence[Standing], taken: set[str]
-) -> dict[str, Any]:
-    """Return the columns of the limits; one called as another column is told apart."""
-    columns = {}
-    for place, limit in enumerate(limits):
-        name = f"{limit.name} (limit)" if limit.name in taken else limit.name
-        columns[name] = _at(place, [one.evaluation.constraints for one in standing])
-    for place, limit in enumerate(limits):
-        columns[f"excess of {limit}"] = _at(place, [one.excess for one in standing])
-    return columns
+def _as_array(column: Column) -> Any:
+    """Return the values in the type of the column; only ranks may be missing among integers."""
+    import pandas as pd
 
-
-def _at(place: int, values: list[tuple[float, ...]]) -> Any:
-    return np.array([one[place] if one else np.nan for one in values], dtype=float)
-
-
-def _message(evaluation: Evaluation) -> str:
-    if evaluation.one_class is not None and not evaluation.message:
-        return f"predicts '{evaluation.one_class}' for all rows"
-    return evaluation.message
+    if column.kind is str:
+        return list(column.values)
+    if column.name == "rank":
+        return pd.array(column.values, dtype="Int64")
+    return np.array(column.values, dtype=column.kind)

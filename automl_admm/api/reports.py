@@ -46,9 +46,9 @@ class Reports:
         Returns
         -------
         pandas.DataFrame
-            With the columns rank, number, score, one for each limit, one for the excess over each
-            limit (0 within it, in its own unit), feasible, seconds, fidelity, status, pipeline and
-            message.
+            With the columns of `automl-admm leaderboard --csv`: rank, number, key, score, for each
+            limit its value, its bound and the excess over it (0 within it, in its own unit),
+            feasible, seconds, fidelity, status, pipeline and message.
         """
         check_is_fitted(self)
         return leaderboard(self._history)

@@ -11,8 +11,9 @@ from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 
-# A spreadsheet takes a cell that begins with one of these for a formula, and computes it.
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes a cell that begins with one of these for a formula, and computes it; in some
+# countries the wide forms count, too.
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator[str]:
@@ -21,12 +22,12 @@ def to_csv(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator
     Text dangerous to a spreadsheet begins with an apostrophe.
     """
     heads = ("number", "status", "loss", *limits, "seconds", "fidelity", "pipeline", "message")
-    yield _line(heads)
+    yield csv_line(heads)
     for one in evaluations:
         # A failed evaluation has no values: its other cells must not move to their columns.
         values = [*one.constraints, *[""] * len(limits)][: len(limits)]
         numbers = (one.number, one.ending, one.loss if one.ok else "", *values)
-        yield _line((*numbers, one.seconds, one.candidate.fidelity, one.text, one.message))
+        yield csv_line((*numbers, one.seconds, one.candidate.fidelity, one.text, one.message))
 
 
 def to_jsonl(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterator[str]:
@@ -46,10 +47,11 @@ def to_jsonl(evaluations: Iterable[Evaluation], limits: Sequence[str]) -> Iterat
             "theta": one.candidate.theta,
             "details": one.details,
         }
-        yield json.dumps(_finite(content), allow_nan=False) + "\n"
+        yield json.dumps(finite_only(content), allow_nan=False) + "\n"
 
 
-def _line(cells: Iterable[object]) -> str:
+def csv_line(cells: Iterable[object]) -> str:
+    """Return a line of a CSV file; text dangerous to a spreadsheet begins with an apostrophe."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(_harmless(cell) for cell in cells)
     return buffer.getvalue()
@@ -70,11 +72,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _finite(value: Any) -> Any:
+def finite_only(value: Any) -> Any:
+    """Return plain data as JSON can hold them: NaN and infinities become null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(name): _finite(item) for name, item in value.items()}
+        return {str(name): finite_only(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite_only(item) for item in value]
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import html
+import io
 import json
 import pickle
 import re
@@ -56,7 +57,9 @@ def test_the_leaderboard_has_the_lines_of_the_command(
     board = search.leaderboard()
     done = CliRunner().invoke(leaderboard_command, [str(folder)], terminal_width=400)
     assert done.exit_code == 0, done.output
-    shown = re.findall(r"^ *(\d+) +(\d\.\d{4}) +(\S+)( !)? +(\S+)( !)? ", done.output, re.MULTILINE)
+    shown = re.findall(
+        r"^ *(\d+) +(\d\.\d{4}) +(\S+)( !\S+)? +(\S+)( !\S+)? ", done.output, re.MULTILINE
+    )
     ranked = board[board["rank"].notna()]
     assert [int(line[0]) for line in shown] == list(ranked["number"])
     assert [float(line[1]) for line in shown] == pytest.approx(list(ranked["score"]), abs=1e-4)
@@ -71,13 +74,20 @@ def test_the_leaderboard_tells_the_excess_in_the_unit_of_the_limit(
     board = limited[0].leaderboard()
     assert len(board) == limited[0].n_evaluations_
     assert list(board.columns) == [
-        *("rank", "number", "score", "columns", "recall"),
+        *("rank", "number", "key", "score", "columns", "recall"),
+        *("bound of columns <= 2", "bound of recall >= 0.5"),
         *("excess of columns <= 2", "excess of recall >= 0.5"),
         *("feasible", "seconds", "fidelity", "status", "pipeline", "message"),
     ]
     assert list(board["excess of columns <= 2"]) == list((board["columns"] - 2).clip(lower=0))
     assert list(board["excess of recall >= 0.5"]) == list((0.5 - board["recall"]).clip(lower=0))
     assert board["pipeline"][0] == limited[0].best_text_
+    done = CliRunner().invoke(leaderboard_command, [str(limited[1]), "--csv"])
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(done.output), dtype={"rank": "Int64"}, keep_default_na=True),
+        board.assign(message=board["message"].replace("", np.nan)),
+        check_dtype=False,
+    )
 
 
 def test_failures_are_on_the_leaderboard_without_a_rank(

@@ -56,9 +56,9 @@ def cells(values: Iterable[object]) -> list[Text]:
     return [Text(in_a_line(value)) for value in values]
 
 
-def grid(*headings: str, **more: Any) -> Table:
+def grid(*headings: str) -> Table:
     """Return an empty table with these headings."""
-    table = Table(box=None, pad_edge=False, **more)
+    table = Table(box=None, pad_edge=False)
     for heading in headings:
         table.add_column(Text(in_a_line(heading)))
     return table
