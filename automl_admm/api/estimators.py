@@ -151,10 +151,12 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             return run_pipelines(_prepared(config, given))
         from automl_admm.progress.observer import progress_at
 
-        with progress_at(self.verbose, sys.stderr) as progress:
-            config = replace(config, callbacks=(*config.callbacks, progress))
-            prepared = _prepared(config, given)
-            rows, columns = given.rows.shape
+        progress = progress_at(self.verbose, sys.stderr)
+        config = replace(config, callbacks=(*config.callbacks, progress))
+        # Before the display begins: Python's warnings would be printed into its picture.
+        prepared = _prepared(config, given)
+        rows, columns = given.rows.shape
+        with progress:
             progress.say(f"{rows} rows, {columns} columns, {prepared.task}")
             outcome = run_pipelines(prepared)
             for line in end_lines(outcome, progress.so_far.count_line()):

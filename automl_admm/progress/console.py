@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from automl_admm.progress.visible_text import visible
+from automl_admm.progress.signs import signs_for
 
 
 class PlainConsole(Console):
@@ -20,13 +21,21 @@ class PlainConsole(Console):
         super().__init__(
             file=stream, highlight=False, markup=False, emoji=False, force_jupyter=False
         )
+        self.signs = signs_for(getattr(stream, "encoding", None), os.environ)
+
+    @property
+    def can_redraw(self) -> bool:
+        """Tell whether a picture can be drawn over: not in a file, whose colours may be forced."""
+        is_tty = getattr(self.file, "isatty", lambda: False)
+        return bool(is_tty()) and self.is_terminal and not self.is_dumb_terminal
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """Render; only the console's own sequences may move the cursor, never those of a text."""
+        shown = self.signs.shown
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+            yield segment if segment.control else Segment(shown(segment.text), segment.style)
 
 
 class Lenient:

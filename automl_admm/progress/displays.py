@@ -9,19 +9,24 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rich.console import Group
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
 from automl_admm.progress.console import Lenient, PlainConsole
+from automl_admm.progress.picture import Frame, picture
 from automl_admm.progress.run_so_far import RunSoFar
+from automl_admm.progress.signs import UNICODE, Signs
 from automl_admm.progress.visible_text import visible
 
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_UPDATES = 0.5
 LINES_IN_A_CELL = 20
+# A cell of a notebook is wider and has no lower edge.
+FRAME_OF_A_CELL = Frame(110, 40, UNICODE)
 
 
 class Display(Protocol):
@@ -109,10 +114,24 @@ class LiveDisplay:
         """Take the picture away."""
         self._live.stop()
 
-    def _picture(self) -> Group:
-        state, best, *running = map(visible, self._so_far.lines())
-        dim = [Text(line, no_wrap=True, style="dim") for line in running]
-        return Group(Text(state, style="bold"), Text(best), *dim)
+    def _picture(self) -> Picture:
+        return Picture(self._so_far, self._console.signs)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The state of a run, as high and wide as the terminal is at that moment."""
+
+    so_far: RunSoFar
+    signs: Signs
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines."""
+        # The cursor stands on a line of its own below them.
+        frame = Frame(options.max_width, console.height - 1, self.signs)
+        for line in picture(self.so_far, frame):
+            line.no_wrap, line.overflow = True, "crop"
+            yield line
 
 
 class NotebookDisplay:
@@ -129,21 +148,24 @@ class NotebookDisplay:
         """Make the output of the cell."""
         from IPython.display import display
 
-        self._handle = display(self._page(self._so_far.lines()), raw=True, display_id=True)
+        self._handle = display(self._page(self._state()), raw=True, display_id=True)
 
     def say(self, line: str) -> None:
         """Add a line."""
         self._said.append(line)
-        self._update(self._so_far.lines())
+        self._update(self._state())
 
     def refresh(self) -> None:
         """Update the output, twice a second at most: each update is a message to the browser."""
         if time.monotonic() - self._last >= SECONDS_BETWEEN_UPDATES:
-            self._update(self._so_far.lines())
+            self._update(self._state())
 
     def end(self) -> None:
         """Leave the lines that were said."""
         self._update([])
+
+    def _state(self) -> list[str]:
+        return [line.plain.rstrip() for line in picture(self._so_far, FRAME_OF_A_CELL)]
 
     def _update(self, state: list[str]) -> None:
         # A run is worth more than its picture: the kernel may have lost its browser. The lock is
@@ -169,7 +191,7 @@ def display_for(so_far: RunSoFar, stream: Any) -> Display:
     if is_alone and _is_notebook():
         return NotebookDisplay(so_far)
     console = PlainConsole(Lenient(stream))
-    if is_alone and console.is_terminal:
+    if is_alone and console.can_redraw:
         return LiveDisplay(so_far, console, takes_prints=False)
     return LineDisplay(so_far, console)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,6 +12,31 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import RunInfo
 from automl_admm.progress.displays import Display, NoDisplay, display_for
 from automl_admm.progress.run_so_far import RunSoFar, line_of
+from automl_admm.progress.visible_text import in_a_line
+
+LOGGER = logging.getLogger("automl_admm")
+# A search in another thread has its own display, and its own warnings.
+_SHOWN: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+class Warnings(logging.Handler):
+    """The warnings of the package, as lines of a display: printed, they would tear its picture."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(logging.WARNING)
+        self._progress = progress
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Leave out those of a search that another display shows."""
+        del record
+        return _SHOWN.get() in (None, self._progress)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a warning."""
+        try:
+            self._progress.say(f"warning: {in_a_line(record.getMessage())}")
+        except Exception:  # noqa: BLE001 - as every handler: no line of a log ends a run
+            self.handleError(record)
 
 
 class Progress:
@@ -22,9 +49,14 @@ class Progress:
         self.so_far = so_far
         self._display = display
         self._shows_all = shows_all
+        self._warnings = Warnings(self)
+        self._before: Token[Progress | None] | None = None
 
     def __enter__(self) -> Self:
         self._display.begin()
+        if type(self._display) is not NoDisplay:
+            LOGGER.addHandler(self._warnings)
+        self._before = _SHOWN.set(self)
         return self
 
     def __exit__(
@@ -33,6 +65,9 @@ class Progress:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._before is not None:
+            _SHOWN.reset(self._before)
+        LOGGER.removeHandler(self._warnings)
         self._display.end()
 
     def say(self, line: str) -> None:

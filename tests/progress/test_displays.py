@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import io
+import logging
 import math
 import sys
 import threading
 import time
 import types
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,18 +57,30 @@ def tell(progress: Progress, *ended: Evaluation) -> None:
 
 def test_the_state_counts_and_knows_the_best_within_the_limits() -> None:
     so_far = RunSoFar()
-    assert so_far.lines() == ["starting   0 evaluations (none yet)", "best      none yet"]
+    assert so_far.status_line() == "starting   0 evaluations (none yet)"
+    assert so_far.best_line() == "best      none yet"
     so_far.begin(INFO)
     so_far.finish(evaluation(1, 0.1, 0.3))
-    assert so_far.best_line().startswith("closest, not within the limits  accuracy 0.9000  fpr 0.3")
+    assert so_far.best_line() == (
+        "closest, not within the limits  accuracy 0.9000  fpr 0.3 > 0.1 !  "
+        "(fpr <= 0.1 binds: broken by 1 of 1, its best value is 0.3)  ridge()"
+    )
     so_far.finish(evaluation(2, 0.2, 0.1))
     so_far.finish(evaluation(3, math.nan, 0.0))
     so_far.start(4, "pca() ridge()")
-    state, best, running = so_far.lines()
-    assert state == "3 of 9   3 evaluations (1 error, 2 success)"
-    assert best == "best      accuracy 0.8000  fpr 0.1  ridge()"
-    assert running.startswith("  running    4 ")
-    assert running.endswith(" s  pca() ridge()")
+    assert so_far.status_line() == "3 of 9   3 evaluations (2 success, 1 error)"
+    assert so_far.best_line() == "best      accuracy 0.8000  fpr 0.1 <= 0.1  ridge()"
+    assert [(one.number, one.text) for one in so_far.running()] == [(4, "pca() ridge()")]
+
+
+def test_an_evaluation_on_some_folds_is_counted_and_is_never_the_best() -> None:
+    so_far = RunSoFar()
+    so_far.begin(INFO)
+    so_far.finish(replace(evaluation(1, 0.0, 0.0), details={"folds_left": 2}))
+    assert so_far.count_line() == "1 evaluation (1 stopped)"
+    assert so_far.best is None
+    assert so_far.best_of_all is None
+    assert so_far.strains[0].measured == 0
 
 
 def test_an_evaluation_in_a_line_has_its_reason() -> None:
@@ -114,12 +128,12 @@ def test_a_picture_on_a_terminal_leaves_the_streams_of_the_process_alone() -> No
         progress.evaluation_started(2, "pca() ridge()")
         progress.say("a line that stays")
         deadline = time.monotonic() + 60
-        while "running" not in stream.getvalue() and time.monotonic() < deadline:
+        while "#2 " not in stream.getvalue() and time.monotonic() < deadline:
             time.sleep(0.05)
     shown = stream.getvalue()
     assert "a line that stays" in shown
     assert "accuracy 0.8000" in shown
-    assert "running    2" in shown
+    assert "#2 " in shown
     assert "\x1b[31m" not in shown, "only the console's own sequences"
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
     assert (sys.stdout, sys.stderr) == before
@@ -157,6 +171,28 @@ def test_a_console_takes_nothing_for_markup() -> None:
     stream = io.StringIO()
     PlainConsole(stream).print("[bold]x[/bold] :smile:")
     assert stream.getvalue() == "[bold]x[/bold] :smile:\n"
+
+
+def test_warnings_of_the_package_are_lines_of_the_display(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, second, logger = io.StringIO(), io.StringIO(), logging.getLogger("automl_admm.search.x")
+    with progress_at(1, first):
+        logger.warning("the solver '%s' is replaced", ESCAPE)
+        with progress_at(1, second):
+            logger.warning("of the second")
+            thread = threading.Thread(target=logger.warning, args=("of nobody",))
+            thread.start()
+            thread.join()
+            logger.info("no warning")
+    assert first.getvalue().splitlines() == [
+        "warning: the solver '\\x1b[31mred\\x1b[0m' is replaced",
+        "warning: of nobody",
+    ]
+    assert second.getvalue().splitlines() == ["warning: of the second", "warning: of nobody"]
+    with progress_at(0, io.StringIO()):
+        assert not logging.getLogger("automl_admm").handlers
+    assert capsys.readouterr() == ("", "")
 
 
 class Cell:
@@ -199,7 +235,8 @@ def test_in_a_notebook_one_output_is_updated(monkeypatch: pytest.MonkeyPatch) ->
     with progress_at(2, stream) as progress:
         tell(progress, evaluation(1, 0.2, 0.0, "<script>alert(1)</script>"))
         progress.should_stop()
-        assert "1 of 9   1 evaluation (1 success)" in cell.pages[-1]
+        assert "1 of 9  " in cell.pages[-1]
+        assert "1 evaluation: 1 success" in cell.pages[-1]
         progress.say("best pipeline  ridge()")
     assert stream.getvalue() == ""
     assert not any("<script>" in page for page in cell.pages)

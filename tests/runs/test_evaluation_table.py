@@ -54,7 +54,7 @@ def test_the_screen_counts_it_apart() -> None:
     shown = RunSoFar()
     shown.begin(RunInfo("run", SearchSpace(), (Limit("size", 2.0),), known=(ended(1, 0.1),)))
     shown.finish(ended(2, 0.2, details={"folds_left": 3}))
-    assert shown.count_line() == "2 evaluations (1 stopped, 1 success)"
+    assert shown.count_line() == "2 evaluations (1 success, 1 stopped)"
 
 
 def test_one_stopped_early_is_called_so_in_python_and_on_the_command_line(

@@ -14,6 +14,6 @@ def command_progress(*, quiet: bool, verbose: bool) -> Progress:
     display: Display = LineDisplay(so_far, console)
     if quiet:
         display = NoDisplay()
-    elif console.is_terminal:
+    elif console.can_redraw:
         display = LiveDisplay(so_far, console, takes_prints=True)
     return Progress(so_far, display, shows_all=verbose)
