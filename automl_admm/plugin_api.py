@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from automl_admm.core.proposals import best_and_latest, one_by_one
     from automl_admm.core.protocols import Executor, Finished, Task, ThetaSolver, ZSolver
     from automl_admm.core.ranking import price_of_failure
-    from automl_admm.core.run import RunInfo, RunResult, Stop, StopReason
+    from automl_admm.core.run import RunInfo, RunResult, RunState, SavedRun, Stop, StopReason
     from automl_admm.core.space import (
         Array,
         Choice,
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         ConstraintPlugin,
         ExecutorPlugin,
         ExecutorSetting,
+        ExporterPlugin,
         GrammarPlugin,
         MetricPlugin,
         NoOptions,
@@ -92,6 +93,8 @@ if TYPE_CHECKING:
         ZSolverPlugin,
     )
     from automl_admm.plugins.specs import hookimpl
+    from automl_admm.runs.saved.loaded_model import load
+    from automl_admm.runs.saved.saved_run import read_run
     from automl_admm.search.protocol import unwrap
 
 _HOMES = {
@@ -112,6 +115,7 @@ _HOMES = {
     "Executor": "core.protocols",
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",
+    "ExporterPlugin": "plugins.records",
     "Fact": "core.evidence",
     "Finished": "core.protocols",
     "Gap": "core.evidence",
@@ -134,6 +138,8 @@ _HOMES = {
     "Ratio": "core.evidence",
     "RunInfo": "core.run",
     "RunResult": "core.run",
+    "RunState": "core.run",
+    "SavedRun": "core.run",
     "SearchSpace": "core.space",
     "Selection": "core.space",
     "SelectionSubproblem": "core.subproblems",
@@ -152,11 +158,13 @@ _HOMES = {
     "best_and_latest": "core.proposals",
     "count_cores": "execution.threads",
     "hookimpl": "plugins.specs",
+    "load": "runs.saved.loaded_model",
     "naming_os_errors": "core.errors",
     "native_routes": "pipelines.column_routes",
     "one_by_one": "core.proposals",
     "pickle_work": "execution.local_executor",
     "price_of_failure": "core.ranking",
+    "read_run": "runs.saved.saved_run",
     "remove_tree": "execution.task_folders",
     "say_error": "core.messages",
     "say_value": "core.messages",
@@ -185,6 +193,7 @@ __all__ = [
     "Executor",
     "ExecutorPlugin",
     "ExecutorSetting",
+    "ExporterPlugin",
     "Fact",
     "Finished",
     "Gap",
@@ -207,6 +216,8 @@ __all__ = [
     "Ratio",
     "RunInfo",
     "RunResult",
+    "RunState",
+    "SavedRun",
     "SearchSpace",
     "Selection",
     "SelectionSubproblem",
@@ -225,11 +236,13 @@ __all__ = [
     "best_and_latest",
     "count_cores",
     "hookimpl",
+    "load",
     "naming_os_errors",
     "native_routes",
     "one_by_one",
     "pickle_work",
     "price_of_failure",
+    "read_run",
     "remove_tree",
     "say_error",
     "say_value",

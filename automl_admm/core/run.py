@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
@@ -54,7 +55,11 @@ class Account(StrEnum):
 
 
 class RunState(StrEnum):
-    """The state of a run in `run.json`."""
+    """The state of a run in `run.json`.
+
+    >>> RunState("done") is RunState.DONE
+    True
+    """
 
     RUNNING = "running"
     STOPPED = "stopped"
@@ -138,3 +143,26 @@ class RunResult:
     def stopped_by(self) -> str:
         """The end of the search in words."""
         return str(self.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run as its folder has it: done, stopped, killed, or still going on.
+
+    `info` is what observers are told, with all evaluations so far in `known`. `best` leads the
+    leaderboard, and is within the limits if `feasible`. `content` is that of `run.json`.
+
+    >>> SavedRun(RunInfo("credit", SearchSpace()), RunState.DONE).evaluations
+    ()
+    """
+
+    info: RunInfo
+    state: RunState
+    best: Evaluation | None = None
+    feasible: bool = False
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """All evaluations, in the order of their numbers."""
+        return self.info.known

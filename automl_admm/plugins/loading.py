@@ -28,6 +28,7 @@ from automl_admm.plugins.records import (
     ComponentPlugin,
     ConstraintPlugin,
     ExecutorPlugin,
+    ExporterPlugin,
     GrammarPlugin,
     LearningTask,
     MetricPlugin,
@@ -39,14 +40,15 @@ from automl_admm.plugins.registry import DoubledNameError, Registry
 logger = logging.getLogger(__name__)
 
 OURS = "automl-admm"
-# Distributions of this project beside the core, each with what it brings: solvers, executors and
-# components.
+# Distributions of this project beside the core, each with what it brings: solvers, executors,
+# components and exporters.
 # They are known to do no harm when they are imported; a name that only looks like ours is not.
 OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         f"{OURS}-boost": ("catboost", "lightgbm", "xgboost"),
         f"{OURS}-dask": ("dask",),
         f"{OURS}-hyperopt": ("hyperopt", "hyperopt-anneal"),
+        f"{OURS}-mlflow": ("mlflow",),
         f"{OURS}-optuna": ("optuna", "optuna-gp"),
         f"{OURS}-smac": ("smac", "smac-gp"),
     }
@@ -57,7 +59,7 @@ ONLY = "AUTOML_ADMM_PLUGINS"
 
 
 def package_of(name: str) -> str | None:
-    """Return our distribution with a solver, an executor or a component of this name."""
+    """Return our distribution with a part of this name, such as a solver or an exporter."""
     return next((package for package, names in OUR_PLUGINS.items() if name in names), None)
 
 
@@ -107,6 +109,7 @@ class Plugins:
     metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
     executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
     grammars: Registry[GrammarPlugin] = field(default_factory=lambda: Registry("grammar"))
+    exporters: Registry[ExporterPlugin] = field(default_factory=lambda: Registry("exporter"))
     commands: Registry[CommandPlugin] = field(default_factory=lambda: Registry("command"))
     components: Mapping[LearningTask, Registry[ComponentPlugin]] = field(
         default_factory=lambda: {task: Registry("component") for task in TASKS}
@@ -131,6 +134,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "metrics": MetricPlugin,
     "executors": ExecutorPlugin,
     "grammars": GrammarPlugin,
+    "exporters": ExporterPlugin,
     "commands": CommandPlugin,
 }
 

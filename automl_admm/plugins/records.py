@@ -6,7 +6,6 @@ plugins stays cheap.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
+from automl_admm.core.run import SavedRun
 from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.core.structure.pipeline_space import Item
 from automl_admm.plugins.contexts import (
@@ -32,6 +32,7 @@ from automl_admm.plugins.contexts import (
     NeededKind,
 )
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.named_record import NAME, NamedRecord
 from automl_admm.plugins.parameter_checks import wrong_parameters
 
 # Names of `contexts` stand here, too: records are imported with what they speak of.
@@ -53,6 +54,7 @@ __all__ = [
     "ConstraintPlugin",
     "ExecutorPlugin",
     "ExecutorSetting",
+    "ExporterPlugin",
     "GrammarPlugin",
     "GroupFunction",
     "GroupedFunction",
@@ -73,7 +75,6 @@ if TYPE_CHECKING:
 
 View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
-NAME = re.compile(r"[a-z][a-z0-9_]*(-[a-z0-9_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +87,11 @@ class NoOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    name: str
-    summary: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
-            raise PluginError(
-                f"'{self.name}' is no plugin name: lower case letters, digits, '-' and '_'."
-            )
-        if not isinstance(self.summary, str) or not self.summary.strip():
-            raise PluginError(f"plugin '{self.name}' needs a summary.")
-        if hasattr(self, "factory") and not callable(self.factory):
-            raise PluginError(
-                f"plugin '{self.name}': its factory must be callable, "
-                f"not {say_value(self.factory)}."
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WithOptions(_Named):
+class _WithOptions(NamedRecord):
     options: type[Any] = NoOptions
 
     def __post_init__(self) -> None:
-        _Named.__post_init__(self)
+        NamedRecord.__post_init__(self)
         if not isinstance(self.options, type) or not is_dataclass(self.options):
             raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
         if any(field.init and not _has_default(field) for field in fields(self.options)):
@@ -195,7 +177,7 @@ Target = Literal["any", "classes", "two classes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintPlugin(_Named):
+class ConstraintPlugin(NamedRecord):
     """A named measurement for limits, and the range of its values if known.
 
     It returns a number, or a record such as `Rate` as the evidence of a certificate. `kind` is
@@ -238,7 +220,7 @@ class ConstraintPlugin(_Named):
     first_fold: bool = False
 
     def __post_init__(self) -> None:
-        _Named.__post_init__(self)
+        NamedRecord.__post_init__(self)
         if (self.function is None) == (self.grouped is None):
             raise PluginError(f"constraint '{self.name}' needs either a function or a grouped one.")
         given = {"kind": (self.kind, ConstraintKind), "target": (self.target, Target)}
@@ -287,7 +269,7 @@ class ComponentFactory(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentPlugin(_Named):
+class ComponentPlugin(NamedRecord):
     """A building block of pipelines. `capped` names parameters bounded by the data at fit time.
 
     `capped={"n_components": "columns"}` limits the components to the columns arriving at this step:
@@ -314,7 +296,7 @@ class ComponentPlugin(_Named):
     missing: str = ""
 
     def __post_init__(self) -> None:
-        _Named.__post_init__(self)
+        NamedRecord.__post_init__(self)
         problem = self._wrong_kind() or wrong_parameters(self.parameters) or self._wrong_names()
         if problem:
             raise PluginError(f"component '{self.name}': {problem}.")
@@ -350,7 +332,7 @@ class ComponentPlugin(_Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricPlugin(_Named):
+class MetricPlugin(NamedRecord):
     """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns.
 
     It sees the labels of the data, and all of them in a parameter `classes` if it has one.
@@ -363,7 +345,7 @@ class MetricPlugin(_Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GrammarPlugin(_Named):
+class GrammarPlugin(NamedRecord):
     """A grammar with a name.
 
     `quick` are pipelines of it that are fitted within a moment. A timed search evaluates the first
@@ -379,13 +361,13 @@ class GrammarPlugin(_Named):
     quick: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _Named.__post_init__(self)
+        NamedRecord.__post_init__(self)
         if not isinstance(self.path, Path) or not self.path.is_file():
             raise PluginError(f"grammar '{self.name}': there is no file '{self.path}'.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandPlugin(_Named):
+class CommandPlugin(NamedRecord):
     """A sub-command of `automl-admm`; the factory returns a click command.
 
     >>> CommandPlugin(name="deploy", summary="ship a run", factory=lambda: None).name
@@ -393,3 +375,25 @@ class CommandPlugin(_Named):
     """
 
     factory: Callable[[], click.Command]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExporterPlugin(NamedRecord):
+    """A form of another tool: `automl-admm export RUN --to NAME:TARGET` calls `write`.
+
+    It writes all of the run to the target and returns a line for the screen; `target` shows the
+    user how a target is written.
+
+    >>> ExporterPlugin(name="csv", summary="a table", target="FILE", write=lambda run, to: to).name
+    'csv'
+    """
+
+    target: str
+    write: Callable[[SavedRun, str], str]
+
+    def __post_init__(self) -> None:
+        NamedRecord.__post_init__(self)
+        if not callable(self.write):
+            raise PluginError(
+                f"plugin '{self.name}': write must be callable, not {say_value(self.write)}."
+            )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ComponentPlugin,
         ConstraintPlugin,
         ExecutorPlugin,
+        ExporterPlugin,
         GrammarPlugin,
         MetricPlugin,
         ThetaSolverPlugin,
@@ -150,6 +151,25 @@ def grammars() -> Iterable[GrammarPlugin]:
         @hookimpl
         def grammars():
             yield GrammarPlugin(name="text", summary="for texts", path=HERE / "text.lark")
+    """
+
+
+@hookspec
+def exporters() -> Iterable[ExporterPlugin]:
+    """Provide forms of other tools for `automl-admm export RUN --to NAME:TARGET`.
+
+    `write` is given the run, finished or still going on, and the text behind the colon.
+
+    Example::
+
+        def write_losses(run, target):
+            Path(target).write_text(" ".join(str(one.loss) for one in run.evaluations))
+            return f"{len(run.evaluations)} losses in {target}"
+
+        @hookimpl
+        def exporters():
+            yield ExporterPlugin(name="losses", summary="losses alone", target="FILE",
+                                 write=write_losses)
     """
 
 

@@ -94,6 +94,8 @@ RUN = record(
         "request": REQUEST,
         "sessions": list_of(SESSION),
         "ingest": list_of(READING),
+        "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags")),
+        "components_left_out": mapping_of(text),
         "result": record({"stopped_by": text}),
     },
 )

@@ -21,7 +21,7 @@ SUMMARIES = {
     "constraints": "list the quantities that you can limit",
     "docs": "show the documentation, or explain a diagnostic",
     "evaluate": "measure the model of a run on labelled rows",
-    "export": "write the model of a run as ONNX",
+    "export": "write the model of a run as ONNX, or the run for another tool",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "inspect": "show the kind of every column of a table, as `fit` would read it",

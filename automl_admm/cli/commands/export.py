@@ -1,4 +1,4 @@
-"""`automl-admm export`: the model of a run in another form."""
+"""`automl-admm export`: the model of a run as ONNX, or the run in the form of another tool."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.trained_rows import TrainedRows
+from automl_admm.runs.saved.exporting import export
 from automl_admm.runs.saved.onnx_file import check_onnx, convert, has_truth_values
 from automl_admm.store.run_folder import RunFolder, write_output
 
@@ -19,7 +20,6 @@ from automl_admm.store.run_folder import RunFolder, write_output
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option(
     "--onnx",
-    required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="File for the model in ONNX.",
@@ -28,15 +28,31 @@ from automl_admm.store.run_folder import RunFolder, write_output
     "--data",
     type=click.Path(path_type=Path),
     metavar="DATA",
-    help="Rows to compare predictions on. [default: the file of the run]",
+    help="With --onnx: rows to compare predictions on. [default: the file of the run]",
 )
-def command(run: Path, onnx: Path, data: Path | None) -> None:
-    """Write the model of the run folder RUN as ONNX.
+@click.option(
+    "--to",
+    metavar="NAME:TARGET",
+    help="Write all evaluations by the exporter NAME of a plugin, such as optuna:sqlite:///runs.db.",
+)
+def command(run: Path, onnx: Path | None, data: Path | None, to: str | None) -> None:
+    """Write the model of the run folder RUN as ONNX, or the run in the form of another tool.
 
-    The file is kept only if it predicts as the model does, on the rows of training.
+    The file of --onnx is kept only if it predicts as the model does, on the rows of training. With
+    --to, the run may be finished, killed, or still running.
     """
+    if (onnx is None) == (to is None):
+        raise click.UsageError("say one of --onnx FILE and --to NAME:TARGET.")
+    if data is not None and onnx is None:
+        raise click.UsageError("--data goes with --onnx alone: leave it out.")
+    if onnx is not None:
+        _write_onnx(RunFolder(run), onnx, data)
+    if to is not None:
+        say(export(run, to))
+
+
+def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
     check_onnx()
-    folder = RunFolder(run)
     with unprinted():
         model = load_model(folder)
         rows = TrainedRows.of_model(folder.read(folder.model_manifest)).read(_rows(folder, data))

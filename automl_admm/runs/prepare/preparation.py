@@ -32,7 +32,6 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
-    TASKS,
     BuildContext,
     CheapFunction,
     Constraint,
@@ -45,6 +44,7 @@ from automl_admm.runs.prepare.assembly import (
     plan_search,
     resolve_constraints,
 )
+from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
     context_of,
     ingest_table,
@@ -284,12 +284,7 @@ def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> Comp
 
     A resumed run goes on without the optional components that it began without.
     """
-    held = held_back(config)
-    components = plugins.components[context.task]
-    back = frozenset(r.name for r in components if r.name in held and not r.missing)
-    components = components.without(back)
-    everywhere = {record.name for each in TASKS for record in plugins.components[each]} - back
-    elsewhere = frozenset(everywhere - {record.name for record in components})
+    components, elsewhere, back = components_for(context.task, plugins, held_back(config))
     grammar = load_grammar(
         config.grammar,
         components,

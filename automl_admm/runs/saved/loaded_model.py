@@ -104,6 +104,10 @@ def load(folder: str | PathLike[str]) -> LoadedClassifier | LoadedRegressor:
 
     A folder that is damaged, edited, or holds types that nobody trusts, raises a `StoreError` in
     one line, as `predict` on the command line refuses it.
+
+    >>> load("nowhere")
+    Traceback (most recent call last):
+    automl_admm.core.errors.StoreError: 'nowhere' holds no model.json. Name the folder that …
     """
     run = RunFolder(Path(folder))
     manifest = run.read(run.model_manifest)

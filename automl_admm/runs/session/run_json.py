@@ -70,6 +70,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "data": _describe(prepared.work),
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
+        "column_kinds": sorted(prepared.work.context.kinds),
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
         "versions": versions(),

@@ -1,14 +1,32 @@
-"""Optuna as a solver for automl-admm: the θ-solvers `optuna` and `optuna-gp`."""
+"""Optuna for automl-admm: the θ-solvers `optuna` and `optuna-gp`, and runs as studies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from automl_admm.plugin_api import AutomlAdmmError, ThetaSolver, ThetaSolverPlugin, hookimpl
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    ExporterPlugin,
+    SavedRun,
+    ThetaSolver,
+    ThetaSolverPlugin,
+    hookimpl,
+)
 
-__all__ = ["ParzenOptions", "ProcessOptions", "TorchMissingError", "theta_solvers"]
+if TYPE_CHECKING:
+    import optuna
+
+__all__ = [
+    "ParzenOptions",
+    "ProcessOptions",
+    "TorchMissingError",
+    "export_study",
+    "exporters",
+    "theta_solvers",
+]
 
 
 class TorchMissingError(AutomlAdmmError, ValueError):
@@ -86,4 +104,31 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="Optuna's Gaussian process, with a model of each limit; needs torch",
         factory=build_process,
         options=ProcessOptions,
+    )
+
+
+def export_study(run: SavedRun, storage: Any) -> optuna.Study:
+    """Return the study of a run in a storage of Optuna's, new or brought up to date.
+
+    Read a run by `automl_admm.plugin_api.read_run`; the storage may be None, for one in memory.
+    """
+    from automl_admm_optuna.studies import export_study as export
+
+    return export(run, storage)[0]
+
+
+def _write(run: SavedRun, target: str) -> str:
+    from automl_admm_optuna.studies import write_study
+
+    return write_study(run, target)
+
+
+@hookimpl
+def exporters() -> Iterator[ExporterPlugin]:
+    """Provide runs as studies."""
+    yield ExporterPlugin(
+        name="optuna",
+        summary="a study of Optuna, for its plots and optuna-dashboard",
+        target="sqlite:///study.db",
+        write=_write,
     )

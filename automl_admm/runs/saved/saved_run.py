@@ -1,0 +1,85 @@
+"""A run folder read as one record, for tools that show runs in a form of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import StoreError
+from automl_admm.core.evaluations import is_feasible
+from automl_admm.core.ranking import best_of
+from automl_admm.core.run import RunInfo, RunState, SavedRun
+from automl_admm.core.space import SearchSpace
+from automl_admm.grammar import compile_text
+from automl_admm.plugins.contexts import KINDS, NeededKind
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.prepare.grammar_components import components_for
+from automl_admm.runs.session.changes import hash_space
+from automl_admm.runs.session.run_log import read_log
+from automl_admm.store.run_folder import RunFolder
+
+
+def read_run(path: str | PathLike[str]) -> SavedRun:
+    """Read the run in a folder: finished, killed, or going on in another process.
+
+    A folder that is none, is damaged, or whose components are not installed raises an error in one
+    line.
+
+    >>> read_run("nowhere")
+    Traceback (most recent call last):
+    automl_admm.core.errors.StoreError: 'nowhere' holds no run.json. Name the folder that …
+    """
+    folder = RunFolder(Path(path))
+    content = folder.read(folder.settings)
+    log, settings = read_log(folder), content["settings"]
+    best = best_of(log.evaluations, log.limits)
+    info = RunInfo(
+        title=str(content.get("title") or folder.path.name),
+        space=_space(folder, content),
+        limits=log.limits,
+        seed=settings["seed"],
+        workers=settings["workers"],
+        budget_seconds=settings.get("budget_seconds"),
+        max_evaluations=settings.get("max_evaluations"),
+        folder=folder.path,
+        loss_name=settings["metric"],
+        best_score=float(settings["metric_best"]),
+        known=log.evaluations,
+    )
+    feasible = best is not None and is_feasible(best, log.limits)
+    return SavedRun(info, RunState(content.get("state", "done")), best, feasible, content)
+
+
+def _space(folder: RunFolder, content: Mapping[str, Any]) -> SearchSpace:
+    """Return the space that was searched; raise if the grammar means another one by now."""
+    settings, plugins = content["settings"], load_plugins()
+    held = content.get("components_left_out", {})
+    components, elsewhere, _ = components_for(settings["task"], plugins, held)
+    for kinds in _possible_kinds(content):
+        space = compile_text(
+            settings["grammar_text"],
+            str(folder.grammar),
+            components,
+            elsewhere,
+            max_depth=settings["max_depth"],
+            grammars=plugins.grammars,
+            kinds=kinds,
+        ).pipelines.space
+        if hash_space(space) == settings["space_sha256"]:
+            return space
+    raise StoreError(
+        f"the space of the run in '{folder.path}' cannot be made again: its grammar means "
+        "another one with the components that are installed.",
+        hint="Install the versions that run.json names.",
+    )
+
+
+def _possible_kinds(content: Mapping[str, Any]) -> Iterable[frozenset[NeededKind]]:
+    """Return the kinds of columns of the table; a run of an older version may have had any."""
+    if "column_kinds" in content:
+        return [frozenset(content["column_kinds"])]
+    sizes = range(len(KINDS) + 1)
+    return (frozenset(some) for size in sizes for some in combinations(KINDS, size))

@@ -1,0 +1,81 @@
+"""A small run as its folder would have it, for tests of exporters.
+
+Its evaluations end in every way that a tool must tell apart: within the limits and outside, a
+forecast on some folds, a failure, one class for all rows, and a limit that is no number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.evaluations import FOLDS_LEFT, ONE_CLASS, Evaluation, Status
+from automl_admm.core.limits import Limit
+from automl_admm.core.run import RunInfo, RunState, SavedRun
+from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace
+
+TREE = Condition("model", ("tree",))
+SPACE = SearchSpace(
+    (Choice("model", ("tree", "line")), Order("steps", ("scale", "select", "reduce"))),
+    (
+        Parameter("depth", 1, 8, kind="int", log=True, when=TREE),
+        Parameter("rate", 0.001, 1.0, log=True),
+        Parameter("bagged", 0, 1, kind="category", values=(True, None), when=TREE),
+    ),
+)
+LIMITS = (Limit("latency_us", 50.0), Limit("recall", 0.5, at_least=True))
+BEGUN = "2026-11-21T09:30:00+00:00"
+
+
+def _evaluation(
+    number: int, loss: float, *values: float, status: Status = Status.SUCCESS, **details: Any
+) -> Evaluation:
+    picks = {"model": "tree" if number % 2 else "line", "steps": ("select", "reduce", "scale")}
+    selection = SPACE.complete(picks)
+    candidate = SPACE.projected(SPACE.candidate(selection, np.full(3, number / 10)))
+    return Evaluation(
+        number,
+        f"key {number}",
+        candidate,
+        status,
+        loss,
+        values,
+        seconds=2.0,
+        text=f"{picks['model']}({number})",
+        message="" if status is Status.SUCCESS else "after 3 s",
+        details=details,
+    )
+
+
+BEST = _evaluation(3, 0.2, 40.0, 0.5)
+EVALUATIONS = (
+    _evaluation(1, 0.3, 30.0, 0.9, scores=[0.6, 0.8]),
+    _evaluation(2, 0.1, 80.0, 0.9),
+    BEST,
+    _evaluation(4, 0.01, 40.0, 0.9, scores=[0.99], **{FOLDS_LEFT: 3}),
+    _evaluation(5, math.nan, status=Status.TIMEOUT),
+    _evaluation(6, 0.05, 30.0, 0.9, **{ONE_CLASS: "no"}),
+    _evaluation(7, 0.04, 30.0, math.nan),
+)
+
+
+def sample_run(
+    folder: Path | None, evaluations: Sequence[Evaluation] = EVALUATIONS, begun: str = BEGUN
+) -> SavedRun:
+    """Return a run with some of the evaluations; it does not look into the folder."""
+    info = RunInfo(
+        "credit",
+        SPACE,
+        LIMITS,
+        folder=folder,
+        loss_name="roc_auc",
+        best_score=1.0,
+        known=tuple(evaluations),
+    )
+    is_there = BEST in evaluations
+    content = {"sessions": [{"begun": begun, "seconds": None}]}
+    return SavedRun(info, RunState.DONE, BEST if is_there else None, is_there, content)

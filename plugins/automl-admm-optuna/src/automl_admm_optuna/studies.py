@@ -1,0 +1,185 @@
+"""A run as an Optuna study, for its plots and for optuna-dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from automl_admm.plugin_api import (
+    Choice,
+    ConfigurationError,
+    Evaluation,
+    Order,
+    Parameter,
+    SavedRun,
+    SearchSpace,
+    Status,
+)
+from automl_admm_optuna.samplers import quiet
+
+# The constraint of a pipeline that decides one class for all rows: no limit, and never feasible.
+ONE_CLASS = "decides one class alone"
+Distributions = Mapping[str, BaseDistribution]
+
+
+def write_study(run: SavedRun, storage: str) -> str:
+    """Write a run as a study of a storage, and return a line about it."""
+    study, count = export_study(run, storage)
+    return f"{storage}: {count} new trials in the study '{study.study_name}'"
+
+
+def export_study(run: SavedRun, storage: Any) -> tuple[optuna.Study, int]:
+    """Return the study of a run in a storage, and the number of trials that are new in it.
+
+    The study has the name of the run's folder. If it is there already, it is brought up to date.
+    """
+    with quiet():
+        study = _open(run, storage)
+        known = {(one.user_attrs["key"], one.user_attrs["status"]) for one in study.get_trials()}
+        new = [one for one in run.evaluations if (one.key, one.ending) not in known]
+        places = _distributions(run.info.space)
+        study.add_trials([_trial(run, one, places, begun) for one, begun in _timed(run, new)])
+    return study, len(new)
+
+
+def _open(run: SavedRun, storage: Any) -> optuna.Study:
+    """Open the study of a run; raise if that name is another's."""
+    folder = run.info.folder
+    study = optuna.create_study(
+        storage=storage,
+        study_name=run.info.title if folder is None else folder.resolve().name,
+        direction="minimize" if run.info.best_score is None else "maximize",
+        load_if_exists=True,
+    )
+    mark = str(run.content.get("sessions", [{}])[0].get("begun", ""))
+    if study.get_trials() and study.user_attrs.get("begun") != mark:
+        raise ConfigurationError(
+            f"the study '{study.study_name}' in {storage} is of another run.",
+            hint="Name another storage, or rename the folder of the run.",
+        )
+    study.set_metric_names([run.info.loss_name])
+    for name, value in (("begun", mark), ("data", run.info.title), ("state", str(run.state))):
+        study.set_user_attr(name, value)
+    return study
+
+
+def _timed(run: SavedRun, some: Iterable[Evaluation]) -> Iterator[tuple[Evaluation, datetime]]:
+    """Yield evaluations with the moments at which one worker would have begun them.
+
+    A run keeps how long each took, and not when.
+    """
+    said = run.content.get("sessions", [{}])[0].get("begun")
+    clock = datetime.now() if said is None else datetime.fromisoformat(said).astimezone()
+    clock = clock.replace(tzinfo=None)  # Optuna's moments are local ones
+    wanted = {one.number for one in some}
+    for one in run.evaluations:
+        if one.number in wanted:
+            yield one, clock
+        clock += timedelta(seconds=one.seconds)
+
+
+def _trial(
+    run: SavedRun, evaluation: Evaluation, places: Distributions, begun: datetime
+) -> FrozenTrial:
+    params = _params(run.info.space, evaluation)
+    score = run.info.score_of(evaluation.loss) if evaluation.ok else None
+    trial = create_trial(
+        state=_state(evaluation),
+        value=score,
+        params=params,
+        distributions={name: places[name] for name in params},
+        user_attrs=_facts(run, evaluation),
+        intermediate_values=_steps(run, evaluation),
+        constraints=_constraints(run, evaluation),
+    )
+    trial.datetime_start = begun
+    trial.datetime_complete = begun + timedelta(seconds=evaluation.seconds)
+    return trial
+
+
+def _state(evaluation: Evaluation) -> TrialState:
+    """Return the state: pruned is a success on fewer folds or rows, whose value is a forecast."""
+    if not evaluation.ok:
+        return TrialState.FAIL
+    return TrialState.COMPLETE if evaluation.is_ranked else TrialState.PRUNED
+
+
+def _steps(run: SavedRun, evaluation: Evaluation) -> dict[int, float]:
+    """Return the score of each fold of a success; that of a share of the rows is one step."""
+    if not evaluation.ok:
+        return {}
+    scores = evaluation.details.get("scores", ()) if evaluation.is_whole else ()
+    found = dict(enumerate(map(float, scores), start=1))
+    return found or {1: run.info.score_of(evaluation.loss)}
+
+
+def _constraints(run: SavedRun, evaluation: Evaluation) -> dict[str, float] | None:
+    """Return how far a success is outside each limit: above 0 is outside, as Optuna reads it."""
+    if evaluation.status is not Status.SUCCESS:
+        return None
+    limits = run.info.limits
+    excess = {
+        str(limit): limit.turned(value) - limit.turned(limit.bound)
+        for limit, value in zip(limits, evaluation.constraints, strict=True)
+    }
+    # No number is within no limit, and Optuna takes none that is no number.
+    told = {name: value if value == value else float("inf") for name, value in excess.items()}  # noqa: PLR0124
+    return told | {ONE_CLASS: 0.0 if evaluation.one_class is None else 1.0}
+
+
+def _facts(run: SavedRun, evaluation: Evaluation) -> dict[str, Any]:
+    values = zip(run.info.limits, evaluation.constraints, strict=False)
+    facts = {
+        "number": evaluation.number,
+        "pipeline": evaluation.text,
+        "status": evaluation.ending,
+        "seconds": evaluation.seconds,
+        "share of the rows": evaluation.candidate.fidelity,
+        **{limit.name: value for limit, value in values},
+        "message": evaluation.message,
+        "key": evaluation.key,
+    }
+    return {name: value for name, value in facts.items() if value != ""}
+
+
+def _distributions(space: SearchSpace) -> dict[str, BaseDistribution]:
+    """Return the distributions of a space; an order has the place of each of its items."""
+    found: dict[str, BaseDistribution] = {}
+    for decision in space.decisions:
+        if isinstance(decision, Choice):
+            found[decision.name] = CategoricalDistribution(decision.values or decision.alternatives)
+        else:
+            found |= dict.fromkeys(_places(decision), IntDistribution(1, len(decision.items)))
+    return found | {one.name: _range(one) for one in space.parameters}
+
+
+def _range(parameter: Parameter) -> BaseDistribution:
+    if parameter.values:
+        return CategoricalDistribution(parameter.values)
+    if parameter.is_integer:
+        return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
+    return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+
+
+def _params(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the values of the active decisions and parameters."""
+    found: dict[str, Any] = dict(space.values(evaluation.candidate))
+    for decision in space.decisions:
+        if isinstance(decision, Order) and decision.name in found:
+            laid = found.pop(decision.name)
+            found |= {f"{decision.name}[{item}]": place for place, item in enumerate(laid, start=1)}
+    return found
+
+
+def _places(order: Order) -> list[str]:
+    return [f"{order.name}[{item}]" for item in order.items]

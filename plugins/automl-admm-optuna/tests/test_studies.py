@@ -1,0 +1,87 @@
+"""A run as a study, in a file of SQLite, as real Optuna reads it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+import pytest
+from automl_admm_optuna import export_study, exporters
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+
+from automl_admm.plugin_api import ConfigurationError, SavedRun
+from automl_admm.testing.saved_runs import BEST, EVALUATIONS, SPACE, sample_run
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'study.db'}"
+
+
+def write(run: SavedRun, storage: str) -> str:
+    (exporter,) = exporters()
+    return exporter.write(run, storage)
+
+
+def test_the_best_trial_is_the_best_of_the_run(tmp_path: Path, storage: str) -> None:
+    said = write(sample_run(tmp_path / "credit-1"), storage)
+    assert said == f"{storage}: 7 new trials in the study 'credit-1'"
+    study = optuna.load_study(study_name="credit-1", storage=storage)
+    assert study.best_trial.user_attrs["number"] == BEST.number
+    assert study.best_value == pytest.approx(0.8)
+    assert study.metric_names == ["roc_auc"]
+    assert study.direction is optuna.study.StudyDirection.MAXIMIZE
+
+
+def test_states_values_and_parameters_are_those_of_the_log(tmp_path: Path, storage: str) -> None:
+    write(sample_run(tmp_path / "credit-1"), storage)
+    trials = optuna.load_study(study_name="credit-1", storage=storage).trials
+    whole, pruned, failed = TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL
+    assert [one.state for one in trials] == [whole, whole, whole, pruned, failed, whole, whole]
+    assert trials[0].intermediate_values == {1: 0.6, 2: 0.8}
+    assert trials[4].user_attrs["message"] == "after 3 s"
+    assert [one.duration.total_seconds() for one in trials if one.duration] == [2.0] * 7
+    params, kinds = trials[2].params, trials[2].distributions
+    assert params["model"] == "tree"
+    values = SPACE.values(BEST.candidate)
+    order = {"steps[select]": 1, "steps[reduce]": 2, "steps[scale]": 3}
+    assert params == {name: values[name] for name in values if name != "steps"} | order
+    assert kinds["depth"] == IntDistribution(1, 8, log=True)
+    assert kinds["rate"] == FloatDistribution(0.001, 1.0, log=True)
+    assert kinds["bagged"] == CategoricalDistribution((True, None))
+    assert "depth" not in trials[1].params
+
+
+def test_constraints_say_how_far_outside_each_limit_a_trial_is(
+    tmp_path: Path, storage: str
+) -> None:
+    write(sample_run(tmp_path / "credit-1"), storage)
+    trials = optuna.load_study(study_name="credit-1", storage=storage).trials
+    assert trials[1].constraints["latency_us <= 50"] == 30.0
+    assert trials[2].constraints["recall >= 0.5"] == 0.0
+    assert trials[4].constraints == {}
+    assert trials[5].constraints["decides one class alone"] == 1.0
+    assert trials[6].constraints["recall >= 0.5"] == float("inf")
+
+
+def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, storage: str) -> None:
+    running = sample_run(tmp_path / "credit-1", EVALUATIONS[:2])
+    assert "2 new trials" in write(running, storage)
+    assert "5 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
+    assert "0 new trials" in write(sample_run(tmp_path / "credit-1"), storage)
+    study = optuna.load_study(study_name="credit-1", storage=storage)
+    assert [one.user_attrs["number"] for one in study.trials] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_study_of_another_run_is_left_alone(tmp_path: Path, storage: str) -> None:
+    write(sample_run(tmp_path / "credit-1"), storage)
+    later = sample_run(tmp_path / "credit-1", begun="2026-11-22T09:30:00+00:00")
+    with pytest.raises(ConfigurationError, match=r"'credit-1' in .* is of another run"):
+        write(later, storage)
+
+
+def test_a_run_without_anything_feasible_has_no_best_trial(tmp_path: Path) -> None:
+    study = export_study(sample_run(tmp_path / "credit-1", EVALUATIONS[1:2]), None)
+    with pytest.raises(ValueError, match="feasible"):
+        study.best_trial  # noqa: B018
