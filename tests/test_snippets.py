@@ -36,6 +36,7 @@ TESTED = {
     "encoders": "tests/test_encoders_page.py",
     "grammar": "tests/grammar/test_reference.py",
     "models_out": "tests/test_models_out_page.py",
+    "other_tools": "tests/test_other_tools_page.py",
     "own_solver": "tests/test_own_solver_page.py",
     "python": "tests/test_python_page.py",
     "weights_groups_time": "tests/test_weights_page.py",
