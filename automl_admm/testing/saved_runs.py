@@ -7,8 +7,9 @@ forecast on some folds, a failure, one class for all rows, and a limit that is n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ BEGUN = "2026-11-21T09:30:00+00:00"
 
 
 def _evaluation(
-    number: int, loss: float, *values: float, status: Status = Status.SUCCESS, **details: Any
+    number: int, loss: float, *values: float, details: Mapping[str, Any] = MappingProxyType({})
 ) -> Evaluation:
     picks = {"model": "tree" if number % 2 else "line", "steps": ("select", "reduce", "scale")}
     selection = SPACE.complete(picks)
@@ -41,24 +42,24 @@ def _evaluation(
         number,
         f"key {number}",
         candidate,
-        status,
+        Status.TIMEOUT if math.isnan(loss) else Status.SUCCESS,
         loss,
         values,
         seconds=2.0,
         text=f"{picks['model']}({number})",
-        message="" if status is Status.SUCCESS else "after 3 s",
+        message="after 3 s" if math.isnan(loss) else "",
         details=details,
     )
 
 
 BEST = _evaluation(3, 0.2, 40.0, 0.5)
 EVALUATIONS = (
-    _evaluation(1, 0.3, 30.0, 0.9, scores=[0.6, 0.8]),
+    _evaluation(1, 0.3, 30.0, 0.9, details={"scores": [0.6, 0.8]}),
     _evaluation(2, 0.1, 80.0, 0.9),
     BEST,
-    _evaluation(4, 0.01, 40.0, 0.9, scores=[0.99], **{FOLDS_LEFT: 3}),
-    _evaluation(5, math.nan, status=Status.TIMEOUT),
-    _evaluation(6, 0.05, 30.0, 0.9, **{ONE_CLASS: "no"}),
+    _evaluation(4, 0.01, 40.0, 0.9, details={"scores": [0.99], FOLDS_LEFT: 3}),
+    _evaluation(5, math.nan),
+    _evaluation(6, 0.05, 30.0, 0.9, details={ONE_CLASS: "no"}),
     _evaluation(7, 0.04, 30.0, math.nan),
 )
 
