@@ -40,6 +40,7 @@ RUN_SHOWN = record(
         "versions": mapping_of(text),
         "plugins": mapping_of(text),
         "components_left_out": mapping_of(text),
+        "portfolio": record({}, {"pipelines": list_of(text)}),
         "schema": nullable(list_of(COLUMN)),
         "result": record(
             {},
@@ -89,6 +90,9 @@ DETAILS_SHOWN = record(
         "scores": list_of(real),
         "steps": _SECONDS,
         "fit_seconds": real,
+        "predict_seconds": real,
+        "work_seconds": real,
+        "slowdown": real,
         "threshold": nullable(real),
         "default_score": nullable(real),
         "decisions": mapping_of(nullable(real)),

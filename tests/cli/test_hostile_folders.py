@@ -45,8 +45,11 @@ BAD: tuple[Any, ...] = (
 )
 DATA = "DATA"
 COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "run.json": (("leaderboard",), ("report", "--json"), ("store", "export"), ("verify", DATA)),
-    "model.json": (("predict", DATA), ("verify", DATA), ("report", "--json")),
+    "run.json": (
+        *(("leaderboard",), ("report", "--json"), ("store", "export"), ("verify", DATA)),
+        *(("explain", "1"), ("compare", "run")),
+    ),
+    "model.json": (("predict", DATA), ("verify", DATA), ("report", "--json"), ("compare", "run")),
     "certificate.json": (("leaderboard",), ("verify", DATA), ("report", "--json")),
     "certification-rows.json": (("verify", DATA),),
     "store.json": (("leaderboard",), ("store", "check"), ("store", "export")),

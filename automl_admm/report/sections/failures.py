@@ -77,11 +77,11 @@ def _cause(alike: list[Evaluation]) -> Cause:
         seconds=round(sum(one.seconds for one in alike), 3),
         example=first.number,
         pipeline=shape_of(first.text),
-        trace=_trace(first.details),
+        trace=trace_of(first.details),
     )
 
 
-def _trace(details: Mapping[str, Any]) -> str:
+def trace_of(details: Mapping[str, Any]) -> str:
     """Return the longest text in the details: a trace-back, or the last lines printed."""
     texts = [value for value in details.values() if isinstance(value, str)]
     return shorten(max(texts, key=len, default=""), LONGEST_TRACE)

@@ -1,0 +1,159 @@
+"""`automl-admm explain`: one evaluation of a run, with all that the run folder knows of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.text_table import align
+from automl_admm.pipelines.thresholds.single import say_threshold
+from automl_admm.report.content import as_plain
+from automl_admm.report.document.numbers import NONE, duration, plain, score, signed
+from automl_admm.report.one_evaluation import Explained, LimitMeasured, Seconds, explain
+from automl_admm.report.view import read_view
+
+Fact = tuple[str, str]
+
+
+@click.command("explain")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("key")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def command(run: Path, key: str, *, as_json: bool) -> None:
+    """Explain the evaluation KEY of the run folder RUN, and how the winner differs from it.
+
+    KEY is a key as `automl-admm leaderboard` shows it, a beginning that no other key has, or a
+    number such as 12.
+    """
+    found = explain(read_view(run), key)
+    if as_json:
+        content = {"schema": 1, **as_plain(found)}
+        hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
+        return
+    for line in align(list(_facts(found))):
+        say(line)
+    for line in _parameters(found):
+        say(line)
+    if found.trace:
+        say(f"\n{'the end of it':<13}")
+        say(found.trace)
+
+
+def _facts(found: Explained) -> Iterator[Fact]:
+    yield "evaluation", f"#{found.number}, key {found.key}"
+    yield "pipeline", found.pipeline
+    yield "status", f"{found.status}: {found.message}" if found.message else found.status
+    yield "rank", _rank(found)
+    if found.one_class is not None:
+        yield "decides", f"calls every row '{found.one_class}', so it is never within the limits"
+    yield "score", _score(found)
+    for limit in found.limits:
+        yield "limit", _limit(limit)
+    if found.threshold is not None or found.decisions:
+        yield "decisions", _decisions(found)
+    if found.fidelity < 1:
+        yield "rows", f"trained on {100 * found.fidelity:.3g} % of the rows"
+    yield "seconds", _seconds(found.seconds)
+    if found.seconds.steps:
+        parts = (f"{name} {duration(spent)}" for name, spent in found.seconds.steps.items())
+        yield "steps", f"fits, all folds: {', '.join(parts)}"
+    yield "proposed", _proposed(found)
+    for name, pick in found.selection.items():
+        yield "selection", f"{name}: {pick if isinstance(pick, str) else ' → '.join(pick)}"
+    yield "winner", _winner(found)
+
+
+def _rank(found: Explained) -> str:
+    if found.rank is None:
+        return f"none: only a success on all rows and folds has one ({found.ranked} have)"
+    place = f"{found.rank} of {found.ranked}"
+    return place if found.is_feasible else f"{place}, behind all that are within the limits"
+
+
+def _score(found: Explained) -> str:
+    folds, told = found.folds, f"{found.metric} {score(found.score)}"
+    if folds.left:
+        left = "1 fold was" if folds.left == 1 else f"{folds.left} folds were"
+        told += f", a forecast: {left} not run"
+    if not folds.scores:
+        return told
+    told += f"; by fold {', '.join(map(score, folds.scores))}"
+    if folds.deviation is None:
+        return told
+    return f"{told}; standard deviation {score(folds.deviation)}"
+
+
+def _limit(one: LimitMeasured) -> str:
+    if one.value is None or one.excess is None:
+        return f"{one.limit}: not measured"
+    side = "below" if one.at_least else "above"
+    verdict = "within" if one.holds else f"OUTSIDE, {one.excess:.4g} {side} the bound"
+    return f"{one.limit}: {plain(one.value)}, {verdict}"
+
+
+def _decisions(found: Explained) -> str:
+    rates = [f"{name.replace('_', ' ')} {plain(rate)}" for name, rate in found.decisions.items()]
+    at = [] if found.threshold is None else [f"threshold {_threshold(found.threshold)}"]
+    at += [f"{group} {_threshold(one)}" for group, one in found.group_thresholds.items()]
+    return ", ".join([*at, *rates])
+
+
+def _threshold(one: float | str) -> str:
+    return one if isinstance(one, str) else say_threshold(one)
+
+
+def _seconds(spent: Seconds) -> str:
+    if spent.fit is None:
+        return duration(spent.total)
+    parts = (
+        f"{name} {duration(value)}"
+        for name, value in (
+            ("fits", spent.fit),
+            ("predictions", spent.predict),
+            ("scores and limits", spent.measure),
+            ("process", spent.other),
+        )
+    )
+    return f"{duration(spent.total)}: {', '.join(parts)}"
+
+
+def _proposed(found: Explained) -> str:
+    one, order = found.proposed, f"number {found.number} of {found.evaluations}"
+    if one.strategy is None:
+        return f"by {one.by}, {order}"
+    solvers = [f"{one.theta_solver} for parameters"]
+    if one.strategy == "admm":
+        solvers.append(f"{one.z_solver} for the structure")
+    return f"by {one.by}, {order} ({one.strategy}: {', '.join(solvers)})"
+
+
+def _winner(found: Explained) -> str:
+    if found.winner is None:
+        return "this one" if found.is_winner else "none yet"
+    best = found.winner
+    lead = "" if best.lead is None else f" ({signed(best.lead)})"
+    return f"#{best.number}, {found.metric} {score(best.score)}{lead}"
+
+
+def _parameters(found: Explained) -> Iterator[str]:
+    """Yield the parameters, beside those of the winner."""
+    if found.winner is None:
+        return
+    beside, titles = found.winner.beside, (f"#{found.number}", f"winner #{found.winner.number}")
+    yield ""
+    shapes = [("shape", *beside.shapes)] if len(set(beside.shapes)) > 1 else []
+    rows = [
+        (one.name, *(NONE if value is None else value for value in one.values))
+        for one in beside.differences
+    ]
+    if not shapes and not rows:
+        yield "the same pipeline as that of the winner"
+        return
+    yield from align([("differs", *titles), *shapes, *rows])
+    same = len(beside.parameters) - len(beside.differences)
+    if same:
+        yield f"{same} more parameter{' is' if same == 1 else 's are'} equal"

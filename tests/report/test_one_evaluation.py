@@ -1,0 +1,109 @@
+"""One evaluation explained."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from report_runs import an_evaluation, write_run
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.report.one_evaluation import Explained, explain
+from automl_admm.report.view import RunView, read_view
+
+OLD = Path(__file__).parents[1] / "runs" / "old_run"
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> RunView:
+    details = {
+        "scores": [0.5, 0.7, 0.6],
+        "steps": {"tree": 0.9},
+        "fit_seconds": 0.4,
+        "predict_seconds": 0.1,
+        "work_seconds": 2.1,
+        "threshold": math.inf,
+        "group_thresholds": {"f": 0.5, "m": -math.inf},
+    }
+    found = [
+        an_evaluation(1, key="aa11", constraints=(10.0,), loss=0.2, seconds=2.5, details=details),
+        an_evaluation(2, key="aa22", constraints=(60.0,), loss=0.1, text="tree(depth=3)"),
+        an_evaluation(3, key="bb33", details={"scores": [0.5], "folds_left": 2}),
+        an_evaluation(7, key="cc77"),
+    ]
+    folder = write_run(tmp_path_factory.mktemp("one") / "run", found)
+    return read_view(folder)
+
+
+def test_limits_have_their_bound_and_the_excess(view: RunView) -> None:
+    inside, outside = explain(view, "aa11").limits[0], explain(view, "aa22").limits[0]
+    assert (inside.value, inside.bound, inside.excess, inside.holds) == (10.0, 50.0, 0.0, True)
+    assert (outside.value, outside.excess, outside.holds) == (60.0, 10.0, False)
+
+
+def test_scores_by_fold_have_their_spread(view: RunView) -> None:
+    folds = explain(view, "aa11").folds
+    assert folds.scores == (0.5, 0.7, 0.6)
+    assert (folds.mean, folds.deviation) == pytest.approx((0.6, 0.1))
+    assert (folds.lowest, folds.highest, folds.left) == (0.5, 0.7, 0)
+    stopped = explain(view, "bb33")
+    assert (stopped.status, stopped.folds.left, stopped.folds.deviation) == ("stopped", 2, None)
+    assert stopped.rank is None
+
+
+def test_the_seconds_of_a_fold_are_those_of_all_folds(view: RunView) -> None:
+    spent = explain(view, "aa11").seconds
+    assert (spent.fit, spent.predict, spent.measure) == pytest.approx((1.2, 0.3, 0.6))
+    assert spent.other == pytest.approx(0.4)
+    assert spent.steps == {"tree": 0.9}
+
+
+def test_infinite_thresholds_are_words(view: RunView) -> None:
+    found = explain(view, "aa11")
+    assert found.threshold == "never"
+    assert found.group_thresholds == {"f": 0.5, "m": "always"}
+
+
+def test_a_failure_has_its_reason_and_its_trace(view: RunView) -> None:
+    failed = explain(view, "#7")
+    assert (failed.status, failed.rank, failed.score) == ("error", None, None)
+    assert failed.message == "ValueError: row 7 is odd"
+    assert failed.trace == "line 1\nend"
+    assert failed.limits[0].value is None
+    assert failed.limits[0].holds is None
+
+
+def test_the_winner_is_shown_with_what_differs(view: RunView) -> None:
+    best = explain(view, "aa1")
+    assert (best.is_winner, best.winner, best.rank) == (True, None, 1)
+    winner = explain(view, "aa2").winner
+    assert winner is not None
+    assert winner.number == 1
+    assert winner.lead == pytest.approx(-0.1)
+    assert {one.name for one in winner.beside.differences} == {
+        *("impute.strategy", "tree.alpha", "tree.depth")
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "number"), [("aa11", 1), ("aa2", 2), ("b", 3), ("7", 7), ("#2", 2)]
+)
+def test_a_beginning_of_the_key_or_a_number_is_enough(view: RunView, key: str, number: int) -> None:
+    assert explain(view, key).number == number
+
+
+def test_a_key_of_several_or_of_none_is_one_line(view: RunView) -> None:
+    with pytest.raises(ConfigurationError, match="beginning of 2 keys: aa11, aa22"):
+        explain(view, "aa")
+    for unknown in ("zz", "#99", "٣", "9" * 400):
+        with pytest.raises(UnknownNameError, match="leaderboard"):
+            explain(view, unknown)
+
+
+@pytest.mark.parametrize("name", ["stacked", "group_thresholds"])
+def test_runs_of_older_versions_are_explained(name: str) -> None:
+    old = read_view(OLD / name)
+    found: list[Explained] = [explain(old, f"#{one.number}") for one in old.evaluations]
+    assert sum(one.is_winner for one in found) == 1
+    assert {one.proposed.by for one in found} == {"the search"}
