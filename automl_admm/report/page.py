@@ -43,6 +43,7 @@ SECTIONS: tuple[Section, ...] = (
     data.SECTION,
     reproduction.SECTION,
 )
+FOLLOWS = "The run goes on: this page is written anew, and loads itself again every"
 Measured = dict[str, Any]
 
 
@@ -51,28 +52,31 @@ def measure_all(view: RunView) -> Measured:
     return {section.key: section.measure(view) for section in SECTIONS}
 
 
-def draw_page(view: RunView, measured: Measured) -> str:
-    """Return the report as HTML."""
+def draw_page(view: RunView, measured: Measured, refresh: int | None = None) -> str:
+    """Return the report as HTML; with `refresh` a browser loads it again after so many seconds."""
     title = f"Report of {view.title}"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        None if refresh is None else tag("meta", http_equiv="refresh", content=refresh),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", title),
         tag("style", Markup(STYLE)),
     )
-    body = tag("body", _header(view, measured), tag("main", *_sections(measured)), _footer())
+    header = _header(view, measured, refresh)
+    body = tag("body", header, tag("main", *_sections(measured)), _footer())
     whole = tag("html", head, body, lang="en", dir="ltr")
     return f"<!DOCTYPE html>\n{whole.source}\n"
 
 
-def _header(view: RunView, measured: Measured) -> Markup:
+def _header(view: RunView, measured: Measured, refresh: int | None) -> Markup:
     links = (tag("li", tag("a", one.title, href=f"#{one.key}")) for one in _shown(measured))
     return tag(
         "header",
         tag("h1", "Report of ", name(view.title, 120)),
+        None if refresh is None else tag("p", f"{FOLLOWS} {refresh} seconds."),
         tag("nav", tag("ul", *links), aria_label="Sections"),
     )
 

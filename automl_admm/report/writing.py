@@ -7,8 +7,8 @@ from pathlib import Path
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.report.content import encode
-from automl_admm.report.page import draw_page, measure_all
-from automl_admm.report.view import read_view
+from automl_admm.report.page import Measured, draw_page, measure_all
+from automl_admm.report.view import RunView, read_view
 from automl_admm.store.run_folder import write_output
 
 PAGE = "report.html"
@@ -25,8 +25,12 @@ class Report:
 def make_report(run: Path) -> Report:
     """Read the run folder and make its report; the folder stays as it is."""
     view = read_view(run)
-    measured = measure_all(view)
-    page = draw_page(view, measured).encode("utf-8", "backslashreplace")
+    return draw_report(view, measure_all(view))
+
+
+def draw_report(view: RunView, measured: Measured, refresh: int | None = None) -> Report:
+    """Draw a report; with `refresh` browsers load its page again after so many seconds."""
+    page = draw_page(view, measured, refresh).encode("utf-8", "backslashreplace")
     return Report(page, encode(measured))
 
 
@@ -35,13 +39,24 @@ def write_report(run: Path, page: Path | None = None) -> tuple[Path, Path]:
 
     Each file is there whole or not at all.
     """
+    places = places_of(run, page)
+    put_report(make_report(run), places)
+    return places
+
+
+def places_of(run: Path, page: Path | None) -> tuple[Path, Path]:
+    """Return the paths of the page and of its numbers."""
     page = run / PAGE if page is None else page
     numbers = page.with_suffix(".json")
     if numbers == page:
         raise ConfigurationError(
             f"'{page}' is the name of the numbers, not of the page.", hint="End it with .html."
         )
-    made = make_report(run)
-    write_output(page, made.page)
-    write_output(numbers, made.content)
     return page, numbers
+
+
+def put_report(report: Report, places: tuple[Path, Path]) -> None:
+    """Write both files, each whole or not at all."""
+    page, numbers = places
+    write_output(page, report.page)
+    write_output(numbers, report.content)

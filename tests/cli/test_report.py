@@ -41,6 +41,8 @@ def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
         (("old", "-o", "old"), 2),
         (("old", "-o", "x.json"), 2),
         (("old", "-o", "x.html", "--json"), 2),
+        (("old", "--watch", "--json"), 2),
+        (("nowhere", "--watch"), 7),
     ],
 )
 def test_bad_input_is_one_line(
@@ -60,6 +62,27 @@ def test_a_damaged_run_is_told_in_a_line(run: Run, tmp_path: Path) -> None:
     ended = run("report", "old")
     assert (ended.code, ended.out) == (7, "")
     assert "'versions' is" in ended.err
+
+
+def test_a_watch_ends_with_the_run_and_a_killed_one_has_a_code_of_its_own(
+    run: Run, tmp_path: Path
+) -> None:
+    shutil.copytree(OLD, tmp_path / "old")
+    ended = run("report", "old", "--watch")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [
+        "old/report.html: the report, which follows the run",
+        "the run has ended (done, ended by: evaluations); the page is complete",
+    ]
+    settings = tmp_path / "old/run.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
+    ended = run("report", "old", "--watch")
+    assert ended.code == 7
+    assert ended.err == (
+        "error: the run 'old' is no longer written: killed, or run on another host; the page has "
+        "what it left. Go on with: automl-admm resume old\n"
+    )
+    assert "no longer written" in (tmp_path / "old/report.html").read_text()
 
 
 def test_a_run_writes_its_report_and_says_where(run: Run, table: Path, tmp_path: Path) -> None:

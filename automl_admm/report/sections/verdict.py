@@ -53,7 +53,7 @@ def measure(view: RunView) -> Verdict:
         kind=kind,
         sentence=_sentence(view, model, kind),
         warnings=tuple(_warnings(view, model)),
-        state=_state(view),
+        state=say_state(view),
         data=view.title,
         task=view.settings.get("task"),
         target=view.settings["target"],
@@ -189,7 +189,8 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         yield "The run goes on, or was killed: the model is that of an earlier session."
 
 
-def _state(view: RunView) -> str:
+def say_state(view: RunView) -> str:
+    """Say how the run ended, that it goes on, or that nobody writes it any more."""
     if not view.is_over:
         return "running" if view.is_alive else "no longer written: killed, or run on another host"
     ended = view.result.get("stopped_by")
