@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -22,9 +23,13 @@ LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries behind a result."""
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in LIBRARIES
-    }
+    return {"python": platform.python_version()} | {name: _version(name) for name in LIBRARIES}
+
+
+@cache
+def _version(name: str) -> str:
+    # Reading it parses a whole README, and what is imported stays the same in a process.
+    return metadata.version(name)
 
 
 def fingerprint(table: Any) -> str:

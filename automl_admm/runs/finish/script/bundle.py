@@ -41,24 +41,13 @@ class Source:
         first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
         while first > 1 and self.lines[first - 2].startswith("#"):
             first -= 1
-        dropped = {
-            number
-            for part in ast.walk(node)
-            if isinstance(part, ast.ImportFrom) and _is_ours(part.module)
-            for number in range(part.lineno, (part.end_lineno or part.lineno) + 1)
-        }
-        lines = self._renamed(node, renamed)
+        lines, dropped = self._renamed(node, renamed), _facts(node).dropped
         kept = range(first, (node.end_lineno or node.lineno) + 1)
         return "\n".join(lines[number - 1] for number in kept if number not in dropped)
 
     def _renamed(self, node: ast.stmt, renamed: Mapping[str, str]) -> list[str]:
         """Return all lines, with other names in this definition; arguments keep their own."""
-        own = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
-        places = [
-            (part.lineno, part.col_offset, part.id)
-            for part in ast.walk(node)
-            if isinstance(part, ast.Name) and part.id in renamed and part.id not in own
-        ]
+        places = [place for place in _facts(node).places if place[2] in renamed]
         lines = list(self.lines)
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in renamed:
             at = lines[node.lineno - 1].index(f" {node.name}") + 1
@@ -72,6 +61,40 @@ class Source:
 
 def _is_ours(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] == PACKAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that is asked about the code of a definition.
+
+    `used` are the names that it uses when it runs, `places` (line, column, name) are those of names
+    that are no arguments. `inner` are imports of this package within it, in lines to be `dropped`.
+    """
+
+    used: tuple[str, ...]
+    places: tuple[tuple[int, int, str], ...]
+    inner: tuple[tuple[str, str, str], ...]
+    dropped: frozenset[int]
+
+
+@cache  # a process may write many scripts, and all share most of their definitions
+def _facts(node: ast.stmt) -> Facts:
+    everything = list(ast.walk(node))
+    own = {part.arg for part in everything if isinstance(part, ast.arg)}
+    names = [part for part in everything if isinstance(part, ast.Name) and part.id not in own]
+    ours = [p for p in everything if isinstance(p, ast.ImportFrom) and _is_ours(p.module)]
+    spans = [range(part.lineno, (part.end_lineno or part.lineno) + 1) for part in ours]
+    return Facts(
+        tuple(_used_names(node)),
+        tuple((part.lineno, part.col_offset, part.id) for part in names),
+        tuple(
+            (bound, home, there)
+            for part in everything
+            for bound, (home, there) in _imported(part)
+            if _is_ours(home)
+        ),
+        frozenset(number for span in spans for number in span),
+    )
 
 
 @cache
@@ -135,14 +158,13 @@ class Bundle:
             self.parts.append(short)
             return
         renamed: dict[str, str] = {}
-        for used in (*names, *_used_names(node)):
+        facts = _facts(node)
+        for used in (*names, *facts.used):
             found = self.add(source.name, used)
             if found not in (None, used):
                 renamed[used] = str(found)
-        for inner in ast.walk(node):
-            for bound, (home, there) in _imported(inner):
-                if _is_ours(home):
-                    renamed[bound] = self._import(bound, home, there) or bound
+        for bound, home, there in facts.inner:
+            renamed[bound] = self._import(bound, home, there) or bound
         self.parts.append(source.text(node, renamed))
 
     def _free(self, name: str, module: str) -> str:
