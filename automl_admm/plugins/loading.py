@@ -20,7 +20,8 @@ import pluggy
 from automl_admm.core.errors import PluginError, suggest
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
-from automl_admm.plugins.import_probe import Origin, find_faults
+from automl_admm.plugins.fingerprints import Origin
+from automl_admm.plugins.import_probe import find_faults
 from automl_admm.plugins.plugin_options import check_options
 from automl_admm.plugins.records import (
     TASKS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -13,7 +15,7 @@ import pytest
 from program import run_program
 
 from automl_admm.grammar.compile import load_grammar
-from automl_admm.plugins import import_probe as probes
+from automl_admm.plugins import fingerprints
 from automl_admm.plugins.loading import PluginSource, load_plugins
 from automl_admm.runs.prepare import untrusted_types
 
@@ -267,14 +269,14 @@ def test_every_file_of_a_plugin_is_in_its_fingerprint(tmp_path: Path, monkeypatc
     ]
     for file in covered:
         file.write_text("")
-    (distribution,) = probes.metadata.distributions(name="wide_plugin", path=[str(tmp_path)])
-    origin = probes.Origin("wide 1.0", "wide_plugin.entry", distribution)
-    known = {probes._fingerprint("wide", *origin)}
+    (distribution,) = fingerprints.metadata.distributions(name="wide_plugin", path=[str(tmp_path)])
+    origin = fingerprints.Origin("wide 1.0", "wide_plugin.entry", distribution)
+    known = {fingerprints.fingerprint("wide", *origin)}
     (project / ".git" / "index").write_text("changed")
-    assert {probes._fingerprint("wide", *origin)} == known
+    assert {fingerprints.fingerprint("wide", *origin)} == known
     for number, file in enumerate(covered, start=2):
         file.write_text("changed = 1\n")
-        known.add(probes._fingerprint("wide", *origin))
+        known.add(fingerprints.fingerprint("wide", *origin))
         assert len(known) == number, file
 
 
@@ -308,7 +310,6 @@ def components():
     assert told in done.stderr
     # Before the search, for which a busy machine may take too long, and when the model is saved.
     assert done.stderr.count(told) in (1, 2)
-    assert "Write them in its ComponentPlugin as 'package.module.Class'" in done.stderr
     assert "name untold.Sure in the trusted_types of their component" in done.stdout
     assert "automl-admm predict" not in done.stdout
     done = program(tmp_path, "predict", "out", "people.csv")
@@ -324,10 +325,21 @@ BUILDS = {
     ),
     "no package": ("return GaussianNB()", '("nowhere.Sure",)', "name nowhere.Sure, which"),
     "named": ("return Sure()", '("named.Sure",)', ""),
+    "not named": ("return Sure()", "()", "lack not_named.Sure"),
     "cannot be built": ("raise RuntimeError('no')", "()", ""),
     "crashes": ("os.kill(os.getpid(), 9)", "()", ""),
     "hangs": ("time.sleep(1000)", "()", ""),
 }
+
+# Of the others the process of their own shows nothing more: they are built in this one.
+APART = ("wrong name", "crashes", "hangs")
+
+
+def find_here(task: Any, names: list[str], seconds: float) -> Any:
+    """Find what the child process would, in this one."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        untrusted_types.print_untrusted(task, names)
+    return json.loads(said.getvalue().splitlines()[-1])
 
 
 @pytest.mark.fault(
@@ -367,6 +379,9 @@ def components():
         warned: list[str] = []
         patch.setattr(untrusted_types.logger, "warning", lambda text, *a: warned.append(text % a))
         patch.setattr(untrusted_types, "MOST_SECONDS", 200.0)  # the machine may be busy
+        if kind not in APART:
+            patch.setattr(untrusted_types, "_find_apart", find_here)
         untrusted_types.tell_untrusted(components, grammar, "classification", budget)
     assert [told in line for line in warned] == ([True] if told else [])
+    assert all("Write them in its ComponentPlugin as 'package.module" in line for line in warned)
     seen(told or "nothing is said, and nothing hangs")

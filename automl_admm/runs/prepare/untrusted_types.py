@@ -2,18 +2,20 @@
 
 Components of others are nobody's but theirs: one may hang or crash when it is imported or built. So
 this process neither imports nor builds them, and what is not found in time is told when a model is
-saved.
+saved. Those without a fault are remembered, until some distribution or a file of a plugin changes:
+the child needs seconds, as long as a short search.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,14 +25,18 @@ from automl_admm.core.space import Choice, Parameter, SearchSpace
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
-from automl_admm.plugins.loading import OUR_PLUGINS, OURS, load_plugins
+from automl_admm.plugins.fingerprints import fingerprint, fingerprint_installed
+from automl_admm.plugins.loading import HERE, OUR_PLUGINS, OURS, discover, load_plugins
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
+from automl_admm.plugins.remembered import Remembered
 from automl_admm.search.protocol import default_start
 
 MOST_SECONDS = 20.0
 SHARE_OF_BUDGET = 0.1
 COLUMNS = ("a", "b")
+REMEMBERED = "trusted-types.json"
+FINE = ""
 PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     f"from {__name__} import print_untrusted; print_untrusted(*json.loads(sys.argv[2]))"
@@ -47,24 +53,52 @@ def tell_untrusted(
 ) -> None:
     """Warn of the components of a grammar whose models `predict` will refuse to load."""
     names = sorted({module.component for module in all_modules(grammar.pipelines.shape)})
-    ours = {OURS, *OUR_PLUGINS}
-    foreign = [name for name in names if components.provider(name).partition(" ")[0] not in ours]
+    foreign = [name for name in names if _is_foreign(components.provider(name))]
     seconds = MOST_SECONDS if budget is None else min(MOST_SECONDS, SHARE_OF_BUDGET * budget)
-    for name, faults in _find_apart(task, foreign, seconds):
+    for name, faults in _find_faults(task, foreign, seconds).items():
         told = "%s: its trusted_types %s: `automl-admm predict` would refuse a model with it. %s"
         cure = "Write them in its ComponentPlugin as 'package.module.Class'."
         logger.warning(told, components.title(name), faults, cure)
 
 
-def _find_apart(task: LearningTask, names: list[str], seconds: float) -> list[tuple[str, str]]:
+def _is_foreign(provider: str) -> bool:
+    """Return True for a distribution of others; what this process alone has, no child can find."""
+    return provider != HERE and provider.partition(" ")[0] not in {OURS, *OUR_PLUGINS}
+
+
+def _find_faults(task: LearningTask, names: list[str], seconds: float) -> dict[str, str]:
+    """Return the faults of components that have some; only those not known to be fine are built."""
     if not names:
-        return []
+        return {}
+    remembered, state = Remembered.of(REMEMBERED), _state_of_plugins()
+    fine, keys = remembered.read(), {name: f"{state} {task} {name}" for name in names}
+    found = _find_apart(task, [name for name in names if keys[name] not in fine], seconds)
+    new = {keys[name]: faults for name, faults in found.items() if faults == FINE}
+    if new:
+        remembered.write(fine | new)
+    return {name: faults for name, faults in found.items() if faults}
+
+
+def _state_of_plugins() -> str:
+    """Return a text that changes with every file of a plugin, and with every other distribution."""
+    digest = hashlib.sha256(fingerprint_installed().encode())
+    for one in discover():
+        if not one.builtin:
+            known = fingerprint(one.name, one.provider, one.module, one.distribution)
+            digest.update(known.encode())
+    return digest.hexdigest()[:32]
+
+
+def _find_apart(task: LearningTask, names: list[str], seconds: float) -> dict[str, str | None]:
+    """Return what a child found of each component in time: its faults, if it could be built."""
+    if not names:
+        return {}
     path = [entry or str(Path.cwd()) for entry in map(str, sys.path)]
     command = [sys.executable, "-P", "-c", PROGRAM, json.dumps(path), json.dumps([task, names])]
-    with suppress(subprocess.SubprocessError, OSError, ValueError, LookupError):
-        said = _last_line(command, seconds)
-        return [(str(name), str(faults)) for name, faults in json.loads(said)]
-    return []
+    with suppress(subprocess.SubprocessError, OSError, ValueError, LookupError, AttributeError):
+        said = json.loads(_last_line(command, seconds)).items()
+        return {str(name): None if faults is None else str(faults) for name, faults in said}
+    return {}
 
 
 def _last_line(command: list[str], seconds: float) -> bytes:
@@ -88,19 +122,22 @@ def print_untrusted(task: LearningTask, names: Sequence[str]) -> None:
     components = load_plugins(quietly=True).components[task]
     trusted = frozenset(one for record in components for one in record.trusted_types)
     known = [components.get(name) for name in names if name in components]
-    found = [(record.name, " and ".join(_faults(record, task, trusted))) for record in known]
-    sys.stdout.write("\n" + json.dumps([(name, faults) for name, faults in found if faults]))
+    found = {record.name: _say_faults(record, task, trusted) for record in known}
+    sys.stdout.write("\n" + json.dumps(found))
 
 
-def _faults(record: ComponentPlugin, task: LearningTask, trusted: frozenset[str]) -> Iterator[str]:
+def _say_faults(record: ComponentPlugin, task: LearningTask, trusted: frozenset[str]) -> str | None:
+    """Return the faults in words; None if there is none so far, and it cannot be built."""
     absent = [name for name in record.trusted_types if not _is_there(name)]
-    if absent:
-        yield f"name {', '.join(absent)}, which cannot be imported"
-    with suppress(Exception):  # its evaluations tell why it cannot be built
+    faults = [f"name {', '.join(absent)}, which cannot be imported"] if absent else []
+    try:
         skops = import_skops()
         missing = set(skops.get_untrusted_types(data=skops.dumps(_built(record, task)))) - trusted
-        if missing:
-            yield f"lack {', '.join(sorted(missing))}"
+    except Exception:  # noqa: BLE001 - its evaluations tell why it cannot be built
+        return " and ".join(faults) or None
+    if missing:
+        faults.append(f"lack {', '.join(sorted(missing))}")
+    return " and ".join(faults)
 
 
 def _is_there(name: str) -> bool:
