@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from automl_admm.api.plots import (
     draw_importances,
     draw_limits,
 )
+from automl_admm.api.report_rows import rows_asked
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -167,15 +169,28 @@ class Reports:
         """
         return draw_importances(self._importance_frame(), self._history.metric, ax)
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        data: Any = None,
+        groups: Sequence[str] = (),
+    ) -> Path:
         """Write the report of the run: one HTML page, and its numbers as JSON beside it.
 
-        It is made from the folder of the run, so `fit` needs a `work_dir`.
+        It is made from the folder of the run, so `fit` needs a `work_dir`. With `data` it has
+        curves, thresholds, quality by group and the importance of columns on these rows, too.
 
         Parameters
         ----------
         path : str or path, default=None
             The file of the page; None is `report.html` in `work_dir`.
+        data : frame, str or path, default=None
+            Rows with the target in a column of its name, or a file of such a table; best rows that
+            `fit` has not seen.
+        groups : sequence of str, default=()
+            Columns of `data` to compare groups by, such as `"sex"` or `"age:30,50"`, beside those
+            of the limits.
 
         Returns
         -------
@@ -190,7 +205,8 @@ class Reports:
             )
         from automl_admm.report.writing import write_report
 
-        return write_report(self._folder, None if path is None else Path(path))[0]
+        asked = rows_asked(self._folder, data, groups)
+        return write_report(self._folder, None if path is None else Path(path), asked)[0]
 
     @available_if(lambda self: self.__sklearn_is_fitted__())  # type: ignore[untyped-decorator]
     def _sk_visual_block_(self) -> Any:

@@ -9,15 +9,21 @@ from automl_admm.report.document.style import STYLE
 from automl_admm.report.sections import (
     admm,
     baseline,
+    columns,
     convergence,
+    curves,
     data,
     failures,
+    groups,
     importance,
     limits,
     pareto,
     quality,
     reproduction,
+    residuals,
+    rows,
     seconds,
+    thresholds,
     tried,
     verdict,
     winner,
@@ -38,6 +44,12 @@ SECTIONS: tuple[Section, ...] = (
     tried.SECTION,
     importance.SECTION,
     quality.SECTION,
+    rows.SECTION,
+    curves.SECTION,
+    thresholds.SECTION,
+    residuals.SECTION,
+    groups.SECTION,
+    columns.SECTION,
     seconds.SECTION,
     failures.SECTION,
     data.SECTION,
@@ -95,7 +107,7 @@ def _shown(measured: Measured) -> list[Section]:
 
 def _footer() -> Markup:
     said = (
-        "Made by automl-admm from the files of the run folder alone. The same numbers are in "
-        "report.json, which automl-admm report RUN --json prints."
+        "Made by automl-admm from the files of the run folder, and the labelled rows if there were "
+        "any. The same numbers are in report.json, which automl-admm report RUN --json prints."
     )
     return tag("footer", together(tag("p", said)))

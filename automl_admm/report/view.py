@@ -14,6 +14,7 @@ from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
@@ -29,7 +30,7 @@ class RunView:
 
     `manifest`, `certificate` and `script` are None before the run has written them. A certificate
     of another model is left out, and then `is_foreign` is True. `is_alive` is True while the
-    process that writes the run lives on this host.
+    process that writes the run lives on this host. `rows` are labelled ones of the user.
     """
 
     folder: RunFolder
@@ -41,6 +42,7 @@ class RunView:
     script: str | None = None
     is_alive: bool = False
     made: str = ""
+    rows: GivenRows | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -99,8 +101,11 @@ class RunView:
         return float(self.settings["metric_best"]) - evaluation.loss
 
 
-def read_view(path: Path) -> RunView:
-    """Read a run folder; raise a StoreError in one line if it is none, or damaged."""
+def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:
+    """Read a run folder; raise a StoreError in one line if it is none, or damaged.
+
+    Only for labelled rows the model is loaded.
+    """
     folder = RunFolder(path)
     content = folder.read(folder.settings)
     demand_shown(content, RUN_SHOWN, folder.settings)
@@ -122,6 +127,7 @@ def read_view(path: Path) -> RunView:
         script=_text(folder.script),
         is_alive=holder is not None and holder.is_alive,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
+        rows=None if asked is None else read_given(folder, asked),
     )
 
 

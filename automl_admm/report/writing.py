@@ -8,6 +8,7 @@ from pathlib import Path
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.report.content import encode
 from automl_admm.report.page import Measured, draw_page, measure_all
+from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.view import RunView, read_view
 from automl_admm.store.run_folder import write_output
 
@@ -22,9 +23,9 @@ class Report:
     content: bytes
 
 
-def make_report(run: Path) -> Report:
-    """Read the run folder and make its report; the folder stays as it is."""
-    view = read_view(run)
+def make_report(run: Path, asked: RowsAsked | None = None) -> Report:
+    """Read the run folder and make its report, of labelled rows too; the folder stays as it is."""
+    view = read_view(run, asked)
     return draw_report(view, measure_all(view))
 
 
@@ -34,13 +35,15 @@ def draw_report(view: RunView, measured: Measured, refresh: int | None = None) -
     return Report(page, encode(measured))
 
 
-def write_report(run: Path, page: Path | None = None) -> tuple[Path, Path]:
+def write_report(
+    run: Path, page: Path | None = None, asked: RowsAsked | None = None
+) -> tuple[Path, Path]:
     """Write the report and return both paths; without a `page` they are in the run folder.
 
     Each file is there whole or not at all.
     """
     places = places_of(run, page)
-    put_report(make_report(run), places)
+    put_report(make_report(run, asked), places)
     return places
 
 

@@ -70,7 +70,8 @@ class Axis:
 class Chart:
     """A title for screen readers, the names of both axes, the layers, and lines at values of x.
 
-    Values of y far below the others stand on the lower border: they would flatten all the rest.
+    Values of y far below the others stand on the lower border, unless the chart `shows_all`: they
+    would flatten all the rest.
     """
 
     title: str
@@ -80,6 +81,7 @@ class Chart:
     marks_x: tuple[float, ...] = ()
     may_be_log: bool = field(default=False)
     has_whole_y: bool = field(default=False)
+    shows_all: bool = field(default=False)
 
     def drawn(self) -> Markup:
         """Return the chart as SVG; without a finite point it says so."""
@@ -91,7 +93,8 @@ class Chart:
         across += self.marks_x
         is_log = self.may_be_log and _spans(across)
         horizontal = _axis(across, LEFT, WIDTH - RIGHT, is_log=is_log)
-        vertical = _axis(_without_depths([y for _, y in points]), HEIGHT - BOTTOM, TOP)
+        up = [y for _, y in points]
+        vertical = _axis(up if self.shows_all else _without_depths(up), HEIGHT - BOTTOM, TOP)
         return tag(
             "svg",
             tag("title", self.title),

@@ -39,7 +39,7 @@ th{color:var(--soft);font-weight:600}
 figure{margin:.6rem 0}figcaption{color:var(--soft);font-size:.9rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));
 gap:1rem 1.6rem}
-.charts svg{width:100%;height:auto;max-width:44rem;display:block}
+.charts svg:not(.sign){width:100%;height:auto;max-width:44rem;display:block}
 svg text{font:12px system-ui,sans-serif;fill:var(--soft);unicode-bidi:isolate}
 .axis,.grid,.line{fill:none;stroke:var(--line)}.axis{stroke:var(--soft)}.grid{stroke-width:.6}
 .line{stroke-width:1.8}.dots{fill:none;stroke-width:5;stroke-linecap:round;opacity:.75}

@@ -19,18 +19,6 @@ from automl_admm.report.view import RunView
 EVENTS = "events among "
 # Two-sided, at 95 %.
 RISK = 0.025
-CURVES = {
-    "classification": """from sklearn.calibration import CalibrationDisplay
-from sklearn.metrics import RocCurveDisplay
-
-RocCurveDisplay.from_estimator(model, X, y)      # two classes; rows that fit has not seen
-CalibrationDisplay.from_estimator(model, X, y)
-""",
-    "regression": """from sklearn.metrics import PredictionErrorDisplay
-
-PredictionErrorDisplay.from_estimator(model, X, y)      # rows that fit has not seen
-""",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +111,9 @@ def _groups(view: RunView) -> Iterator[GroupRate]:
 
 
 def _missing(view: RunView, model: Shipped | None) -> Iterator[str]:
-    """Name what the folder does not hold."""
+    """Name what the folder does not hold, and no rows were given for."""
+    if view.rows is not None:
+        return
     if model is None or not model.is_shipped:
         yield "any quality of a model: none has been saved yet"
         return
@@ -200,24 +190,16 @@ def _groups_table(found: Quality) -> Markup | None:
     )
 
 
-def _way_to_the_rest(found: Quality) -> Markup:
-    command = f"automl-admm evaluate {shlex.quote(found.folder)} LABELLED.csv"
-    code = (
-        "from automl_admm import load\n"
-        "from sklearn.inspection import permutation_importance\n"
-        f"{CURVES.get(found.task or '', '')}\n"
-        "permutation_importance(model, X, y).importances_mean\n"
-    ).replace("\n\n", f"\n\nmodel = load({found.folder!r})\n", 1)
-    listed = tag("ul", *(tag("li", one) for one in found.missing))
-    said = "The folder of a run holds no data. Not here, therefore:"
+def _way_to_the_rest(found: Quality) -> Markup | None:
+    if not found.missing:
+        return None
+    command = f"automl-admm report {shlex.quote(found.folder)} --data LABELLED.csv"
     return together(
         tag("h3", "What takes the data"),
-        tag("p", said),
-        listed,
-        tag("p", "The score and the limits on rows of yours:"),
+        tag("p", "The folder of a run holds no data. Not here, therefore:"),
+        tag("ul", *(tag("li", one) for one in found.missing)),
+        tag("p", "A report on labelled rows has them; best are rows that the run never saw:"),
         block_of_code(command),
-        tag("p", "Curves and importances, in Python:"),
-        block_of_code(code),
     )
 
 

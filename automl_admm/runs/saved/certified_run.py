@@ -216,11 +216,12 @@ def read_certified(folder: RunFolder, data: str) -> CertifiedRun:
             f"'{folder.path}' holds no certificate.",
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
-    aside = _rows_aside(folder)
+    aside = read_rows_aside(folder)
     return CertifiedRun(folder, content, manifest, aside, load_model(folder), data)
 
 
-def _rows_aside(folder: RunFolder) -> RowsAside:
+def read_rows_aside(folder: RunFolder) -> RowsAside:
+    """Read the places of the rows set aside; raise if the run set none aside."""
     if not folder.rows_set_aside.exists():
         raise StoreError(
             f"'{folder.path}' holds no certificate.", hint="There was no time left to test."

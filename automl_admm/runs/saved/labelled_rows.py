@@ -56,25 +56,30 @@ class OnLabelledRows:
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str) -> OnLabelledRows:
     """Measure the model of a run on rows with their target; `data` names these in messages."""
-    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
-    target = content["settings"]["target"]
-    if target is not None and target not in frame.columns:
-        raise DataError(f"{data} has no column '{target}', which the run predicts.")
-    run = CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data)
+    run = open_run(folder, frame, data)
     table = run.table(run.counted(frame.reset_index(drop=True)))
-    metric = _metric_of(run, table)
+    metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
     with unheard_warnings(), rows_for_the_model():
         score = score_of(metric, answers, table)
         rates = {}
         if table.classes is not None and len(table.classes) == 2:
             rates = rates_of(table.y, decisions_of(answers, table), table.roles.weights)
-    return OnLabelledRows(
-        len(table.y), metric.name, score, rates, _limits(run, table, manifest), manifest
-    )
+    limits = measured_limits(run, table)
+    return OnLabelledRows(len(table.y), metric.name, score, rates, limits, run.manifest)
 
 
-def _metric_of(run: CertifiedRun, table: Table) -> Metric:
+def open_run(folder: RunFolder, frame: Any, data: str) -> CertifiedRun:
+    """Read a run and its model; raise if the rows have no column of its target."""
+    content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
+    target = content["settings"]["target"]
+    if target is not None and target not in frame.columns:
+        raise DataError(f"{data} has no column '{target}', which the run predicts.")
+    return CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data)
+
+
+def metric_of(run: CertifiedRun, table: Table) -> Metric:
+    """Return the metric of a run; raise if it was a function of the user."""
     name = run.settings["metric"]
     if "scoring" in run.content.get("request", {}).get("only_python", ()):
         raise ConfigurationError(
@@ -87,13 +92,12 @@ def _metric_of(run: CertifiedRun, table: Table) -> Metric:
     return resolve_metric(name, task, classes, metrics).knowing(table.classes)
 
 
-def _limits(
-    run: CertifiedRun, table: Table, manifest: Mapping[str, Any]
-) -> tuple[MeasuredLimit, ...]:
+def measured_limits(run: CertifiedRun, table: Table) -> tuple[MeasuredLimit, ...]:
+    """Measure the limits of a run on labelled rows."""
     if not run.settings["limits"]:
         return ()
     constraints = run.constraints(table)
-    said = manifest.get("constraints", {})
+    said = run.manifest.get("constraints", {})
     seen = run.evidence(table, constraints)
     return tuple(
         MeasuredLimit(one.limit, float(evidence.value), said.get(str(one.limit)))

@@ -1,0 +1,120 @@
+"""The rows of a report: held out by the run, learned from by it, or others."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import StoreError
+from automl_admm.data.reading.streams import is_stream, title_of
+from automl_admm.data.row_portions import read_portion
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.provenance import fingerprint, hash_table
+from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
+
+HELD_OUT, OF_THE_FILE, LEARNED, OTHER = "held out", "held out of all", "learned from", "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The file of rows, its sha256, and their part in the run.
+
+    `kind` is held out (all of them), held out of all (those alone were taken of the run's table),
+    learned from, or other. Of the `given` rows so many were measured. `known` of them equal rows
+    that the model learned from; None if the run kept no hashes of its rows. `doubt` is a sentence.
+    """
+
+    file: str
+    sha256: str | None
+    rows_sha256: str
+    kind: str
+    given: int
+    measured: int
+    known: int | None
+    doubt: str | None
+
+
+def hash_of(source: Path) -> str | None:
+    """Return the sha256 of a file; None for a stream or a folder."""
+    if is_stream(source) or not source.is_file():
+        return None
+    with source.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find_origin(
+    run: CertifiedRun, whole: Table, given: int, source: Path | None
+) -> tuple[Origin, Any]:
+    """Return the origin of rows, and the places of those to measure, None for all."""
+    found, places = _recognised(run, whole)
+    measured = len(whole.y) if places is None else len(places)
+    rows = whole if places is None else whole.part(places)
+    known = None if found in (HELD_OUT, OF_THE_FILE) else _known(run, whole)
+    origin = Origin(
+        file=run.data if source is None else title_of(source),
+        sha256=None if source is None else hash_of(source),
+        rows_sha256=fingerprint(rows),
+        kind=found,
+        given=given,
+        measured=measured,
+        known=known,
+        doubt=_doubt(run, given) if found == OTHER else None,
+    )
+    return origin, places
+
+
+def _recognised(run: CertifiedRun, whole: Table) -> tuple[str, Any]:
+    """Recognise rows by the hashes of the run; they are of all rows, in their order."""
+    data, here = run.content["data"], fingerprint(whole)
+    held_out = data["held_out_sha256"]
+    if here == held_out:
+        return HELD_OUT, None
+    if here == data["sha256"]:
+        return LEARNED, None
+    aside = _aside(run)
+    if held_out is None or aside is None or len(whole.y) != aside.rows:
+        return OTHER, None
+    places = np.array(aside.places, dtype=np.intp)
+    is_ours = fingerprint(whole.part(places)) == held_out
+    return (OF_THE_FILE, places) if is_ours else (OTHER, None)
+
+
+def _aside(run: CertifiedRun) -> RowsAside | None:
+    """Return the rows set aside; None of a run that kept none."""
+    try:
+        return read_rows_aside(run.folder)
+    except StoreError:
+        if run.folder.rows_set_aside.exists():
+            raise
+        return None
+
+
+def _known(run: CertifiedRun, table: Table) -> int | None:
+    """Count the rows that equal some that the model learned from."""
+    aside = _aside(run)
+    if aside is None or not run.folder.row_hashes.exists():
+        return None
+    hashes = CertifiedRun(
+        run.folder, run.content, run.manifest, aside, run.pipeline, run.data
+    ).hashes()
+    learned = np.ones(aside.rows, dtype=bool)
+    learned[list(aside.places)] = False
+    return None if hashes is None else int(np.isin(hash_table(table), hashes[learned]).sum())
+
+
+def _doubt(run: CertifiedRun, given: int) -> str | None:
+    """Say why other rows may be rows that the model learned from."""
+    request = run.content.get("request") or {}
+    portion = read_portion(request.get("portion"))
+    if request.get("share") is not None:
+        return "The run read a share of a file: if these are of that file, it learned from some."
+    if portion is not None and portion.rows == given:
+        return (
+            f"The run learned from {portion.taken} rows of a table with as many rows as this one: "
+            "if it is the same, these rows are among them."
+        )
+    return None

@@ -1,0 +1,178 @@
+"""Quality by group on labelled rows, by the groups of the limits and those asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.certify.bounds.rates import lower_rate, upper_rate
+from automl_admm.report.document import numbers
+from automl_admm.report.document.html import Markup, Part, name, tag, together
+from automl_admm.report.document.tables import table
+from automl_admm.report.rows.given import GivenRows
+from automl_admm.report.sections.section import Section
+from automl_admm.report.view import RunView
+
+# Two-sided, at 95 %.
+RISK = 0.025
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeasure:
+    """A measurement in a group; a rate has the number of its rows and its exact interval at 95 %.
+
+    The interval is missing if rows have weights; without a row there is no value.
+    """
+
+    name: str
+    value: float | None
+    rows: int
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupQuality:
+    """One group of rows and its measurements."""
+
+    group: str
+    rows: int
+    measures: tuple[GroupMeasure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The groups by some columns; `all_rows` is measured alike."""
+
+    by: str
+    all_rows: GroupQuality
+    groups: tuple[GroupQuality, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """All groupings of the rows."""
+
+    groupings: tuple[Grouped, ...]
+    has_weights: bool
+
+
+def measure(view: RunView) -> Groups | None:
+    """Measure each group; None without rows or without columns to group by."""
+    rows = view.rows
+    if rows is None or not rows.groups:
+        return None
+    every = np.ones(len(rows.table.y), dtype=bool)
+    whole = _quality(rows, "all rows", every)
+    groupings = tuple(
+        Grouped(
+            by,
+            whole,
+            tuple(_quality(rows, group, names == group) for group in sorted(set(names.tolist()))),
+        )
+        for by, names in rows.groups.items()
+    )
+    return Groups(groupings, rows.table.roles.weights is not None)
+
+
+def _quality(rows: GivenRows, group: str, inside: Any) -> GroupQuality:
+    measured = _of_classes(rows, inside) if rows.classes else _of_quantity(rows, inside)
+    return GroupQuality(group, int(inside.sum()), tuple(measured))
+
+
+def _of_classes(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
+    y, called, weights = rows.table.y, rows.decisions, rows.table.roles.weights
+    yield _rate("accuracy", called == y, inside, weights)
+    if len(rows.classes) != 2:
+        return
+    positive, yes = y == 1, called == 1
+    yield _rate("base rate", positive, inside, weights)
+    yield _rate("called positive", yes, inside, weights)
+    yield _rate("true positive rate", yes, inside & positive, weights)
+    yield _rate("false positive rate", yes, inside & ~positive, weights)
+    yield _rate("precision", positive, inside & yes, weights)
+    if rows.positive_scores is not None:
+        yield _area(rows, inside)
+
+
+def _rate(title: str, events: Any, among: Any, weights: Any) -> GroupMeasure:
+    rows = int(among.sum())
+    if not rows:
+        return GroupMeasure(title, None, 0, None, None)
+    if weights is not None:
+        value = float(np.average(events[among], weights=weights[among]))
+        return GroupMeasure(title, value, rows, None, None)
+    count = int(events[among].sum())
+    bounds = lower_rate(count, rows, RISK), upper_rate(count, rows, RISK)
+    return GroupMeasure(title, count / rows, rows, *bounds)
+
+
+def _area(rows: GivenRows, inside: Any) -> GroupMeasure:
+    from sklearn.metrics import roc_auc_score
+
+    y, weights = rows.table.y[inside], rows.table.roles.weights
+    if len(set(y.tolist())) < 2:
+        return GroupMeasure("ROC AUC", None, len(y), None, None)
+    more = None if weights is None else weights[inside]
+    value = float(roc_auc_score(y, rows.positive_scores[inside], sample_weight=more))
+    return GroupMeasure("ROC AUC", value, len(y), None, None)
+
+
+def _of_quantity(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
+    weights = rows.table.roles.weights
+    truth = np.asarray(rows.table.y, dtype=float)[inside]
+    residuals = truth - np.asarray(rows.decisions, dtype=float).ravel()[inside]
+    more, count = None if weights is None else weights[inside], len(residuals)
+    wanted = {
+        "mean absolute error": np.abs(residuals),
+        "mean residual": residuals,
+        "mean of the target": truth,
+    }
+    for title, values in wanted.items():
+        value = float(np.average(values, weights=more)) if count else None
+        yield GroupMeasure(title, value, count, None, None)
+
+
+def draw(found: Groups) -> Markup:
+    """Draw a table for each grouping, with the largest difference of each measurement."""
+    parts = [_drawn(one) for one in found.groupings]
+    said = (
+        "In brackets the exact interval at 95 % of each rate for itself. Differences within "
+        "overlapping intervals may be chance; many groups show some by chance alone."
+    )
+    if found.has_weights:
+        said = "Rows have weights: rates count them, and have no exact interval."
+    return together(*parts, tag("p", said))
+
+
+def _drawn(found: Grouped) -> Markup:
+    titles = [one.name for one in found.all_rows.measures]
+    rows: list[tuple[Part, ...]] = [
+        (name(one.group), one.rows, *map(_told, one.measures))
+        for one in (*found.groups, found.all_rows)
+    ]
+    rows.append(("largest difference", "", *_differences(found.groups)))
+    headings = ("Group", "Rows", *(title.capitalize() for title in titles))
+    return together(tag("h3", "By ", name(found.by)), table(headings, rows))
+
+
+def _told(one: GroupMeasure) -> str:
+    if one.lower is None:
+        return numbers.plain(one.value)
+    lower, upper = numbers.plain(one.lower, 2), numbers.plain(one.upper, 2)
+    return f"{numbers.plain(one.value, 3)} ({lower} to {upper})"
+
+
+def _differences(groups: Sequence[GroupQuality]) -> list[str]:
+    columns = zip(*(one.measures for one in groups), strict=True)
+    found = []
+    for column in columns:
+        known = [one.value for one in column if one.value is not None]
+        found.append(numbers.plain(max(known) - min(known), 3) if len(known) > 1 else numbers.NONE)
+    return found
+
+
+SECTION = Section("groups", "Quality by group", Groups | None, measure, draw)

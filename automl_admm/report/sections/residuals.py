@@ -1,0 +1,141 @@
+"""Predictions of a quantity against the truth, and the residuals, on labelled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from automl_admm.report.document import numbers
+from automl_admm.report.document.charts import Chart, Layer
+from automl_admm.report.document.html import Markup, tag, together
+from automl_admm.report.document.tables import facts, figure, table
+from automl_admm.report.sections.section import Section
+from automl_admm.report.view import RunView
+
+MOST_DRAWN = 1_000
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Rows of similar prediction: the mean of it, and of the residual, the truth less it."""
+
+    rows: int
+    predicted: float
+    residual: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """Errors of a quantity; a residual is the truth less the prediction.
+
+    `points` are the truth and the prediction of a sample of the rows.
+    """
+
+    rows: int
+    r2: float | None
+    mean_absolute: float
+    root_mean_square: float
+    bias: float
+    quantiles: dict[str, float]
+    bands: tuple[Band, ...]
+    points: tuple[tuple[float, float], ...]
+
+
+def measure(view: RunView) -> Residuals | None:
+    """Measure the residuals; None without rows, and for classes."""
+    rows = view.rows
+    if rows is None or rows.classes:
+        return None
+    truth = np.asarray(rows.table.y, dtype=float)
+    predicted = np.asarray(rows.decisions, dtype=float).ravel()
+    weights, residuals = rows.table.roles.weights, truth - predicted
+    squared = float(np.average(residuals**2, weights=weights))
+    spread = float(np.average((truth - np.average(truth, weights=weights)) ** 2, weights=weights))
+    return Residuals(
+        rows=len(truth),
+        r2=1.0 - squared / spread if spread > 0 else None,
+        mean_absolute=float(np.average(np.abs(residuals), weights=weights)),
+        root_mean_square=float(np.sqrt(squared)),
+        bias=float(np.average(residuals, weights=weights)),
+        quantiles={f"{q:g}": float(np.quantile(residuals, q)) for q in QUANTILES},
+        bands=tuple(_bands(predicted, residuals)),
+        points=_sample(truth, predicted, int(view.settings["seed"])),
+    )
+
+
+def _bands(predicted: Any, residuals: Any) -> list[Band]:
+    parts = np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(predicted)))
+    return [
+        Band(
+            len(part),
+            float(predicted[part].mean()),
+            float(residuals[part].mean()),
+            float(residuals[part].std()),
+        )
+        for part in parts
+    ]
+
+
+def _sample(truth: Any, predicted: Any, seed: int) -> tuple[tuple[float, float], ...]:
+    drawn = np.random.default_rng(seed).permutation(len(truth))[:MOST_DRAWN]
+    return tuple((float(f"{truth[p]:.6g}"), float(f"{predicted[p]:.6g}")) for p in np.sort(drawn))
+
+
+def draw(found: Residuals) -> Markup:
+    """Draw the predictions against the truth, and the residuals along the prediction."""
+    drawn = len(found.points)
+    sample = "" if drawn == found.rows else f" Drawn are {drawn} of {found.rows} rows."
+    return together(
+        facts(
+            [
+                ("R²", numbers.score(found.r2)),
+                ("Mean absolute error", numbers.plain(found.mean_absolute)),
+                ("Root of the mean square error", numbers.plain(found.root_mean_square)),
+                ("Mean residual (truth less prediction)", numbers.plain(found.bias)),
+            ]
+        ),
+        tag("div", _against(found, sample), _along(found, sample), class_="charts"),
+    )
+
+
+def _against(found: Residuals, sample: str) -> Markup:
+    ends = [value for point in found.points for value in point]
+    low, high = min(ends), max(ends)
+    layers = (
+        Layer("line", "partial", [(low, low), (high, high)], "right"),
+        Layer("dots", "inside", [(predicted, truth) for truth, predicted in found.points], "row"),
+    )
+    chart = Chart("Actual against predicted", "predicted", "actual", layers, shows_all=True)
+    rows = [(f"{100 * float(q):g} %", numbers.plain(value)) for q, value in found.quantiles.items()]
+    behind = table(("Share of rows below", "Residual"), rows, text_columns=0)
+    said = f"Actual against predicted: on the line the model is right.{sample}"
+    return figure(together(chart.legend(), chart.drawn()), said, behind)
+
+
+def _along(found: Residuals, sample: str) -> Markup:
+    dots = [(predicted, truth - predicted) for truth, predicted in found.points]
+    ends = (min(x for x, _ in dots), max(x for x, _ in dots))
+    means = [(band.predicted, band.residual) for band in found.bands]
+    layers = (
+        Layer("line", "partial", [(end, 0.0) for end in ends], "no error"),
+        Layer("dots", "inside", dots, "row"),
+        Layer("line", "best", means, "mean of a tenth of the rows"),
+    )
+    chart = Chart("Residuals", "predicted", "actual − predicted", layers, shows_all=True)
+    rows = [
+        (b.rows, numbers.plain(b.predicted), numbers.plain(b.residual), numbers.plain(b.spread))
+        for b in found.bands
+    ]
+    headings = ("Rows", "Mean prediction", "Mean residual", "Standard deviation")
+    said = f"Residuals: a line away from 0 is a part where the model errs to one side.{sample}"
+    return figure(
+        together(chart.legend(), chart.drawn()), said, table(headings, rows, text_columns=0)
+    )
+
+
+SECTION = Section("residuals", "Residuals", Residuals | None, measure, draw)

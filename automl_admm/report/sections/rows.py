@@ -1,0 +1,186 @@
+"""Labelled rows that the user gave: which they are, the score, the limits, the confusion table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from automl_admm.report.document import numbers
+from automl_admm.report.document.html import Markup, Part, name, tag, together
+from automl_admm.report.document.tables import facts, table
+from automl_admm.report.rows.given import GivenRows
+from automl_admm.report.rows.origin import HELD_OUT, LEARNED, OF_THE_FILE, Origin
+from automl_admm.report.sections.section import Section
+from automl_admm.report.view import RunView
+
+# A table of more classes is a list of its largest cells.
+MOST_CLASSES = 10
+MOST_CELLS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOnRows:
+    """A limit: its value on these rows, and on validation rows; None where they cannot tell."""
+
+    limit: str
+    value: float | None
+    validation: float | None
+    holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class OnRows:
+    """The model on the rows of the user; `confusion` counts actual classes by predicted ones."""
+
+    origin: Origin
+    metric: str
+    score: float | None
+    validation_score: float | None
+    held_out_score: float | None
+    limits: tuple[LimitOnRows, ...]
+    classes: tuple[str, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    has_weights: bool
+
+
+def measure(view: RunView) -> OnRows | None:
+    """Gather the score and the counts; None without rows."""
+    rows = view.rows
+    if rows is None:
+        return None
+    manifest = view.manifest or {}
+    return OnRows(
+        origin=rows.origin,
+        metric=view.metric,
+        score=numbers.finite(rows.score),
+        validation_score=numbers.finite(manifest.get("validation_score")),
+        held_out_score=numbers.finite(manifest.get("held_out_score")),
+        limits=tuple(
+            LimitOnRows(str(one.limit), numbers.finite(one.value), one.validation, one.holds)
+            for one in rows.limits
+        ),
+        classes=rows.classes,
+        confusion=_confusion(rows),
+        has_weights=rows.table.roles.weights is not None,
+    )
+
+
+def _confusion(rows: GivenRows) -> tuple[tuple[int, ...], ...]:
+    count = len(rows.classes)
+    cells = np.zeros((count, count), dtype=int)
+    if count:
+        np.add.at(cells, (rows.table.y, rows.decisions), 1)
+    return tuple(tuple(map(int, row)) for row in cells)
+
+
+def draw(found: OnRows) -> Markup:
+    """Say which rows these are, then the score, the limits and the confusion table."""
+    origin = found.origin
+    look = "good" if origin.kind in (HELD_OUT, OF_THE_FILE) else "fair"
+    return together(
+        tag("p", _said(origin), class_=f"verdict {'bad' if _is_learned(origin) else look}"),
+        tag("p", origin.doubt) if origin.doubt else None,
+        facts(
+            [
+                ("File", name(origin.file)),
+                ("sha256 of the file", origin.sha256),
+                ("sha256 of the rows", origin.rows_sha256),
+                (f"{found.metric}, these rows", numbers.score(found.score)),
+                (f"{found.metric}, validation rows", numbers.score(found.validation_score)),
+                (f"{found.metric}, rows held out", _known(found.held_out_score)),
+            ]
+        ),
+        tag("p", "Rows have weights: scores, curves and rates count them, numbers of rows do not.")
+        if found.has_weights
+        else None,
+        _limits(found),
+        _confusion_table(found),
+    )
+
+
+def _is_learned(origin: Origin) -> bool:
+    return origin.kind == LEARNED or bool(origin.known)
+
+
+def _said(origin: Origin) -> str:
+    rows = f"{origin.measured} rows"
+    if origin.kind == HELD_OUT:
+        return f"These {rows} are those that the run held out: nothing of the search saw them."
+    if origin.kind == OF_THE_FILE:
+        return (
+            f"Of the {origin.given} rows of the run's table, exactly the {origin.measured} that it "
+            "held out are measured here: nothing of the search saw them."
+        )
+    if origin.kind == LEARNED:
+        return (
+            f"These rows were learned from: the {rows} are those that the run searched on and "
+            "fitted the model to. All numbers of them are too good. Give rows that it never saw."
+        )
+    if origin.known:
+        return (
+            f"{origin.known} of the {rows} equal rows that the model learned from: the numbers of "
+            "them may be too good."
+        )
+    if origin.known == 0:
+        return f"These {rows} are others: none of them equals a row that the model learned from."
+    return (
+        f"These {rows} are not, as a whole and in this order, those that the run learned from. It "
+        "kept no hash of each row, so make sure that it never saw them."
+    )
+
+
+def _known(score: float | None) -> str | None:
+    return None if score is None else numbers.score(score)
+
+
+def _limits(found: OnRows) -> Markup | None:
+    if not found.limits:
+        return None
+    words = {True: ("holds", "good"), False: ("broken", "bad"), None: ("cannot tell", "fair")}
+    rows = [
+        (
+            name(one.limit),
+            tag("span", words[one.holds][0], class_=words[one.holds][1]),
+            numbers.plain(one.value),
+            numbers.plain(one.validation),
+        )
+        for one in found.limits
+    ]
+    return together(
+        tag("h3", "Limits on these rows"),
+        table(("Limit", "On these rows", "Value", "On validation rows"), rows, text_columns=2),
+        tag("p", "A measurement, and no proof: a certificate is under Limits, if there is one."),
+    )
+
+
+def _confusion_table(found: OnRows) -> Markup | None:
+    if not found.classes:
+        return None
+    title = tag("h3", "Confusion table")
+    if len(found.classes) > MOST_CLASSES:
+        return together(title, tag("p", "The most frequent mistakes:"), _mistakes(found))
+    headings = ("Actually ↓, called →", *found.classes, "Right")
+    rows: list[tuple[Part, ...]] = [
+        (name(label), *cells, numbers.share(cells[place] / sum(cells) if sum(cells) else None))
+        for place, (label, cells) in enumerate(zip(found.classes, found.confusion, strict=True))
+    ]
+    return together(title, table(headings, rows))
+
+
+def _mistakes(found: OnRows) -> Markup:
+    cells = [
+        (count, actual, called)
+        for actual, row in enumerate(found.confusion)
+        for called, count in enumerate(row)
+        if actual != called and count
+    ]
+    cells.sort(key=lambda cell: -cell[0])
+    rows = [
+        (name(found.classes[actual]), name(found.classes[called]), count)
+        for count, actual, called in cells[:MOST_CELLS]
+    ]
+    return table(("Actually", "Called", "Rows"), rows, text_columns=2)
+
+
+SECTION = Section("rows", "On labelled rows", OnRows | None, measure, draw)
