@@ -74,18 +74,18 @@ def _open(run: SavedRun, storage: Any) -> optuna.Study:
 
 
 def _timed(run: SavedRun, some: Iterable[Evaluation]) -> Iterator[tuple[Evaluation, datetime]]:
-    """Yield evaluations with the moments at which one worker would have begun them.
+    """Yield evaluations with the moments at which they began.
 
-    A run keeps how long each took, and not when.
+    Logs of older versions tell how long each took, and not when: theirs are laid end to end.
     """
     said = run.content.get("sessions", [{}])[0].get("begun")
-    clock = datetime.now() if said is None else datetime.fromisoformat(said).astimezone()
-    clock = clock.replace(tzinfo=None)  # Optuna's moments are local ones
+    clock = datetime.now().timestamp() if said is None else datetime.fromisoformat(said).timestamp()
     wanted = {one.number for one in some}
     for one in run.evaluations:
+        begun = clock if one.ended is None else one.ended - one.seconds
         if one.number in wanted:
-            yield one, clock
-        clock += timedelta(seconds=one.seconds)
+            yield one, datetime.fromtimestamp(begun)  # Optuna's moments are local ones
+        clock += one.seconds
 
 
 def _trial(

@@ -1,0 +1,73 @@
+"""MLflow for automl-admm: runs as MLflow runs, while they go on or later, and their models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+
+from automl_admm.plugin_api import (
+    Evaluation,
+    ExporterPlugin,
+    RunInfo,
+    RunResult,
+    SavedRun,
+    hookimpl,
+)
+from automl_admm_mlflow.observer import MlflowObserver
+
+__all__ = ["MlflowObserver", "exporters", "log_run", "save_model"]
+TRACKING_URI = "MLFLOW_TRACKING_URI"
+
+
+def log_run(run: SavedRun, tracking_uri: str, experiment: str | None = None) -> str:
+    """Log a run of `read_run` as an MLflow run, new or brought up to date; return its id."""
+    from automl_admm_mlflow.tracking import log_saved_run
+
+    return log_saved_run(run, tracking_uri, experiment)
+
+
+def save_model(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Save the model of a run folder as an MLflow model, for `mlflow.pyfunc.load_model`."""
+    from automl_admm_mlflow.model import save_model as save
+
+    save(folder, path)
+
+
+def _write(run: SavedRun, target: str) -> str:
+    return f"{target}: logged as the MLflow run {log_run(run, target)}"
+
+
+@hookimpl
+def exporters() -> Iterator[ExporterPlugin]:
+    """Provide runs as MLflow runs."""
+    yield ExporterPlugin(
+        name="mlflow",
+        summary="a run of MLflow, its evaluations nested in it, with the model",
+        target="sqlite:///mlflow.db",
+        write=_write,
+    )
+
+
+@cache
+def _everybodys() -> MlflowObserver:
+    return MlflowObserver()
+
+
+@hookimpl
+def run_started(info: RunInfo) -> None:
+    """Begin to log if MLFLOW_TRACKING_URI says where: an installed plugin alone logs nothing."""
+    if os.environ.get(TRACKING_URI):
+        _everybodys().run_started(info)
+
+
+@hookimpl
+def evaluation_finished(info: RunInfo, evaluation: Evaluation) -> None:
+    """Log an evaluation of a run whose start was logged."""
+    _everybodys().evaluation_finished(info, evaluation)
+
+
+@hookimpl
+def run_finished(info: RunInfo, result: RunResult) -> None:
+    """Log the winner of a run whose start was logged."""
+    _everybodys().run_finished(info, result)

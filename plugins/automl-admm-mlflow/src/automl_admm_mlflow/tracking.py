@@ -1,0 +1,184 @@
+"""Entries of a run in MLflow: one run for all, one nested in it for each evaluation."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlflow.entities import Metric, Param, Run, RunTag
+from mlflow.tracking import MlflowClient
+
+from automl_admm.plugin_api import Evaluation, RunInfo, RunState, SavedRun
+from automl_admm_mlflow.entries import (
+    metrics_of,
+    params_of,
+    settings_of,
+    short,
+    tags_of,
+    winner_tags,
+)
+from automl_admm_mlflow.model import save_model
+
+EXPERIMENT = "automl-admm"
+PARENT, NAME = "mlflow.parentRunId", "mlflow.runName"
+# By these tags runs are found again when it goes on, or is exported once more.
+IDENTITY = "automl_admm.run"
+MARK = "automl_admm.evaluation"
+FILES = (
+    *("run.json", "grammar.lark", "model.json", "pipeline.py"),
+    *("certificate.json", "report.html", "report.json"),
+)
+
+
+@dataclass
+class Tracker:
+    """Writes the entries of one run."""
+
+    client: MlflowClient
+    run: Run
+    info: RunInfo
+    logged: frozenset[str]
+
+    @classmethod
+    def begin(cls, info: RunInfo, uri: str | None, experiment: str | None) -> Tracker:
+        """Open the MLflow run of a run: a new one, or the one that it had."""
+        client = MlflowClient(tracking_uri=uri)
+        name = experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or EXPERIMENT
+        found = client.get_experiment_by_name(name)
+        number = client.create_experiment(name) if found is None else found.experiment_id
+        run, logged = _known_run(client, number, info), frozenset[str]()
+        if run is None:
+            run = client.create_run(number, run_name=_title(info), tags=_tags_of_run(info))
+        else:
+            client.update_run(run.info.run_id, status="RUNNING")
+            logged = frozenset(_marks(client, run))
+        tracker = cls(client, run, info, logged)
+        tracker._log(run.info.run_id, params=settings_of(info))
+        return tracker
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Log an evaluation: a nested run, and a step of the whole run's metrics."""
+        number, mark = evaluation.number, f"{evaluation.number} {evaluation.ending}"
+        if mark in self.logged:
+            return
+        ended = _now() if evaluation.ended is None else int(evaluation.ended * 1000)
+        nested = self.client.create_run(
+            self.run.info.experiment_id,
+            start_time=ended - int(evaluation.seconds * 1000),
+            tags={
+                PARENT: self.run.info.run_id,
+                MARK: mark,
+                **tags_of(evaluation, self.info),
+            },
+            run_name=short(f"{number} {evaluation.text}", 200),
+        )
+        metrics = metrics_of(evaluation, self.info)
+        self._log(nested.info.run_id, metrics, params_of(evaluation, self.info), step=number)
+        status = "FINISHED" if evaluation.ok else "FAILED"
+        self.client.set_terminated(nested.info.run_id, status=status, end_time=ended)
+        self._log(self.run.info.run_id, metrics, step=number)
+        self.logged |= {mark}
+
+    def finish(self, best: Evaluation | None, *, feasible: bool, status: str = "FINISHED") -> None:
+        """Log the winner with its limits, the files of the run's folder, and its model."""
+        own, folder = self.run.info.run_id, self.info.folder
+        tags = winner_tags(best, self.info, feasible=feasible)
+        if best is not None:
+            found = metrics_of(best, self.info)
+            self._log(own, {f"best_{name}": value for name, value in found.items()})
+        if folder is not None:
+            tags |= _certified(folder)
+            for name in FILES:
+                if (folder / name).exists():
+                    self.client.log_artifact(own, str(folder / name))
+            self._log_model(folder)
+        self._log(own, tags=tags)
+        self.client.set_terminated(own, status=status)
+
+    def _log_model(self, folder: Path) -> None:
+        if not (folder / "model.json").exists():
+            return
+        with tempfile.TemporaryDirectory(prefix="automl-admm-mlflow-") as place:
+            save_model(folder, Path(place) / "model")
+            self.client.log_artifacts(self.run.info.run_id, str(Path(place) / "model"), "model")
+
+    def _log(
+        self,
+        run_id: str,
+        metrics: Mapping[str, float] | None = None,
+        params: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        step: int = 0,
+    ) -> None:
+        now = _now()
+        self.client.log_batch(
+            run_id,
+            [Metric(name, value, now, step) for name, value in (metrics or {}).items()],
+            [Param(name, value) for name, value in (params or {}).items()],
+            [RunTag(name, value) for name, value in (tags or {}).items()],
+        )
+
+
+def log_saved_run(run: SavedRun, uri: str, experiment: str | None = None) -> str:
+    """Log a run from its folder, and return the id of the MLflow run."""
+    tracker = Tracker.begin(run.info, uri, experiment)
+    for evaluation in run.evaluations:
+        tracker.add(evaluation)
+    status = {RunState.DONE: "FINISHED", RunState.STOPPED: "KILLED"}.get(run.state, "RUNNING")
+    tracker.finish(run.best, feasible=run.feasible, status=status)
+    return str(tracker.run.info.run_id)
+
+
+def _title(info: RunInfo) -> str:
+    return info.title if info.folder is None else info.folder.resolve().name
+
+
+def _identity(info: RunInfo) -> str | None:
+    """Return a text that no other run has; None for a run without a folder."""
+    if info.folder is None or not (info.folder / "run.json").exists():
+        return None
+    content = json.loads((info.folder / "run.json").read_text(encoding="utf-8"))
+    sessions = content.get("sessions") or [{}]
+    # A quote would end the text of the query for it.
+    return f"{_title(info)} {sessions[0].get('begun')}".replace("'", "")
+
+
+def _tags_of_run(info: RunInfo) -> dict[str, str]:
+    identity = _identity(info)
+    return {} if identity is None else {IDENTITY: identity}
+
+
+def _known_run(client: MlflowClient, experiment: str, info: RunInfo) -> Run | None:
+    identity = _identity(info)
+    if identity is None:
+        return None
+    found = client.search_runs([experiment], f"tags.`{IDENTITY}` = '{identity}'", max_results=1)
+    return found[0] if found else None
+
+
+def _marks(client: MlflowClient, run: Run) -> Iterator[str]:
+    """Yield the marks of the evaluations nested in a run."""
+    wanted, page = f"tags.`{PARENT}` = '{run.info.run_id}'", None
+    while page != "":
+        found = client.search_runs([run.info.experiment_id], wanted, page_token=page)
+        yield from (one.data.tags[MARK] for one in found if MARK in one.data.tags)
+        page = found.token or ""
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
+
+
+def _certified(folder: Path) -> dict[str, str]:
+    """Return what the certificate of a run says of each limit."""
+    if not (folder / "certificate.json").exists():
+        return {}
+    content: dict[str, Any] = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    said = (f"{one['limit']}: {one['verdict']}" for one in content["findings"])
+    return {"certificate": short("; ".join(said))}

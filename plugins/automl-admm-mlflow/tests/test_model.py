@@ -1,0 +1,63 @@
+"""The model of a run as an MLflow model predicts what `automl-admm predict` does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import mlflow.pyfunc
+import pandas as pd
+import pytest
+from automl_admm_mlflow import save_model
+
+from automl_admm.plugin_api import AutomlAdmmError
+
+TOP = Path(__file__).parents[3]
+OLD_RUN = TOP / "tests" / "runs" / "old_run" / "stacked"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "log_a_run.py"
+
+
+def test_raw_rows_are_predicted_in_any_order_of_columns(tmp_path: Path) -> None:
+    save_model(OLD_RUN, tmp_path / "model")
+    model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    expected = pd.read_csv(OLD_RUN / "expected.csv")
+    rows = pd.read_csv(OLD_RUN / "data.csv").head(len(expected))
+    assert list(model.predict(rows)) == list(expected["prediction"])
+    turned = rows[rows.columns[::-1]].assign(another=1)
+    assert list(model.predict(turned)) == list(expected["prediction"])
+    assert "stack" in model.metadata.metadata["pipeline"]
+
+
+def test_a_changed_file_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
+    save_model(OLD_RUN, tmp_path / "model")
+    file = tmp_path / "model" / "data" / "run" / "model.skops"
+    file.write_bytes(file.read_bytes() + b"more")
+    with pytest.raises(AutomlAdmmError, match="is not the file that the run wrote"):
+        mlflow.pyfunc.load_model(str(tmp_path / "model"))
+
+
+def test_a_folder_without_a_model_is_refused_when_it_is_saved(tmp_path: Path) -> None:
+    shutil.copytree(OLD_RUN, tmp_path / "run")
+    (tmp_path / "run" / "model.json").unlink()
+    with pytest.raises(AutomlAdmmError, match=r"holds no model\.json"):
+        save_model(tmp_path / "run", tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_example_runs_from_the_search_to_the_predictions(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, EXAMPLE],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "3 evaluations in run 'run'" in done.stdout
+    assert "predicts the same on 569 of 569 rows" in done.stdout

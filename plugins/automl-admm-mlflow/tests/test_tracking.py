@@ -1,0 +1,135 @@
+"""Runs as MLflow runs, in a real store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from automl_admm_mlflow import MlflowObserver, exporters
+from automl_admm_mlflow.entries import legal
+from mlflow.entities import Run
+from mlflow.tracking import MlflowClient
+
+from automl_admm.plugin_api import RunResult, SavedRun, Stop, StopReason
+from automl_admm.testing.saved_runs import BEGUN, BEST, EVALUATIONS, sample_run
+
+
+@pytest.fixture(autouse=True)
+def artifacts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLflow puts artifacts into the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", tmp_path.name)
+
+
+def saved(folder: Path, count: int = 7) -> SavedRun:
+    folder.mkdir(exist_ok=True)
+    (folder / "run.json").write_text(json.dumps({"sessions": [{"begun": BEGUN}]}))
+    finding = {"limit": "latency_us <= 50", "verdict": "certified"}
+    (folder / "certificate.json").write_text(json.dumps({"findings": [finding]}))
+    return sample_run(folder, EVALUATIONS[:count])
+
+
+def write(run: SavedRun, store: str) -> str:
+    (exporter,) = exporters()
+    return exporter.write(run, store).rsplit(" ", 1)[1]
+
+
+def nested_in(client: MlflowClient, whole: Run) -> dict[int, Run]:
+    found = client.search_runs([whole.info.experiment_id])
+    own = [one for one in found if one.data.tags.get("mlflow.parentRunId") == whole.info.run_id]
+    return {int(one.info.run_name.split()[0]): one for one in own}
+
+
+def test_a_run_is_logged_with_its_evaluations_and_its_winner(tmp_path: Path, store: str) -> None:
+    client = MlflowClient(store)
+    whole = client.get_run(write(saved(tmp_path / "credit's-1"), store))
+    assert whole.info.run_name == "credit's-1"
+    assert whole.info.status == "FINISHED"
+    assert whole.data.params["limits"] == "latency_us <= 50; recall >= 0.5"
+    assert whole.data.metrics["best_roc_auc"] == pytest.approx(0.8)
+    assert whole.data.metrics["best_latency_us"] == 40.0
+    tags = whole.data.tags
+    assert (tags["best_pipeline"], tags["feasible"]) == (BEST.text, "True")
+    assert tags["certificate"] == "latency_us <= 50: certified"
+    names = {one.path for one in client.list_artifacts(whole.info.run_id)}
+    assert names == {"run.json", "certificate.json"}
+    steps = client.get_metric_history(whole.info.run_id, "roc_auc")
+    assert {one.step: round(one.value, 2) for one in steps} == {
+        1: 0.7,
+        2: 0.9,
+        3: 0.8,
+        6: 0.95,
+        7: 0.96,
+    }
+
+
+def test_each_ending_is_told_apart(tmp_path: Path, store: str) -> None:
+    client = MlflowClient(store)
+    whole = client.get_run(write(saved(tmp_path / "credit-2"), store))
+    nested = nested_in(client, whole)
+    assert sorted(nested) == [1, 2, 3, 4, 5, 6, 7]
+    outside = {number: one.data.tags.get("outside") for number, one in nested.items()}
+    assert outside == {
+        1: "no limit",
+        2: "latency_us <= 50",
+        3: "no limit",
+        4: "no limit",
+        5: None,
+        6: "one class for all rows",
+        7: "recall >= 0.5",
+    }
+    assert "roc_auc" not in nested[4].data.metrics
+    assert nested[4].data.metrics["roc_auc_forecast"] == pytest.approx(0.99)
+    failed = nested[5]
+    assert failed.info.status == "FAILED"
+    assert (failed.data.tags["status"], failed.data.tags["message"]) == ("timeout", "after 3 s")
+    assert failed.data.metrics == {"seconds": 2.0}
+    assert failed.info.end_time - failed.info.start_time == 2000
+    assert nested[3].data.params["steps"] == "select → reduce → scale"
+    assert nested[3].data.params["model"] == "tree"
+
+
+def test_a_run_that_goes_on_is_brought_up_to_date(tmp_path: Path, store: str) -> None:
+    client, folder = MlflowClient(store), tmp_path / "credit's-3"
+    first = write(saved(folder, 2), store)
+    assert write(saved(folder), store) == first
+    nested = nested_in(client, client.get_run(first))
+    assert sorted(nested) == [1, 2, 3, 4, 5, 6, 7]
+    assert client.get_run(first).data.tags["feasible"] == "True"
+
+
+def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
+    run = saved(tmp_path / "credit-4", 0)
+    observer = MlflowObserver(store, "watched")
+    observer.run_started(run.info)
+    for one in EVALUATIONS:
+        observer.evaluation_finished(run.info, one)
+    result = RunResult(BEST, True, EVALUATIONS, Stop(StopReason.BUDGET), 60.0)
+    observer.run_finished(run.info, result)
+    assert observer.wait(120)
+    client = MlflowClient(store)
+    found = client.search_runs([client.get_experiment_by_name("watched").experiment_id])
+    (whole,) = [one for one in found if "mlflow.parentRunId" not in one.data.tags]
+    assert len(found) == 8
+    assert whole.info.status == "FINISHED"
+    assert whole.data.tags["best_pipeline"] == BEST.text
+
+
+def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> None:
+    run = saved(tmp_path / "credit-5", 1)
+    (one,) = run.evaluations
+    info = replace(
+        run.info, loss_name="../../gap[\x1b[31m<b>]", known=(replace(one, text="x" * 9000),)
+    )
+    whole = write(replace(run, info=info), store)
+    assert len(nested_in(MlflowClient(store), MlflowClient(store).get_run(whole))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("gap[sex]", "gap_sex"), ("a.b c-d", "a.b c-d"), ("../..", "unnamed"), ("", "unnamed")],
+)
+def test_names_are_made_legal(name: str, said: str) -> None:
+    assert legal(name) == said
