@@ -62,6 +62,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def tutorial(session: nox.Session) -> None:
+    """Follow docs/tutorial.md in an empty folder, with the table that is named after `--`."""
+    data = session.posargs or ["../shared/data/credit_default.csv"]
+    session.run("python", ".ci/tutorial.py", *data)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Run the benchmark named after `--`, such as `nox -s bench -- overhead --help`."""
     known = sorted(path.stem for path in ROOT.glob("benchmarks/*.py"))

@@ -1,7 +1,8 @@
 """Every snippet of README.md and docs/ runs, compiles, or is covered by an example or another test.
 
 A block of Python is run if `<!-- run -->` stands above it; `<!-- example: FILE -->` names the
-script of examples/ that covers it. Commands of the shell are parsed, not run.
+script of examples/ that covers it. Commands of the shell are parsed here, and run in
+tests/test_shell_snippets.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,178 @@
+"""Every command of the shell in README.md and docs/ runs, on a small table and for a moment.
+
+A block that cannot run here has a mark above it, `<!-- not run: REASON -->`. The commands of the
+tutorial run in full, with their own budgets, in `.ci/tutorial.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.cli.main import main
+from automl_admm.runs.session.run_log import read_log
+from automl_admm.store.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NOT_RUN = "not run: "
+# `.ci/run` runs these blocks of README.md, and tests/test_models_out_page.py the script.
+RUN_ELSEWHERE = {"run", "test", "run: script"}
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+PROGRAM = "automl-admm"
+# A folder of a run as the pages name it: the last one that the page made, or one made before.
+FOLDER = re.compile(r"^(?:automl-runs/\w+-\d{8}-\d{6}|RUN)(?=/|$)")
+KEY = "4c6706f"
+SHORT = {"+30m": "+1s", "+100": "+1"}
+LITTLE = {"--max-evaluations": "2", "--executor": "inline", "--on-infeasible": "closest"}
+UNLESS_GIVEN = {"--grammar": "tiny", "--cv": "2"}
+GRAMMAR = """\
+%import components (impute, pca, gaussian_nb, random_forest)
+start: impute pca? estimator
+estimator: gaussian_nb | random_forest
+"""
+START = "impute() pca(n_components=0.9) gaussian_nb()"
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """List the marks and the texts of the shell blocks of a page."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def lines(page: Path) -> Iterator[str]:
+    for mark, text in blocks(page):
+        if mark in RUN_ELSEWHERE or mark.startswith(NOT_RUN):
+            continue
+        yield from (line for line in text.replace("\\\n", " ").splitlines() if line.strip())
+
+
+RUN = [page for page in PAGES if page != TUTORIAL and any(lines(page))]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the tables, the grammar and a run that the pages speak of."""
+    place = tmp_path_factory.mktemp("pages")
+    rng = np.random.default_rng(0)
+    rows = 300
+    frame = pd.DataFrame(
+        {
+            "id": [f"n{number}" for number in range(rows)],
+            "name": [f"person {number}" for number in range(rows)],
+            "AGE": rng.integers(20, 70, rows),
+            "SEX": rng.choice(["f", "m"], rows),
+            "EDUCATION": rng.integers(1, 5, rows),
+            "zip": rng.choice([10115, 53111, 89073], rows),
+            "row": np.arange(rows),
+        }
+    )
+    says = frame["AGE"] + 20 * rng.normal(size=rows) > 45
+    for table, target, answers in (
+        ("people", "income", ("high", "low")),
+        ("credit", "default", (1, 0)),
+        ("visits", "bought", ("yes", "no")),
+    ):
+        frame.assign(**{target: np.where(says, *answers)}).to_csv(
+            place / f"{table}.csv", index=False
+        )
+    labelled = frame.assign(income=np.where(says, "high", "low"))
+    labelled.to_csv(place / "labelled.csv", index=False)
+    frame.to_csv(place / "new.csv", index=False)
+    frame.to_parquet(place / "new.parquet")
+    (place / "mine.lark").write_text(GRAMMAR)
+    (place / "good-ones.txt").write_text("impute() gaussian_nb()\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        table = "people.csv --target income --grammar mine.lark --cv 2 --out RUN"
+        fit = f"fit {table} --start '{START}' --constraint 'fpr <= 0.1'"
+        assert call([*shlex.split(fit), *(word for pair in LITTLE.items() for word in pair)]) == ""
+    for name in ("monday", "tuesday"):
+        shutil.copytree(place / "RUN", place / "automl-runs" / name)
+    return place
+
+
+def call(words: list[str]) -> str:
+    """Run the program in this process, and return the end of an error, "" for a success."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main(words)
+    return f"exit code {ended.value.code}: {err.getvalue()[-800:]}" if ended.value.code else ""
+
+
+def prepared(line: str, number: int, place: Path) -> list[str]:
+    """Return a command as it runs here: with few evaluations, and with folders that are there."""
+    words = shlex.split(line, comments=True)
+    words = words[: words.index(">")] if ">" in words else words
+    assert Path(words[0]).name == PROGRAM, f"mark the block with '<!-- {NOT_RUN}REASON -->': {line}"
+    made_here = sorted(place.glob("out-*"), key=lambda path: int(path.name[4:]))
+    latest = made_here[-1].name if made_here else "RUN"
+    found = [SHORT.get(FOLDER.sub(latest, word), FOLDER.sub(latest, word)) for word in words[1:]]
+    found = [one for word in found for one in _globbed(word)]
+    if KEY in found:
+        found[found.index(KEY)] = read_log(RunFolder(place / latest)).evaluations[0].key[:7]
+    if found[0] == "resume":
+        _interrupt(place / latest)
+    if found[0] == "fit":
+        missing = {flag: value for flag, value in UNLESS_GIVEN.items() if flag not in found}
+        if "--start" in found:  # its pipelines are in the default grammar
+            del missing["--grammar"]
+        if "--out" not in found:
+            missing["--out"] = f"out-{number}"
+        found += [word for pair in (LITTLE | missing).items() for word in pair]
+    return found
+
+
+def _globbed(word: str) -> list[str]:
+    is_pattern = "*" in word and " " not in word
+    return sorted(map(str, Path().glob(word))) if is_pattern else [word]
+
+
+def _interrupt(folder: Path) -> None:
+    """Make a run an interrupted one: pages go on with such runs."""
+    content = json.loads((folder / "run.json").read_text())
+    content["result"]["stopped_by"] = "interrupt"
+    (folder / "run.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_run_in_their_order(
+    page: Path, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "page"
+    shutil.copytree(made, place)
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for number, line in enumerate(lines(page)):
+        assert call(prepared(line, number, place)) == "", line
+
+
+def test_the_commands_run_are_many() -> None:
+    assert sum(len(list(lines(page))) for page in RUN) > 40
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_block_that_is_not_run_has_a_reason(page: Path) -> None:
+    for mark, _ in blocks(page):
+        if mark.startswith("not run"):
+            assert len(mark.removeprefix(NOT_RUN).split()) > 3, mark
+
+
+def test_the_tutorial_runs_in_ci() -> None:
+    assert ".ci/tutorial.py" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert not any(mark.startswith(NOT_RUN) for mark, _ in blocks(TUTORIAL))
+
+
+def test_a_command_that_fails_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call(["leaderboard", "nowhere"]).startswith("exit code 7")
