@@ -242,7 +242,12 @@ class SearchSpace:
 
     def default_theta(self) -> Array:
         """Return every parameter at its default, on the unit box."""
-        return np.array([parameter.default_unit() for parameter in self.parameters], dtype=float)
+        return np.array(self._defaults, dtype=float)
+
+    @cached_property
+    def _defaults(self) -> tuple[float, ...]:
+        # Reading a list of pipelines asks for them again for each.
+        return tuple(parameter.default_unit() for parameter in self.parameters)
 
     def candidate(self, selection: Selection, theta: Array) -> Candidate:
         """Return the candidate of a selection, given a place for every parameter."""

@@ -1,7 +1,7 @@
 """Load some modules at their first use, not at their import: a quarter of what scikit-learn costs.
 
-scikit-learn and SciPy import them for functions that a first pipeline never calls. It is for
-programs of our own: the modules of anybody else's process are not ours to delay.
+scikit-learn, SciPy and joblib import them for functions that a first pipeline never calls. It is
+for programs of our own: the modules of anybody else's process are not ours to delay.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 # Whoever else takes a name loads the module and gets the object itself: an importer that is
 # missing here, as of another version of scikit-learn, only costs the time.
 DEFERRED: Mapping[str, frozenset[str]] = {
+    "asyncio": frozenset(),
     "numpy.f2py": frozenset(),
     "numpy.testing": frozenset(),
     "scipy.fft": frozenset({"sklearn.kernel_approximation"}),

@@ -58,6 +58,17 @@ def _signals_waiting() -> Iterator[None]:
             signal.raise_signal(number)
 
 
+def import_for_frames() -> None:
+    """Let scikit-learn look at a small frame: it imports some modules at its first look only.
+
+    Forks of this process share them; else each evaluation would import them for itself.
+    """
+    import pandas as pd
+    from sklearn.utils import check_array
+
+    check_array(pd.DataFrame({"number": [0.5], "text": ["a"]}), dtype=None)
+
+
 def _handled() -> list[int]:
     """Signals that this process has not chosen to ignore, and whose handler Python knows."""
     return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]

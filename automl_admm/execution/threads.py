@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 from automl_admm.execution.shared_state import BLAS_THREADS
 
@@ -79,14 +80,20 @@ def threads_for(cells: int) -> AbstractContextManager[object]:
 def openmp_limiter() -> Callable[[], None]:
     """Return a function that holds the calling thread to one OpenMP thread.
 
-    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew.
+    The driver's limit holds for BLAS in all threads, but OpenMP counts for each thread anew. The
+    libraries are looked for at the first call: that takes 5 ms, and the first evaluation of a
+    search may end before a solver is asked for anything.
     """
-    from threadpoolctl import ThreadpoolController
 
-    loaded = ThreadpoolController().select(user_api="openmp").lib_controllers
+    @cache
+    def libraries() -> Sequence[Any]:
+        from threadpoolctl import ThreadpoolController
+
+        found: Sequence[Any] = ThreadpoolController().select(user_api="openmp").lib_controllers
+        return found
 
     def limit() -> None:
-        for library in loaded:
+        for library in libraries():
             library.set_num_threads(1)
 
     return limit

@@ -25,6 +25,7 @@ from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_m
 from automl_admm.data.split_choice import count_repeats
 from automl_admm.execution.deferred_imports import load_deferred
 from automl_admm.execution.evidence_files import hash_files
+from automl_admm.execution.quick_imports import import_for_frames
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
@@ -110,6 +111,7 @@ class PipelineWork:
 
         Broken components are not reported here but by the evaluations with them.
         """
+        import_for_frames()
         steps = self.space.steps(self.first or default_start(self.space.space))
         with suppress(AutomlAdmmError):
             build_pipeline(steps, self._loaded(), self.context, seed=0)

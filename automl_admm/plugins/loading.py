@@ -278,9 +278,10 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
         registry.add(record, source.provider)
 
 
-def _known_hooks() -> set[str]:
+@cache
+def _known_hooks() -> frozenset[str]:
     marker = f"{hookspecs.PROJECT}_spec"
-    return {name for name, item in vars(hookspecs).items() if hasattr(item, marker)}
+    return frozenset(name for name, item in vars(hookspecs).items() if hasattr(item, marker))
 
 
 def _check_hook_names(manager: pluggy.PluginManager, plugin: object) -> None:

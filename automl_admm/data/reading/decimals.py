@@ -26,14 +26,20 @@ COMMA = re.compile(rf"[+-]?(?:\d*,\d+{EXPONENT}|[1-9]\d{{0,2}}(?:\.\d{{3}})+,\d+
 POINT = re.compile(rf"[+-]?\d*\.\d+{EXPONENT}")
 # Numbers with thousands points in a file of decimal commas.
 GROUPED = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?")
-# In order: the first that a cell matches tells its kind.
-KINDS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (WHOLE, "whole"),
-    (EITHER, "either"),
-    (THOUSANDS, "thousands"),
-    (COMMA, "comma"),
-    (POINT_OR_THOUSANDS, "grouped"),
-    (POINT, "point"),
+# In order: the first that a cell matches tells its kind. One pattern, as all cells of a file's
+# beginning are asked.
+KIND = re.compile(
+    "|".join(
+        f"(?P<{kind}>{pattern.pattern})"
+        for kind, pattern in (
+            ("whole", WHOLE),
+            ("either", EITHER),
+            ("thousands", THOUSANDS),
+            ("comma", COMMA),
+            ("grouped", POINT_OR_THOUSANDS),
+            ("point", POINT),
+        )
+    )
 )
 
 
@@ -44,12 +50,12 @@ def judge(cells: Iterable[object], *, skip_strange: bool = False) -> tuple[Verdi
         written = cell.strip() if isinstance(cell, str) else ""
         if written in MISSING_TEXTS:
             continue
-        kind = next((kind for pattern, kind in KINDS if pattern.fullmatch(written)), None)
-        if kind is None and skip_strange:
+        found = KIND.fullmatch(written)
+        if found is None and skip_strange:
             continue
-        if kind is None:
+        if found is None:
             return None, ""
-        seen.setdefault(kind, written)
+        seen.setdefault(str(found.lastgroup), written)
     sure: list[Verdict] = [kind for kind in ("comma", "thousands", "point") if kind in seen]
     if len(sure) == 1:
         return sure[0], seen[sure[0]]
@@ -140,7 +146,7 @@ def _may_have_commas(column: Any) -> bool:
         return False
     first = column.first_valid_index()
     cell = None if first is None else column[first]
-    return isinstance(cell, str) and any(kind.fullmatch(cell.strip()) for kind, _ in KINDS)
+    return isinstance(cell, str) and KIND.fullmatch(cell.strip()) is not None
 
 
 def read_left_over(frame: Any, text: Iterable[str], numbers: Collection[str]) -> Any:

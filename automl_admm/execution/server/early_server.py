@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.execution.quick_imports import import_for_frames, importing
 from automl_admm.execution.server.client import ServerProcess, loading_for
 from automl_admm.execution.server.fork_server import import_all
 
@@ -34,8 +35,9 @@ class EarlyServer:
         self._workers = workers
         self._server: ServerProcess | None = None
         if may_fork:
-            with loading_for(workers):
+            with loading_for(workers), importing(), suppress(ImportError):
                 import_all(MODULES)
+                import_for_frames()
         with suppress(AutomlAdmmError, OSError):  # an executor that cannot start its own tells it
             self._server = ServerProcess(workers, MODULES, may_fork=may_fork)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from automl_admm.grammar.diagnostics import Code, Diagnostic
 from automl_admm.grammar.read.component_calls import CALL_HELP, begins_call, read_call
+from automl_admm.grammar.read.shipped_trees import shipped_tree
 from automl_admm.grammar.tree import (
     BEGINNING,
     NONE,
@@ -77,11 +78,16 @@ class ReadingError(Exception):
 
 def read(text: str) -> Grammar:
     """Parse a grammar; raise `ReadingError` at a break of Lark's own syntax."""
-    from lark.exceptions import UnexpectedInput
-
     if len(text) > MAX_CHARACTERS:
         message = f"a grammar has at most {MAX_CHARACTERS} characters; this one has {len(text)}"
         raise ReadingError(Diagnostic(Code.TOO_LARGE, BEGINNING, message))
+    return shipped_tree(text) or parse(text)
+
+
+def parse(text: str) -> Grammar:
+    """Parse a grammar by Lark, also one that is shipped."""
+    from lark.exceptions import UnexpectedInput
+
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as problem:

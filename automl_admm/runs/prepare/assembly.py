@@ -114,16 +114,25 @@ def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:
     options = build_options(strategy, STRATEGIES[strategy], given)
     if strategy == "admm":
         Precision.within(config.max_evaluations, options.first, options.step, options.last)
-    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, config.deadline)
-    z_solver = choose_solver(plugins.z_solvers, config.z_solver, config.deadline)
+    limit, until = openmp_limiter(), config.deadline
+    theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, limit, until)
+    z_solver = choose_solver(plugins.z_solvers, config.z_solver, limit, until)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
     return SearchPlan(strategy, options, theta_solver, z_solver, view)
 
 
-def choose_solver(registry: Registry[Any], request: str, deadline: float | None) -> Chosen:
-    """Build a solver from `name:key=value,…`, with its title and its stand-in."""
+def choose_solver(
+    registry: Registry[Any], request: str, limit: Callable[[], None], deadline: float | None
+) -> Chosen:
+    """Build a solver from `name:key=value,…`, with its title and its stand-in.
+
+    `limit` holds the thread that builds it to one OpenMP thread.
+    """
     name, _ = split_request(request)
-    solver = _in_time(partial(build_solver, registry, request), registry, name, deadline)
+    helper = Helper(limit)
+    solver = _in_time(
+        helper, partial(build_solver, registry, request), registry.title(name), deadline
+    )
     return Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
 
 
@@ -131,21 +140,18 @@ def _build_stand_in(registry: Registry[Any]) -> Any:
     return build_solver(registry, registry.stand_in().name)
 
 
-def _in_time(
-    build: Callable[[], Any], registry: Registry[Any], name: str, deadline: float | None
-) -> Any:
+def _in_time(helper: Helper, build: Callable[[], Any], title: str, deadline: float | None) -> Any:
     """Build in a thread of its own: a factory may hang like any call of a solver.
 
     It is given five seconds at least: its imports may come from a slow disk.
     """
     left = LONGEST_CALL if deadline is None else max(deadline - time.monotonic(), SHORT_CALL)
     patience = min(LONGEST_CALL, left)
-    helper = Helper(openmp_limiter())
     try:
         built, problem = helper.call(build, patience)
     except Empty:
         reason = f"its factory did not come back within {patience:.3g} s"
-        raise PluginError(f"{registry.title(name)} cannot be made: {reason}.") from None
+        raise PluginError(f"{title} cannot be made: {reason}.") from None
     finally:
         helper.stop()
     if problem is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -43,10 +44,7 @@ SHAPES: tuple[tuple[str, str], ...] = (
     (f"{Y4}[ -]?Q([1-4])", "Yq"),
     (f"Q([1-4])[ /-]{Y4}", "qY"),
 )
-PATTERNS = tuple(
-    (re.compile(WEEKDAY + shape.replace("\\2", r"\2") + TIME, re.IGNORECASE | re.ASCII), letters)
-    for shape, letters in SHAPES
-)
+DIGIT = re.compile(r"[0-9]")
 ISO = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?"
 ISO_LINES = re.compile(rf"(?:{ISO}\n)*+{ISO}", re.ASCII)
 # Two digits of a year, as in POSIX: 69 is 1969, 68 is 2068.
@@ -56,9 +54,18 @@ PARTS = "Ymdhisuz"
 NOTHING = np.datetime64("NaT", "us")
 
 
+@cache
+def _patterns() -> Sequence[tuple[re.Pattern[str], str]]:
+    # Compiling them takes longer than reading most columns, of which none may have a date.
+    flags = re.IGNORECASE | re.ASCII
+    return [(re.compile(WEEKDAY + shape + TIME, flags), letters) for shape, letters in SHAPES]
+
+
 def shape_of(text: str) -> str | None:
     """Return the letters of a text's shape; None for no date."""
-    return next((letters for pattern, letters in PATTERNS if pattern.fullmatch(text)), None)
+    if DIGIT.search(text) is None:
+        return None
+    return next((letters for pattern, letters in _patterns() if pattern.fullmatch(text)), None)
 
 
 def zones_of(texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -70,7 +77,7 @@ def zones_of(texts: Sequence[str]) -> NDArray[np.bool_]:
 
 def _has_zone(text: str) -> bool:
     # The last group of each pattern is the zone.
-    found = (pattern.fullmatch(text) for pattern, _ in PATTERNS)
+    found = (pattern.fullmatch(text) for pattern, _ in _patterns())
     return next((bool(match[match.re.groups]) for match in found if match), False)
 
 
@@ -95,7 +102,7 @@ def moments_of(texts: Sequence[str], order: Order) -> Moments:
 
 
 def _row(text: str, order: Order) -> tuple[int, ...]:
-    for pattern, letters in PATTERNS:
+    for pattern, letters in _patterns():
         found = pattern.fullmatch(text)
         if found:
             return _parts(letters, found.groups(), order)

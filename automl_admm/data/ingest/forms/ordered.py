@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,13 +75,14 @@ UNIT = (
     r"(?: ?(?:years?|yrs?|days?|weeks?|months?|hours?|hrs?|mins?|minutes?|kg|cm|mm|km|m|%|€|\$|eur"
     r"|usd|people|persons?|employees|rooms?|times?))?"
 )
-BETWEEN = re.compile(rf"[\[(]?{NUMBER}{UNIT}(?: ?[-–—,] ?| to | bis |\.\.){NUMBER}{UNIT}[\])]?")
-BELOW = re.compile(rf"(?:<=?|≤|under|below|less than|up to|unter|bis) ?{NUMBER}{UNIT}")
-ABOVE = re.compile(
+SINGLE = rf"{NUMBER}{UNIT}"
+BETWEEN = rf"[\[(]?{NUMBER}{UNIT}(?: ?[-–—,] ?| to | bis |\.\.){NUMBER}{UNIT}[\])]?"
+BELOW = rf"(?:<=?|≤|under|below|less than|up to|unter|bis) ?{NUMBER}{UNIT}"
+ABOVE = (
     rf"(?:>=?|≥|over|above|more than|at least|über|ab) ?{NUMBER}{UNIT}"
     rf"|{NUMBER}{UNIT} ?(?:\+|plus|and over|and above|or more|or over|and more){UNIT}"
 )
-SINGLE = re.compile(rf"{NUMBER}{UNIT}")
+DIGIT = re.compile(r"\d")
 SIZES = {"": 1.0, "k": 1e3, "m": 1e6}
 HELD = "levels"
 
@@ -154,15 +156,24 @@ def _of_intervals(texts: Sequence[str]) -> list[list[str]] | None:
 def _interval(text: str) -> Interval | None:
     """Return the ends of an interval in text; a plain number is its own two ends."""
     plain = text.casefold().strip()
-    if found := SINGLE.fullmatch(plain):
+    if DIGIT.search(plain) is None:
+        return None
+    single, between, below, above = _patterns()
+    if found := single.fullmatch(plain):
         return _number(*found.groups()), _number(*found.groups())
-    if found := BETWEEN.fullmatch(plain):
+    if found := between.fullmatch(plain):
         return _number(found[1], found[2]), _number(found[3], found[4])
-    if found := BELOW.fullmatch(plain):
+    if found := below.fullmatch(plain):
         return -np.inf, _number(found[1], found[2])
-    if found := ABOVE.fullmatch(plain):
+    if found := above.fullmatch(plain):
         return _number(found[1] or found[3], found[2] or found[4]), np.inf
     return None
+
+
+@cache
+def _patterns() -> Sequence[re.Pattern[str]]:
+    # Compiling them takes longer than looking at a column without a digit.
+    return [re.compile(pattern) for pattern in (SINGLE, BETWEEN, BELOW, ABOVE)]
 
 
 def _number(digits: str, size: str | None) -> float:
