@@ -96,6 +96,7 @@ RUN = record(
         "ingest": list_of(READING),
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags")),
         "components_left_out": mapping_of(text),
+        "answers": list_of(READING),
         "result": record({"stopped_by": text}),
     },
 )
@@ -140,6 +141,7 @@ _MODEL = record(
         "held_out_decisions": mapping_of(nullable(real)),
         "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),
+        "answers": list_of(READING),
         "positive": nullable(text),
         "trusted_types": TEXTS,
         "is_array": flag,

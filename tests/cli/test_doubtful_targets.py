@@ -19,14 +19,31 @@ def write(**columns):
 
 
 @pytest.mark.parametrize("command", [("inspect",), ("fit", *SEARCH)])
-def test_a_target_of_amounts_is_refused_in_a_line(run, tmp_path, command):
-    write(y=[f"${one:,.2f}" for one in RNG.normal(5000, 2000, ROWS)])
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ("9,876", "',' may part thousands or stand before decimals"),
+        ("none left", "'none left' stand between them"),
+    ],
+)
+def test_a_target_of_doubtful_amounts_is_refused_in_a_line(run, tmp_path, command, odd, said):
+    form = "{:,.0f}" if odd[0] == "9" else "{:,.2f}"
+    write(y=[*(form.format(one) for one in RNG.uniform(1001, 9000, ROWS - 5)), *[odd] * 5])
     refused = run(command[0], "table.csv", "--target", "y", *command[1:])
     assert refused.code == 3
     (line,) = refused.err.strip().splitlines()
-    assert "the target 'y' holds numbers in text, such as '$" in line
+    assert "the target 'y' holds numbers in text, such as '" in line
+    assert said in line
     assert "--task classification" in line
     assert not (tmp_path / "out").exists()
+
+
+def test_the_decimal_sign_settles_the_doubt(run):
+    write(y=[f"{one:,.0f}" for one in RNG.uniform(1001, 9000, ROWS)])
+    shown = run("inspect", "table.csv", "--target", "y", "--decimal", "point")
+    assert shown.code == 0, shown.err
+    assert "regression of 'y'" in shown.out
+    assert "target 'y': numbers in text, such as '" in shown.out
 
 
 def test_amounts_can_be_kept_as_classes_and_their_number_is_told(run):

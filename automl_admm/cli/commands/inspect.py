@@ -18,6 +18,7 @@ from automl_admm.cli.shared.run_options import (
     run_option,
 )
 from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
+from automl_admm.data.ingest.answers import PLAIN, decide_answers, read_target, tell_answers
 from automl_admm.data.ingest.asking import TARGET, check_asked, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
 from automl_admm.data.ingest.leaks import find_leaks, tell_leaks
@@ -41,9 +42,11 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     """Show the kind of every column of DATA, as `fit` would read it, and what becomes of it."""
     how = file_options_given(options, (target,))
     how = replace(how, exact=() if target is None else (target,))
-    frame, y = read_table(data, keep_codes=True, options=how), None
+    frame, y, answers = read_table(data, keep_codes=True, options=how), None, PLAIN
     if target is not None:
         frame, y = split_target(frame, target, place_in(data, how))
+        answers = decide_answers(y, None, None, how.decimal)
+        y = read_target(y, answers, place_in(data, how))
     asked = dict(options["columns"])
     refuse_kind_of_others(asked, {} if target is None else {target: TARGET})
     check_asked(asked, frame.columns)
@@ -69,6 +72,8 @@ def command(data: Path, target: str | None, *, as_json: bool, **options: Any) ->
     of_target = "" if y is None else f", {task} of '{target}'"
     say(f"{data}: {_count(len(frame), 'row')}, {_count(len(columns), 'column')}{of_target}")
     _show(columns)
+    for line in tell_answers(answers, target):
+        say(in_a_line(line))
     for line in (*tell_leaks(leaks), *doubts):
         say(f"warning: {in_a_line(line)}", err=True)
 

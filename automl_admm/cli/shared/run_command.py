@@ -16,6 +16,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
+from automl_admm.data.ingest.answers import tell_answers
 from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
@@ -195,6 +196,7 @@ def _write_report(outcome: PipelineResult) -> None:
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
+    lines += map(in_a_line, tell_answers(prepared.answers, prepared.target))
     lines += map(in_a_line, tell_readings(prepared.ingest))
     left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)
     lines += [] if left_out is None else [in_a_line(left_out)]

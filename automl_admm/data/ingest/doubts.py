@@ -10,6 +10,8 @@ from automl_admm.core.errors import DataError
 from automl_admm.core.messages import say_value
 from automl_admm.data.columns import LEAST_ROWS_A_CLASS, MOST_CLASSES, infer_task
 from automl_admm.data.ingest.forms.number import recognise_number
+from automl_admm.data.ingest.records import Facts
+from automl_admm.data.table_schema import content_of
 from automl_admm.plugins.records import LearningTask
 
 FEWEST = 2  # classes, however few the rows
@@ -22,13 +24,17 @@ def task_of(y: Any) -> LearningTask:
     As classes nearly each amount of `$3,530.00`, `12.3%` and the like would be one of its own.
     """
     task = infer_task(y)
-    if task == "classification" and (example := _amount_in(y)) is not None:
+    if task == "classification" and (facts := amounts_in(y)) is not None:
+        sign = facts["thousands"] or facts["decimal"]
+        doubt = f"'{sign}' may part thousands or stand before decimals"
+        words = ", ".join(map(say_value, facts.get("words", ())))
         raise DataError(
-            f"the target{_named(y)} holds numbers in text, such as {say_value(example)}, and too "
-            "many of them for classes.",
+            f"the target{_named(y)} holds numbers in text, such as {say_value(facts['example'])}, "
+            "too many of them for classes, and cannot be read: "
+            f"{doubt if facts.get('is_unsure') else f'{words} stand between them'}.",
             # The estimators are told the task by their class, so only the command line comes here.
-            hint="Write them as plain numbers to predict them, or fit with --task classification "
-            "to keep each of them as a class.",
+            hint="Write them as plain numbers, say which with --decimal point, or fit with "
+            "--task classification to keep each of them as a class.",
         )
     return task
 
@@ -92,8 +98,8 @@ def _doubt_of_spelling(y: Any) -> str | None:
     )
 
 
-def _amount_in(y: Any) -> str | None:
-    """Return one of the numbers in text that a target holds; None if they are few, or no numbers.
+def amounts_in(y: Any) -> Facts | None:
+    """Return the facts of numbers in text in a target; None if they are few, or no numbers.
 
     A few amounts, such as 5 % and 10 %, make good classes.
     """
@@ -104,8 +110,8 @@ def _amount_in(y: Any) -> str | None:
     if is_few or len(classes) <= FEWEST:
         return None
     # Categories of pandas are as good as text here.
-    facts = recognise_number(pd.Series(y).astype(object))
-    return None if facts is None else str(facts["example"])
+    texts = pd.Series(y).astype(object)
+    return recognise_number(texts) if content_of(texts) == "text" else None
 
 
 def _distinct(y: Any) -> list[Any]:

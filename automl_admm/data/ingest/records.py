@@ -28,6 +28,8 @@ LEFT_OUT: frozenset[ColumnKind] = frozenset({"identifier", "constant", "dropped"
 PLAIN: frozenset[ColumnKind] = frozenset({"number", "category", "boolean"})
 # The key of the facts with the name of the form that reads the column.
 FORM = "form"
+# The keys of a manifest with the readings of features, and of the target and the weights.
+FEATURES, ANSWERS = "ingest", "answers"
 # Plain JSON data: all that a form needs to read a column again.
 Facts = Mapping[str, Any]
 
@@ -126,16 +128,16 @@ class Ingest:
         """Return the name of the raw column of each made one."""
         return {made: str(reading.name) for reading in self.readings for made in reading.made}
 
-    def as_content(self) -> dict[str, list[dict[str, Any]]]:
+    def as_content(self, key: str = FEATURES) -> dict[str, list[dict[str, Any]]]:
         """Return it as the part of a JSON file; nothing if all columns are plain."""
         if self.is_plain:
             return {}
-        return {"ingest": [reading.describe() for reading in self.readings]}
+        return {key: [reading.describe() for reading in self.readings]}
 
 
-def read_ingest(manifest: Mapping[str, Any]) -> Ingest | None:
+def read_ingest(manifest: Mapping[str, Any], key: str = FEATURES) -> Ingest | None:
     """Return the ingest of a manifest; None for plain columns, and for older versions."""
-    described = manifest.get("ingest")
+    described = manifest.get(key)
     if described is None:
         return None
     try:

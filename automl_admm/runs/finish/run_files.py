@@ -14,6 +14,7 @@ from automl_admm.certify.certificate import Certificate, encode_certificate
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation
 from automl_admm.core.run import FallbackKind
 from automl_admm.core.structure.pipeline_space import all_steps
+from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
@@ -68,6 +69,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "schema": prepared.schema.describe(),
         **_decimal_commas(prepared.config),
         **prepared.ingest.as_content(),
+        **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
         "classes": None if table.classes is None else sorted_texts(table.classes),

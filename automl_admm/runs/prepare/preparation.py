@@ -38,6 +38,7 @@ from automl_admm.plugins.records import (
     LearningTask,
 )
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.answering import answer
 from automl_admm.runs.prepare.assembly import (
     SearchPlan,
     check_executor,
@@ -85,7 +86,8 @@ class Preparation:
     The search is given `aims`: the limits, or tighter ones if they are to be certified on the
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
-    user, `ingest` says what pipelines see of them, and `leaks` names those that tell the target.
+    user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
+    target and the weights, and `leaks` names those that tell the target.
     `doubts` are warnings of a target or a header that may not be what it seems.
     """
 
@@ -102,6 +104,7 @@ class Preparation:
     set_aside: Any
     schema: Schema
     ingest: Ingest
+    answers: Ingest
     leaks: tuple[str, ...]
     doubts: tuple[str, ...] = ()
     target: str | None = None
@@ -197,7 +200,8 @@ def prepare(
     pipeline sees them. Rows with a weight of 0 are left out.
     """
     given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
-    X, y, sensitive, columns = counted_rows(X, y, sensitive, columns)
+    answered = answer(config, y, columns)
+    X, y, sensitive, columns = counted_rows(X, answered.y, sensitive, answered.columns)
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config
@@ -221,8 +225,11 @@ def prepare(
         rows=len(known.whole.y),
         largest=largest_total(known.whole.roles),
         set_aside=shared.set_aside,
-        schema=schema_of_table(taken, y, sensitive, columns.frame()),
+        schema=schema_of_table(taken, y, sensitive, columns.frame()).leaving(
+            answered.answers.formed
+        ),
         ingest=taken.ingest,
+        answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
         doubts=(*find_doubts(y, known.task), *_doubts_of_names(taken.raw, y)),
         target=name_of(y),

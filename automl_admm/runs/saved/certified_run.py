@@ -17,8 +17,9 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
 from automl_admm.data.columns import check_columns
 from automl_admm.data.fingerprints import Hashes
+from automl_admm.data.ingest.answers import PLAIN, read_answer, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
-from automl_admm.data.ingest.records import Ingest, read_ingest
+from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
 from automl_admm.data.row_roles import NAMES, RoleColumns
 from automl_admm.data.sensitive import known_columns
 from automl_admm.execution.shared_state import unheard_warnings
@@ -104,7 +105,7 @@ class CertifiedRun:
         for name in [settings["target"], *settings["sensitive"], *roles.values()]:
             if name not in frame.columns:
                 raise DataError(f"{self.data} has no column '{name}', which the run was told of.")
-        y, classes = frame[settings["target"]].to_numpy(), None
+        y, classes = read_target(frame[settings["target"]], self._answers).to_numpy(), None
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y)
         taken = self._taken_in(frame)
@@ -138,7 +139,14 @@ class CertifiedRun:
 
     def _columns(self, frame: Any) -> RoleColumns:
         known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
+        if "weight" in known:
+            known["weight"] = read_answer(known["weight"], self._answers)
         return RoleColumns(**known)
+
+    @property
+    def _answers(self) -> Ingest:
+        """The readings of numbers in text in the target and in the weights."""
+        return read_ingest(self.manifest, ANSWERS) or PLAIN
 
     def _classes(self, labels: Any) -> tuple[Any, Any]:
         """The labels of the classes, the positive one last, and the number of each row's."""

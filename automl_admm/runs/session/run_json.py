@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from automl_admm.core.run import RunResult, RunState
+from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
@@ -71,6 +72,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "schema": prepared.schema.describe(),
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
+        **prepared.answers.as_content(ANSWERS),
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
         "versions": versions(),

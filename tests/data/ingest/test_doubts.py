@@ -10,6 +10,12 @@ import pytest
 
 from automl_admm import AutoMLClassifier
 from automl_admm.core.errors import DataError
+from automl_admm.data.ingest.answers import (
+    decide_answers,
+    read_answer,
+    read_target,
+    tell_answers,
+)
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
 
 ROWS = 400
@@ -21,13 +27,43 @@ def target(cells: Any) -> pd.Series:
     return pd.Series(list(cells), name="y")
 
 
-@pytest.mark.parametrize("written", ["${:,.2f}", "{:,.2f}", "{:.1f}%", "{:.0f} kg", "€ {:.0f}"])
+@pytest.mark.parametrize("written", ["{:,.0f}", "${:,.0f}"])
 @pytest.mark.parametrize("dtype", ["object", "category", "string"])
-def test_numbers_in_text_are_refused_as_a_target(written: str, dtype: str) -> None:
-    cells = target(written.format(one) for one in AMOUNTS).astype(dtype)
+def test_numbers_in_text_of_two_readings_are_refused_as_a_target(written: str, dtype: str) -> None:
+    cells = target(written.format(one) for one in RNG.uniform(1001, 9000, ROWS)).astype(dtype)
     with pytest.raises(DataError, match="target 'y' holds numbers in text, such as ") as refused:
         task_of(cells)
     assert refused.value.exit_code == 3
+    assert decide_answers(cells, None, None).readings == ()
+    assert decide_answers(cells, None, "regression").readings == ()
+    assert len(decide_answers(cells, None, None, ".").readings) == 1
+    assert decide_answers(cells, None, "classification", ".").readings == ()
+
+
+@pytest.mark.parametrize("written", ["${:,.2f}", "{:,.2f}", "{:.1f}%", "{:.0f} kg", "€ {:.0f}"])
+@pytest.mark.parametrize("dtype", ["object", "category", "string"])
+def test_numbers_in_text_are_read_as_a_quantity(written: str, dtype: str) -> None:
+    cells = target(written.format(one) for one in AMOUNTS).astype(dtype)
+    answers = decide_answers(cells, None, None)
+    found = read_target(cells, answers)
+    assert found.tolist() == AMOUNTS.tolist()
+    assert task_of(found) == "regression"
+    (line,) = tell_answers(answers, "y")
+    assert "predictions are such plain numbers" in line
+
+
+def test_weights_are_read_whichever_sign_their_comma_is() -> None:
+    weight = pd.Series(["1,000", "2,500", "3,000"], name="w")
+    answers = decide_answers(target([1.5, 2.5, 3.5]), weight, None)
+    assert read_answer(weight, answers).tolist() == [1000, 2500, 3000]
+    words = pd.Series(["1,000.5", "much", "2,000.5"] * 9, name="w")
+    assert decide_answers(target([1.5] * 27), words, None).readings == ()
+
+
+def test_a_word_for_a_missing_target_is_told_with_its_place() -> None:
+    cells = target([*(f"${one:,.2f}" for one in AMOUNTS[:30]), "n.d."])
+    with pytest.raises(DataError, match="missing in 1 of 31 rows, first in row 30"):
+        read_target(cells, decide_answers(cells, None, None))
 
 
 @pytest.mark.parametrize(

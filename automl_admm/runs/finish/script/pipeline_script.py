@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.messages import say_error
+from automl_admm.data.ingest.answers import NUMBER
 from automl_admm.data.ingest.forms.chosen import BY_NAME
 from automl_admm.data.ingest.records import FORM, Ingest, Reading
 from automl_admm.data.reading.formats import ARFF
@@ -220,6 +221,7 @@ class _Script:
             told = f"Portion({self._portion.taken}, {self._portion.rows})"
             lines.append("    # The run had time to prepare a portion of the rows.")
             lines.append(f"    table = table.iloc[{told}.places(table[TARGET])]")
+        lines += self._read_answers(bundle)
         weight = self.outcome.preparation.columns.get("weight")
         if weight is not None:
             lines.append("    table = table[table[WEIGHT] > 0]")
@@ -234,6 +236,20 @@ class _Script:
             wrapped = _indented(self.code.thresholds)
             lines.append(f"    model = {wrapped}.fit(X[is_kept], y[is_kept])")
         return "\n".join([*lines, "    return model, X[~is_kept], y[~is_kept]"])
+
+    def _read_answers(self, bundle: Bundle) -> list[str]:
+        """Return the lines that make numbers of a target and of weights in text."""
+        found = {
+            str(one.name): dict(one.facts) for one in self.outcome.preparation.answers.readings
+        }
+        if not found:
+            return []
+        read = NUMBER.read
+        reader = bundle.add(read.__module__, read.__name__)
+        return [
+            f"    for name, facts in {expression(found)}.items():",
+            f'        table[name] = {reader}(table[name], facts, place)[""]',
+        ]
 
     def _fitting(self, bundle: Bundle, *, is_weighted: bool) -> list[str]:
         if not is_weighted:

@@ -1,0 +1,95 @@
+"""Numbers in text in the target and in the weights, read as those of features are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from automl_admm.data.columns import refuse_in_target
+from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.ingest.applying import read_by_facts
+from automl_admm.data.ingest.doubts import amounts_in
+from automl_admm.data.ingest.forms.chosen import BY_NAME
+from automl_admm.data.ingest.forms.number import recognise_number
+from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
+from automl_admm.data.table_schema import content_of
+from automl_admm.plugins.records import LearningTask
+
+PLAIN = Ingest()
+NUMBER = BY_NAME["number"]
+
+
+def decide_answers(
+    y: Any, weight: Any, task: LearningTask | None, decimal: str | None = None
+) -> Ingest:
+    """Return readings of the target and of the weights, of those that hold numbers in text.
+
+    Without a `task` the target is a quantity if its amounts are too many for classes. A target that
+    can be read in two ways has no reading, unless the user named the `decimal` sign: it is refused.
+    """
+    found = (
+        _target(y, task, decimal),
+        None if weight is None else _reading(weight, _facts(weight)),
+    )
+    return Ingest(tuple(one for one in found if one is not None))
+
+
+def _target(y: Any, task: LearningTask | None, decimal: str | None) -> Reading | None:
+    if task == "classification" or getattr(y, "name", None) is None:
+        return None
+    facts = amounts_in(y) if task is None else _facts(y)
+    # Weights that are a thousand times as large in all rows weigh the same; a target does not.
+    is_doubtful = facts is None or (facts.get("is_unsure") and facts["decimal"] != decimal)
+    return None if is_doubtful else _reading(y, facts)
+
+
+def _facts(column: Any) -> Facts | None:
+    texts = column.astype(object)
+    return recognise_number(texts) if content_of(texts) == "text" else None
+
+
+def _reading(column: Any, facts: Facts | None) -> Reading | None:
+    """Return the reading of a column; None if words stand between its numbers."""
+    if facts is None or "words" in facts:
+        return None
+    known = {FORM: NUMBER.name, **facts}
+    name = str(column.name)
+    return Reading(name, "number", known, (name,), f"{NUMBER.say(facts)}; {_say_first(known)}")
+
+
+def _say_first(facts: Facts) -> str:
+    import pandas as pd
+
+    example = pd.Series([facts["example"]], dtype=object)
+    figure = float(read_by_facts(example, facts, row_of)[""].iloc[0])
+    return f"read as plain numbers, here {figure:.15g}"
+
+
+def read_answer(column: Any, answers: Ingest, place: Place = row_of) -> Any:
+    """Return the numbers of a target or of weights; a column without a reading stays as it is.
+
+    A cell that cannot be read as in training raises a DataError with its place.
+    """
+    reading = answers.by_name().get(str(getattr(column, "name", None)))
+    if reading is None:
+        return column
+    return read_by_facts(column, reading.facts, place)[""]
+
+
+def read_target(y: Any, answers: Ingest, place: Place = row_of) -> Any:
+    """Return the numbers of a target; raise if a word in it stands for a missing one."""
+    found = read_answer(y, answers, place)
+    if found is not y:
+        refuse_in_target(np.isnan(found), f"the target '{y.name}' is missing", place)
+    return found
+
+
+def tell_answers(answers: Ingest, target: str | None) -> list[str]:
+    """Return a line for each reading, and say what the predictions are."""
+    return [
+        f"target '{one.name}': {one.note}; predictions are such plain numbers"
+        if one.name == target
+        else f"weight '{one.name}': {one.note}"
+        for one in answers.readings
+    ]
