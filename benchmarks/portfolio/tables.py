@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,10 @@ OF_R = (
     Chosen("modeldata", "car_prices", "Price"),
     Chosen("modeldata", "Sacramento", "price"),
     Chosen("modeldata", "solubility_test", "solubility"),
+    Chosen("modeldata", "pd_speech", "class", "PD"),
+    Chosen("modeldata", "hepatic_injury_qsar", "class"),
+    Chosen("modeldata", "permeability_qsar", "permeability"),
+    Chosen("dslabs", "tissue_gene_expression", "y"),
     Chosen("ISLR", "Caravan", "Purchase", "Yes"),
     Chosen("ISLR", "OJ", "Purchase", "MM"),
     Chosen("ISLR", "Wage", "wage", dropped=("logwage",)),
@@ -88,6 +93,33 @@ def generated() -> Iterator[tuple[str, Any, Any, str]]:
     yield "low_rank", X, y, "regression"
 
 
+def wide() -> Iterator[tuple[str, Any, Any, str]]:
+    """Yield generated tables with more columns than rows.
+
+    A few of independent columns count, or a few hidden factors that many columns share.
+    """
+    random = np.random.default_rng(2)
+    X = random.standard_normal((160, 700))
+    noise = random.logistic(size=160)
+    yield "wide_few", X, (2.0 * X[:, :6].sum(axis=1) + noise > 0).astype(int), "binary"
+    factors, X = _of_factors(random, 140, 600)
+    noise = random.logistic(size=140)
+    yield "wide_factors", X, (3.0 * factors[:, :3].sum(axis=1) + noise > 0).astype(int), "binary"
+    X = random.standard_normal((180, 600))
+    quantity = X[:, :8].sum(axis=1) + random.standard_normal(180)
+    yield "wide_few_quantity", X, quantity, "regression"
+    factors, X = _of_factors(random, 140, 700)
+    quantity = factors[:, :3].sum(axis=1) + 0.5 * random.standard_normal(140)
+    yield "wide_factors_quantity", X, quantity, "regression"
+
+
+def _of_factors(random: np.random.Generator, rows: int, columns: int) -> tuple[Any, Any]:
+    """Return ten hidden factors, and columns that mix some of them with noise."""
+    factors = random.standard_normal((rows, 10))
+    loads = random.standard_normal((10, columns)) * (random.random((10, columns)) < 0.2)
+    return factors, factors @ loads + random.standard_normal((rows, columns))
+
+
 def with_categories(X: Any, y: Any, columns: int, levels: int, seed: int) -> pd.DataFrame:
     """Return a table with some columns cut into named levels, and a gap in every twentieth cell."""
     random = np.random.default_rng(seed)
@@ -114,7 +146,7 @@ def with_levels() -> Iterator[tuple[str, pd.DataFrame, str]]:
 def all_tables() -> Iterator[tuple[str, pd.DataFrame, dict[str, Any]]]:
     """Yield the name, the table and the description of each."""
     yield from sets_of(BUNDLED, OF_R, OF_KEEL)
-    for name, X, y, task in generated():
+    for name, X, y, task in chain(generated(), wide()):
         frame = pd.DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
         yield name, frame.assign(**{TARGET: y}), {"target": TARGET, "task": task}
     for name, frame, task in with_levels():

@@ -130,9 +130,12 @@ class Portfolio:
 
 
 def choose_portfolio(
-    facts: Facts, pipelines: PipelineSpace, begun: Sequence[Candidate]
+    facts: Facts, pipelines: PipelineSpace, begun: Sequence[Candidate], last: Candidate
 ) -> Portfolio:
-    """Choose the pipelines to try after those that the search begins with anyway."""
+    """Choose the pipelines to try after those that the search begins with anyway.
+
+    The `last` one is among them, too, behind all others if they gain more.
+    """
     known = _experience().get(facts.task)
     if known is None:
         return Portfolio()
@@ -143,7 +146,10 @@ def choose_portfolio(
     keys = {pipelines.key(candidate) for candidate in begun}
     there = [row for row, found in derived.items() if pipelines.key(found) in keys]
     rows = known.order(known.weights(facts), list(derived), there)
-    return Portfolio(tuple(derived[row] for row in rows), missed, tables)
+    chosen = {pipelines.key(derived[row]): derived[row] for row in rows}
+    if pipelines.key(last) not in keys:
+        chosen.setdefault(pipelines.key(last), last)
+    return Portfolio(tuple(chosen.values()), missed, tables)
 
 
 def _derived(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candidate]:

@@ -143,7 +143,7 @@ class Preparation:
         return SearchProblem(
             pipelines.space,
             pipelines.key,
-            starts=self.starts or (default_start(pipelines.space),),
+            starts=self.starts or self._begun,
             quick=self._quick,
             portfolio=self.portfolio.starts,
             limits=self.aims,
@@ -163,8 +163,19 @@ class Preparation:
         if not self.config.portfolio or self.starts or self.constraints:
             return Portfolio()
         pipelines = self.grammar.pipelines
-        begun = (*self._quick, default_start(pipelines.space))
-        return choose_portfolio(Facts.of(self.work), pipelines, begun)
+        usual = default_start(pipelines.space)
+        begun = self._quick or (usual,)
+        return choose_portfolio(Facts.of(self.work), pipelines, begun, usual)
+
+    @property
+    def _begun(self) -> tuple[Candidate, ...]:
+        """The start that nobody chose: the first alternatives of the grammar.
+
+        After a quick pipeline it waits for its turn in the portfolio: on a wide table boosting may
+        take most of a short budget.
+        """
+        waits = self._quick and self.portfolio.starts
+        return waits[:1] if waits else (default_start(self.grammar.pipelines.space),)
 
     @property
     def first(self) -> Candidate:

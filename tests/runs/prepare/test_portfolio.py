@@ -116,6 +116,20 @@ def test_without_it_the_search_begins_as_its_author_said(data: Any, settings: An
     assert texts(data, **settings) == []
 
 
+def test_after_a_quick_pipeline_the_usual_start_waits_for_its_turn() -> None:
+    """On a wide table what selects columns comes before boosting over all of them."""
+    wide = make_classification(100, 600, n_informative=5, random_state=0)
+    timed = prepare(RunConfig(time_budget=60), *wide).problem
+    counted = prepare(RunConfig(max_evaluations=60), *wide).problem
+    (usual,) = counted.starts
+    assert timed.starts == timed.portfolio[:1] != (usual,)
+    assert [timed.text(one) for one in timed.portfolio].count(timed.text(usual)) == 1
+    assert usual not in counted.portfolio
+    found = [timed.text(one) for one in timed.portfolio]
+    is_sparse = ["l1_ratio=1.0" in one or "select_percentile" in one for one in found]
+    assert is_sparse.index(True) < found.index(timed.text(usual))
+
+
 def test_it_is_evaluated_first_and_told_in_the_run(data: Any, tmp_path: Path) -> None:
     grammar = tmp_path / "small.lark"
     grammar.write_text(SMALL, "utf-8")
