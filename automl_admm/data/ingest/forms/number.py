@@ -47,6 +47,10 @@ PHONE = re.compile(r"\+[\d ]{8,}")
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 # Scalers square numbers, and trees narrow them to 32 bits.
 SMALLEST, LARGEST = 1e-30, 1e30
+# Scaled to one largest number, smaller ones than this part of it would be the same to a tree.
+WIDEST = 1e40
+# The logarithm of the smallest float above zero is larger than this.
+SMALLEST_LOG = -1075
 # Files mark missing cells by numbers beyond LARGEST, far from all others: NetCDF by 9.96921e36.
 LARGEST_BESIDE_FILLS = 1e20
 PLAIN = Writing(Dialect("."), {}, {}, is_bare=True)
@@ -89,9 +93,17 @@ def _facts_of_extremes(figures: NDArray[np.floating[Any]]) -> Facts | None:
         facts["fill"] = _fill_in(figures)
         largest = beside
     if largest and not SMALLEST <= largest <= LARGEST:
-        # A power of two: no digit is lost.
-        facts["exponent"] = -int(np.frexp(largest)[1])
+        if _are_of_all_sizes(figures, largest):
+            facts["is_log"] = True
+        else:
+            # A power of two: no digit is lost.
+            facts["exponent"] = -int(np.frexp(largest)[1])
     return facts if len(facts) > len(PLAIN.describe()) + 1 else None
+
+
+def _are_of_all_sizes(figures: NDArray[np.floating[Any]], largest: float) -> bool:
+    sizes = np.abs(figures[np.isfinite(figures) & (figures != 0)])
+    return bool(sizes.min() < largest / WIDEST)
 
 
 def _largest_beside_fills(figures: NDArray[np.floating[Any]]) -> float | None:
@@ -228,6 +240,8 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     if "fill" in facts:
         is_number &= np.abs(figures) <= LARGEST
     figures = np.where(is_number, figures, np.nan)
+    if facts.get("is_log"):
+        figures = _signed_logarithms(figures)
     if exponent := facts.get("exponent"):
         with np.errstate(over="ignore"):
             figures = np.clip(np.ldexp(figures, exponent), -LARGEST, LARGEST)
@@ -235,6 +249,13 @@ def read_number(column: Any, facts: Facts, place: Place) -> dict[str, Any]:
     return made | {
         f".{word}": series_like(column, ones) for word, ones in zip(words, found, strict=True)
     }
+
+
+def _signed_logarithms(figures: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers in the same order, whose sizes are logarithms; 0 stays 0."""
+    with np.errstate(divide="ignore"):
+        sizes = np.log2(np.abs(figures)) - SMALLEST_LOG
+    return np.sign(figures) * np.maximum(sizes, 0.0)
 
 
 def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[np.float64]:
@@ -285,6 +306,8 @@ def say_number(facts: Mapping[str, Any]) -> str:
         extremes.append(
             f"numbers beyond {LARGEST:.0e}, such as {facts['fill']:g}, count as missing"
         )
+    if facts.get("is_log"):
+        extremes.append("numbers of all sizes, read by the logarithms of their sizes")
     if "exponent" in facts:
         extremes.append(f"numbers of extreme size, multiplied by 2 to the {facts['exponent']}")
     if extremes:

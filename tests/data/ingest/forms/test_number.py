@@ -284,6 +284,17 @@ def test_a_column_that_is_extreme_as_a_whole_is_scaled(ordinary):
     assert "fill" not in facts
 
 
+def test_numbers_of_all_sizes_keep_their_order_in_few_bits():
+    """Scaled to the largest one the smaller half would be 0 to a tree."""
+    sizes = 10.0 ** np.arange(-320, 300, 7)
+    numbers = column(*-sizes[::-1], 0.0, *sizes)
+    facts = recognise_number(numbers)
+    found = read(numbers, json.loads(json.dumps(facts)))[""].to_numpy()
+    assert (np.diff(found.astype(np.float32)) > 0).all()
+    assert found[len(sizes)] == 0
+    assert read(column(1e-323, -np.inf, np.nan), facts)[""].isna().tolist() == [False, True, True]
+
+
 def test_small_numbers_beside_a_fill_are_scaled_by_their_own_size():
     found = read(column(1e-35, 5e-36, 2e-35, 1e39))[""]
     assert 0.5 <= found[2] <= 1
