@@ -16,7 +16,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,7 @@ class Answer:
 
     predicted: Any
     classes: Any = None
+    said: str = ""
 
 
 # --- systems -------------------------------------------------------------------------------------
@@ -58,7 +61,10 @@ def ours(problem: Problem) -> Answer:
 
     kind = AutoMLRegressor if problem.kind == "regression" else AutoMLClassifier
     search = kind(time_budget=problem.seconds, n_jobs=1, random_state=0)
-    return _answer_of(search.fit(problem.X, problem.y), problem)
+    answer = _answer_of(search.fit(problem.X, problem.y), problem)
+    members = 1 if search.ensemble_ is None else len(search.ensemble_["members"])
+    said = f"{search.best_text_}, {members} in the model, {search.n_evaluations_} evaluations"
+    return replace(answer, said=said)
 
 
 def plain(problem: Problem) -> Answer:
@@ -217,7 +223,21 @@ def run_frame(system: str, name: str, seed: int, seconds: float) -> dict[str, An
     if not task.is_regression and task.y_train.nunique() > 2:
         kind = "multiclass"
     problem = Problem(task.X_train, task.y_train, task.X_test, kind, seconds)
-    return {"score": score(SYSTEMS[system](problem), task.y_test, kind)}
+    answer = SYSTEMS[system](problem)
+    found = {"score": score(answer, task.y_test, kind)}
+    return {**found, "said": answer.said} if answer.said else found
+
+
+def version_of(system: str) -> str:
+    """Return what tells a system: the commit of this package, the versions of others."""
+    if system == "ours":
+        here = Path(__file__).parent
+        asked = ["git", "-C", str(here), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        has_boosters = find_spec("lightgbm") is not None
+        return f"{commit}{'' if has_boosters else ' without boosters'}"
+    package = {"autogluon": "autogluon.tabular", "plain": "scikit-learn"}
+    return metadata.version(package.get(system.lower(), system.lower()))
 
 
 def run_file(system: str, name: str, seed: int, seconds: float) -> dict[str, Any]:
@@ -226,6 +246,7 @@ def run_file(system: str, name: str, seed: int, seconds: float) -> dict[str, Any
         written = write_files(name, seed, Path(folder))
         if system == "ours":
             answer, said = answer_on_the_command_line(written.train, written.test, seconds)
+            said = next(iter(said.splitlines()), "")
             return {"score": score(answer, written.truth, "binary"), "said": said}
         problem = file_problem(written.train, written.test, seconds)
         return {"score": score(SYSTEMS[system](problem), written.truth, "binary")}
@@ -251,7 +272,8 @@ def main() -> None:
         except Exception as problem:  # noqa: BLE001 - a refusal is a result
             found = {"error": f"{type(problem).__name__}: {problem}"[:LONGEST]}
     texts = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in heard)
-    found.setdefault("said", "\n".join(texts)[: 10 * LONGEST])
+    found["said"] = "\n".join(filter(None, [found.get("said"), *texts]))[: 10 * LONGEST]
+    found["version"] = version_of(asked.system)
     found["wall"] = round(time.monotonic() - begun, 1)
     sys.stdout.write("RESULT " + json.dumps(found) + "\n")
 
