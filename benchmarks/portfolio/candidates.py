@@ -26,11 +26,10 @@ GENTLE_BINS = "learning_rate=0.05, max_iter=150, max_leaf_nodes=15, max_features
 STOCHASTIC = f"{GENTLE}, max_depth=4, subsample=0.6, max_features=0.3"
 WIDE_NET = "layers=2, units=128, alpha=0.01, learning_rate_init=0.002"
 
-# What a search begins with anyway, where the boosters are installed.
+# What a timed search begins with anyway, one for each kind of task.
 FIRST = (
     "impute() standard_scaler() logistic_regression()",
     "impute() standard_scaler() ridge()",
-    "impute() lightgbm()",
 )
 
 RAW = (
