@@ -321,3 +321,26 @@ def test_the_task_of_every_data_set_is_told(name):
     facts = json.loads((DATA / f"{name}.json").read_text())
     _, y = split_target(read_table(DATA / f"{name}.csv"), facts["target"])
     assert infer_task(y) == ("regression" if facts["task"] == "regression" else "classification")
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.5])
+def test_a_sparse_logistic_regression_on_a_wide_table_is_at_its_optimum(threshold):
+    """Below the 300 rounds of saga, which is far from it there, by so few."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 400))
+    y = (X[:, :3].sum(axis=1) + rng.logistic(size=120) > threshold).astype(int)
+    steps = [Step("logistic_regression", {"C": 1.0, "l1_ratio": 1.0})]
+
+    def fitted(classes):
+        context = BuildContext("classification", tuple(range(400)), classes=classes)
+        model = build_pipeline(steps, REGISTRIES["classification"], context, 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        last = model[-1]
+        chance = np.clip(model.predict_proba(X)[np.arange(120), y], 1e-12, 1)
+        return last.solver, -np.log(chance).sum() + np.abs(last.coef_).sum()
+
+    (solver, reached), (other, slowly) = fitted(2), fitted(3)
+    assert (solver, other) == ("liblinear", "saga")
+    assert reached <= slowly * 1.001

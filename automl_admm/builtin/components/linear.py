@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from automl_admm.builtin.components.declare import (
-    Arguments,
+    Imported,
     choice,
     estimator,
     flag,
@@ -14,9 +16,11 @@ from automl_admm.builtin.components.declare import (
     switch,
     whole,
 )
-from automl_admm.plugins.records import ComponentPlugin
+from automl_admm.core.space import Value
+from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
 LINEAR = "sklearn.linear_model"
+INTERCEPT_SCALING = 100.0
 SVM = "sklearn.svm"
 
 
@@ -27,7 +31,7 @@ def components() -> Iterator[ComponentPlugin]:
         "logistic_regression",
         "linear model of the log-odds",
         "classification",
-        of(LINEAR, "LogisticRegression", logistic_arguments),
+        Logistic(LINEAR, "LogisticRegression"),
         real("C", 1e-4, 1e4, 1.0, log=True),
         real("l1_ratio", 0.0, 1.0, 0.0),
         flag("fit_intercept", default=True),
@@ -54,10 +58,23 @@ def components() -> Iterator[ComponentPlugin]:
     yield from descents()
 
 
-def logistic_arguments(values: Arguments) -> Arguments:
-    """Choose the solver by the penalty: only saga can put weight on |w|."""
-    solver = "saga" if values.get("l1_ratio", 0.0) > 0 else "lbfgs"
-    return {**values, "solver": solver}
+@dataclass(frozen=True, slots=True)
+class Logistic(Imported):
+    """The factory of logistic regression: it chooses the solver by the penalty and the classes."""
+
+    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+        """Build the model."""
+        from sklearn.linear_model import LogisticRegression
+
+        share = values.get("l1_ratio", 0.0)
+        if share == 1.0 and context.classes == 2:
+            # On wide tables some fifty times as fast as saga, and at the optimum. It penalises the
+            # intercept, by so much less.
+            return LogisticRegression(
+                solver="liblinear", intercept_scaling=INTERCEPT_SCALING, **values
+            )
+        # Only saga takes a mixture of penalties.
+        return LogisticRegression(solver="saga" if share > 0 else "lbfgs", **values)
 
 
 def linear_svms() -> Iterator[ComponentPlugin]:

@@ -255,7 +255,7 @@ def _signed_logarithms(figures: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return numbers in the same order, whose sizes are logarithms; 0 stays 0."""
     with np.errstate(divide="ignore"):
         sizes = np.log2(np.abs(figures)) - SMALLEST_LOG
-    return np.sign(figures) * np.maximum(sizes, 0.0)
+    return np.asarray(np.sign(figures) * np.maximum(sizes, 0.0), dtype=float)
 
 
 def _figures(cells: Cells, column: Any, facts: Facts, place: Place) -> NDArray[np.float64]:
