@@ -16,7 +16,6 @@ from automl_admm.builtin.components.declare import (
     switch,
     whole,
 )
-from automl_admm.core.space import Value
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 
 LINEAR = "sklearn.linear_model"
@@ -62,7 +61,7 @@ def components() -> Iterator[ComponentPlugin]:
 class Logistic(Imported):
     """The factory of logistic regression: it chooses the solver by the penalty and the classes."""
 
-    def __call__(self, values: Mapping[str, Value], context: BuildContext) -> Any:
+    def __call__(self, values: Mapping[str, Any], context: BuildContext) -> Any:
         """Build the model."""
         from sklearn.linear_model import LogisticRegression
 
