@@ -2,59 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.limits import Limit
-from automl_admm.core.structure.pipeline_space import all_steps
 from automl_admm.report.board import Column, make_board
+from automl_admm.report.document.numbers import finite
+from automl_admm.report.searched import Searched
+from automl_admm.report.shipped import Shipped
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.standings import Standing, standings
+from automl_admm.store.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
 class History:
-    """All evaluations, their limits, and the names of the components of each.
+    """All evaluations of a search, and the model that shipped."""
 
-    `metric` is the name of the score, and a score is `best_score` less the loss.
-    """
-
-    evaluations: tuple[Evaluation, ...]
-    limits: tuple[Limit, ...]
-    components: tuple[tuple[str, ...], ...]
-    metric: str
-    best_score: float
-
-    def score(self, evaluation: Evaluation) -> float:
-        """Return the score of an evaluation, NaN if it failed."""
-        return self.best_score - evaluation.loss
-
-    @property
-    def standings(self) -> tuple[Standing, ...]:
-        """All evaluations, the ranked ones first."""
-        return standings(self.evaluations, self.limits)
+    search: Searched
+    model: Shipped
 
 
 def history_of(outcome: PipelineResult) -> History:
     """Return the history of a run."""
-    pipelines = outcome.preparation.grammar.pipelines
-    evaluations, metric = outcome.result.evaluations, outcome.preparation.metric
-    components = tuple(
-        tuple(step.component for step in all_steps(pipelines.steps(one.candidate)))
-        for one in evaluations
+    prepared, metric = outcome.preparation, outcome.preparation.metric
+    search = Searched(
+        evaluations=outcome.result.evaluations,
+        limits=prepared.limits,
+        metric=metric.name,
+        best_score=metric.best,
+        workers=prepared.config.n_jobs,
+        sessions=_sessions(prepared.config.place),
     )
-    limits = outcome.preparation.limits
-    return History(evaluations, limits, components, metric.name, metric.best)
+    return History(search, _shipped(outcome))
+
+
+def _sessions(place: Path | None) -> tuple[Mapping[str, Any], ...]:
+    """Return the sessions of a run that was kept: its report takes the time from them."""
+    if place is None:
+        return ()
+    folder = RunFolder(place)
+    return tuple(folder.read(folder.settings).get("sessions", ()))
+
+
+def _shipped(outcome: PipelineResult) -> Shipped:
+    best = outcome.best
+    return Shipped(
+        text=best.text,
+        number=None,
+        is_shipped=True,
+        is_feasible=outcome.result.feasible,
+        validation_score=outcome.score,
+        values=tuple(map(finite, best.constraints)),
+        fallback=outcome.fallback,
+    )
 
 
 def leaderboard(history: History) -> Any:
     """Return the standings as a frame: the columns and lines of `automl-admm leaderboard --csv`."""
     import pandas as pd
 
-    board = make_board(history.standings, history.limits, history.metric, history.score)
+    search = history.search
+    board = make_board(search.standings, search.limits, search.metric, search.score)
     return pd.DataFrame({column.name: _as_array(column) for column in board.columns})
 
 

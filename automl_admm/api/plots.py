@@ -1,4 +1,4 @@
-"""Pictures of a search on matplotlib's axes: convergence, limits, components, importances.
+"""Pictures of a search on matplotlib's axes, drawn from the records of its report.
 
 Names of limits, metrics and columns are anybody's: they are never read as mathematical text.
 """
@@ -6,97 +6,179 @@ Names of limits, metrics and columns are anybody's: they are never read as mathe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
+from automl_admm.api.axes import (
+    BEST,
+    FAINT,
+    OUTSIDE,
+    WITHIN,
+    add_legend,
+    axes_of,
+    label_lines,
+    name_axes,
+    scatter,
+    shorten_name,
+)
 from automl_admm.api.history import History
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
-from automl_admm.progress.visible_text import in_a_line
+from automl_admm.report.pipeline_text import components_of
+from automl_admm.report.sections import convergence, importance, pareto, tried
+from automl_admm.report.sections.convergence import Convergence, Incumbent, Point
+from automl_admm.report.sections.pareto import Front
+from automl_admm.runs.finish.limit_prices import price_limits
 
-# Colours that people with any sight tell apart (Okabe and Ito); hollow signs tell it again.
-WITHIN, OUTSIDE, BEST, FAINT = "#0072B2", "#D55E00", "#000000", "0.6"
-INCHES_A_LINE = 0.28
-LONGEST_NAME = 30
-MOST_COLUMNS = 30
+MOST_LINES = 30
 # Values that span more than this are shown on a logarithmic scale.
 WIDE_SPAN = 100.0
+CLOCKS = {"evaluation": "number", "time": "seconds"}
 
 
-def draw_convergence(history: History, ax: Any = None) -> Any:
-    """Draw the score of each evaluation, and the best so far, in the order of the search."""
-    ax = _axes(ax)
-    within = {one.evaluation.number for one in history.standings if one.feasible}
-    whole = _whole(history)
+def draw_convergence(history: History, ax: Any = None, by: str = "evaluation") -> Any:
+    """Draw the score of each evaluation, and the best so far, by evaluation or by time."""
+    if by not in CLOCKS:
+        raise UnknownNameError("axis", by, list(CLOCKS))
+    found = convergence.measure_search(history.search)
+    ax = axes_of(ax)
+    whole = [one for one in found.points if not one.is_partial]
     for is_within in (True, False):
-        some = [one for one in whole if (one.number in within) is is_within]
-        points = [one.number for one in some], [history.score(one) for one in some]
-        _scatter(ax, history, *points, is_within=is_within)
-    numbers, best = _best_so_far(history, [one for one in whole if one.number in within])
-    ax.step(numbers, best, where="post", color=BEST, lw=1.2, label="best so far")
-    failed = [one.number for one in history.evaluations if not one.ok]
+        some = [one for one in whole if one.is_feasible is is_within]
+        scatter(ax, *_across(some, by), is_within=is_within, has_limits=found.has_limits)
+    partial = _across([one for one in found.points if one.is_partial], by)
+    if partial[0]:
+        ax.scatter(*partial, s=6, color=FAINT, label="on fewer rows or folds")
+    _draw_incumbents(ax, found, by)
+    failed = [getattr(one, CLOCKS[by]) for one in found.points if one.score is None]
     if failed:
         ax.plot(
             failed, [0.02] * len(failed), "x", ms=4, color=FAINT, label="no result",
             transform=ax.get_xaxis_transform(),
         )  # fmt: skip
-    _name_axes(ax, "evaluation", history.metric)
-    _legend(ax)
+    name_axes(ax, "evaluation" if by == "evaluation" else "seconds of the run", found.metric)
+    add_legend(ax)
     return ax
 
 
-def _best_so_far(history: History, within: Sequence[Evaluation]) -> tuple[list[int], list[float]]:
-    numbers: list[int] = []
-    best: list[float] = []
-    for one in sorted(within, key=lambda one: one.number):
-        score = history.score(one)
-        if not best or score > best[-1]:
-            numbers.append(one.number)
-            best.append(score)
-    if best:  # the last one holds to the end
-        numbers.append(max(one.number for one in history.evaluations))
-        best.append(best[-1])
-    return numbers, best
+def _across(points: Iterable[Point | Incumbent], by: str) -> tuple[list[float], list[float]]:
+    pairs = [(getattr(one, CLOCKS[by]), one.score) for one in points if one.score is not None]
+    return [x for x, _ in pairs], [y for _, y in pairs]
 
 
-def draw_limits(history: History, limit: str | None = None, ax: Any = None) -> Any:
-    """Draw the score over the value of one limit, by default the first, with its bound."""
-    places = _places_of(history.limits, limit)
-    ax = _axes(ax)
-    whole = _whole(history)
-    values = np.array([one.constraints[places[0]] for one in whole], dtype=float)
-    scores = np.array([history.score(one) for one in whole], dtype=float)
-    within = {one.evaluation.number for one in history.standings if one.feasible}
-    is_within = np.array([one.number in within for one in whole], dtype=bool)
-    for truth in (True, False):
-        some = is_within == truth
-        _scatter(ax, history, values[some], scores[some], is_within=truth)
-    finite = values[np.isfinite(values)]
-    bounds = [history.limits[place].bound for place in places]
-    if len(finite) and min(finite.min(), *bounds) > 0 and finite.max() > WIDE_SPAN * finite.min():
-        ax.set_xscale("log")
-    for place in places:
-        _shade(ax, history.limits[place])
-    _name_axes(ax, history.limits[places[0]].name, history.metric)
-    _legend(ax)
+def _draw_incumbents(ax: Any, found: Convergence, by: str) -> None:
+    """Draw the lines of the best, which hold to the end."""
+    end = max((getattr(one, CLOCKS[by]) for one in found.points), default=0)
+    lines = {"best so far": (found.incumbents, BEST, "-")}
+    if found.has_limits:
+        lines = {"best of all": (found.incumbents_of_any, OUTSIDE, ":"), **lines}
+    for label, (incumbents, colour, style) in lines.items():
+        x, y = _across(incumbents, by)
+        if x:
+            ax.step([*x, end], [*y, y[-1]], style, where="post", color=colour, lw=1.2, label=label)
+
+
+def draw_limits(history: History, ax: Any = None) -> Any:
+    """Draw how far each evaluation is from each limit, in parts of its bound, a line a limit."""
+    limits = _demanded(history)
+    ax = axes_of(ax, lines=2 * len(limits))
+    fronts = pareto.measure_search(history.search, history.model).fronts
+    lines = [(-place, *pair) for place, pair in enumerate(zip(limits, fronts, strict=True))]
+    for is_within in (True, False):
+        some = [
+            (_distance(limit, one.value), line)
+            for line, limit, front in lines
+            for one in front.places
+            if one.is_feasible is is_within
+        ]
+        scatter(ax, [x for x, _ in some], [y for _, y in some], is_within=is_within)
+    values = [(line, limit, front.model_value) for line, limit, front in lines]
+    _draw_model(ax, [(_distance(one, v), line) for line, one, v in values if v is not None])
+    if max(map(abs, ax.get_xlim())) > WIDE_SPAN:
+        ax.set_xscale("symlog", linthresh=1.0)
+    ax.axvline(0.0, color=BEST, lw=1, ls="--")
+    low, high = ax.get_xlim()
+    high = max(high, 0.1)
+    ax.axvspan(0.0, high, color=OUTSIDE, alpha=0.08, lw=0)
+    ax.set_xlim(low, high)
+    label_lines(ax, [line for line, _, _ in lines], _limits_in_words(history))
+    ax.set_ylim(0.5 - len(limits), 0.5)
+    name_axes(ax, "over the limit, in parts of its bound", "")
+    add_legend(ax)
     return ax
 
 
-def _places_of(limits: Sequence[Limit], name: str | None) -> list[int]:
-    """Return the places of the limits on one value; there may be one on either side."""
+def _limits_in_words(history: History) -> list[str]:
+    """Name each limit, and say how many evaluations keep it."""
+    prices = price_limits(history.search.evaluations, history.search.limits)
+    kept = [f"kept by {one.measured - one.broken} of {one.measured}" for one in prices]
+    return [
+        f"{shorten_name(str(one.limit))}\n{said}" for one, said in zip(prices, kept, strict=True)
+    ]
+
+
+def _distance(limit: Limit, value: float) -> float:
+    """Return how far a value is outside a limit, in parts of its bound; within it is negative."""
+    return (limit.turned(value) - limit.turned(limit.bound)) / (abs(limit.bound) or 1.0)
+
+
+def _demanded(history: History) -> tuple[Limit, ...]:
+    limits = history.search.limits
     if not limits:
         raise ConfigurationError("the search had no limits to show.", hint="Give it constraints.")
+    return limits
+
+
+def draw_pareto(history: History, limit: str | None = None, ax: Any = None) -> Any:
+    """Draw the score over the value of one limit, by default the first, with bound and front."""
+    found = pareto.measure_search(history.search, history.model)
+    fronts = _fronts_of(history, found.fronts, limit)
+    first = fronts[0]
+    ax = axes_of(ax)
+    for is_within in (True, False):
+        some = [one for one in first.places if one.is_feasible is is_within]
+        scatter(ax, [one.value for one in some], [one.score for one in some], is_within=is_within)
+    front = sorted((one.value, one.score) for one in first.front)
+    where = "pre" if first.at_least else "post"
+    if front:
+        x, y = zip(*front, strict=True)
+        ax.step(x, y, where=where, color=BEST, lw=1, label="front")
+    if first.model_value is not None and first.model_score is not None:
+        _draw_model(ax, [(first.model_value, first.model_score)])
+    values = [one.value for one in first.places]
+    if _is_wide(values, [one.bound for one in fronts]):
+        ax.set_xscale("log")
+    for one in fronts:
+        _shade(ax, one)
+    name_axes(ax, first.name, found.metric)
+    add_legend(ax)
+    return ax
+
+
+def _is_wide(values: Sequence[float], bounds: Sequence[float]) -> bool:
+    """Return True if values and bounds are positive and the values far apart."""
+    if not values or min(*values, *bounds) <= 0:
+        return False
+    return max(values) > WIDE_SPAN * min(values)
+
+
+def _fronts_of(history: History, fronts: Sequence[Front], name: str | None) -> list[Front]:
+    """Return the fronts of the limits on one value; there may be one on either side."""
+    limits = _demanded(history)
     wanted = limits[0].name if name is None else name
-    places = [place for place, one in enumerate(limits) if wanted in (one.name, str(one))]
-    if not places:
+    named = next((one.name for one in fronts if wanted in (one.name, one.limit)), None)
+    if named is None:
         raise UnknownNameError("limit", wanted, [one.name for one in limits])
-    return [place for place, one in enumerate(limits) if one.name == limits[places[0]].name]
+    return [one for one in fronts if one.name == named]
 
 
-def _shade(ax: Any, limit: Limit) -> None:
+def _draw_model(ax: Any, places: Sequence[tuple[float, float]]) -> None:
+    if places:
+        x, y = zip(*places, strict=True)
+        ax.scatter(x, y, s=60, marker="D", facecolors="none", edgecolors=BEST, label="the model")
+
+
+def _shade(ax: Any, limit: Front) -> None:
     """Mark the bound, and shade what lies outside."""
     ax.axvline(limit.bound, color=BEST, lw=1, ls="--")
     low, high = ax.get_xlim()
@@ -109,91 +191,49 @@ def _shade(ax: Any, limit: Limit) -> None:
 
 def draw_components(history: History, ax: Any = None) -> Any:
     """Draw the scores of the evaluations that used each component, the best component on top."""
-    by_name: dict[str, list[Evaluation]] = defaultdict(list)
-    for one, components in zip(history.evaluations, history.components, strict=True):
-        for name in dict.fromkeys(components):
-            if one.ok and one.is_whole:
-                by_name[name].append(one)
-    within = {one.evaluation.number for one in history.standings if one.feasible}
-
-    def best_of(name: str) -> tuple[bool, float]:
-        """Return the best of its scores within the limits, or of all if there is none."""
-        good = [history.score(one) for one in by_name[name] if one.number in within]
-        return bool(good), max(good or [history.score(one) for one in by_name[name]])
-
-    names = sorted(by_name, key=best_of)
-    ax = _axes(ax, lines=len(names))
-    pairs = [(place, one) for place, name in enumerate(names) for one in by_name[name]]
+    search = history.search
+    found = [one for one in tried.measure_search(search).components if one.best is not None]
+    names = [one.name for one in reversed(found)]
+    scores: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for one in search.ranked:
+        for name in dict.fromkeys(components_of(one.text)):
+            scores[name].append((search.score(one), one.number in search.feasible))
+    ax = axes_of(ax, lines=len(names))
     for is_within in (True, False):
-        some = [pair for pair in pairs if (pair[1].number in within) is is_within]
-        points = [history.score(one) for _, one in some], [place for place, _ in some]
-        _scatter(ax, history, *points, is_within=is_within)
-    counted = [f"{_short(name)} ({len(by_name[name])})" for name in names]
-    ax.set_yticks(range(len(names)), counted, parse_math=False)
-    _name_axes(ax, history.metric, "")
-    _legend(ax)
+        some = [
+            (score, place)
+            for place, name in enumerate(names)
+            for score, inside in scores[name]
+            if inside is is_within
+        ]
+        x, y = [score for score, _ in some], [place for _, place in some]
+        scatter(ax, x, y, is_within=is_within, has_limits=bool(search.limits))
+    counted = [f"{shorten_name(one.name)} ({one.evaluations})" for one in reversed(found)]
+    label_lines(ax, range(len(names)), counted)
+    name_axes(ax, search.metric, "")
+    add_legend(ax)
+    return ax
+
+
+def draw_effects(history: History, ax: Any = None) -> Any:
+    """Draw the decisions and parameters that mattered, the most important on top."""
+    found = importance.measure_search(history.search)
+    if not found.effects:
+        raise ConfigurationError(importance.why_nothing(found), hint="Search for longer.")
+    shown = found.effects[:MOST_LINES][::-1]
+    ax = axes_of(ax, lines=len(shown))
+    ax.barh(range(len(shown)), [100 * one.share for one in shown], color=WITHIN)
+    label_lines(ax, range(len(shown)), [shorten_name(one.name) for one in shown])
+    name_axes(ax, f"% of the variance of {history.search.metric}, roughly", "")
     return ax
 
 
 def draw_importances(frame: Any, metric: str, ax: Any = None) -> Any:
     """Draw the importances of the columns with their spread, the most important on top."""
-    shown = frame.head(MOST_COLUMNS).iloc[::-1]
-    ax = _axes(ax, lines=len(shown))
+    shown = frame.head(MOST_LINES).iloc[::-1]
+    ax = axes_of(ax, lines=len(shown))
     ax.barh(range(len(shown)), shown["importance"], xerr=shown["std"], color=WITHIN, ecolor="0.3")
-    ax.set_yticks(range(len(shown)), [_short(name) for name in shown.index], parse_math=False)
+    label_lines(ax, range(len(shown)), [shorten_name(name) for name in shown.index])
     ax.axvline(0.0, color=BEST, lw=0.8)
-    _name_axes(ax, f"loss of {metric} if the column is shuffled", "")
+    name_axes(ax, f"loss of {metric} if the column is shuffled", "")
     return ax
-
-
-def _whole(history: History) -> list[Evaluation]:
-    return [one for one in history.evaluations if one.ok and one.is_whole]
-
-
-def _axes(ax: Any, lines: int = 0) -> Any:
-    """Return the given axes, or new ones, high enough for the lines."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise ConfigurationError(
-            "plots need matplotlib, which is not installed.",
-            hint="Install it: pip install 'automl-admm[plot]'",
-        ) from None
-    height = max(4.0, 1.2 + INCHES_A_LINE * lines)
-    _, ax = plt.subplots(figsize=(6.4, height), layout="constrained")
-    return ax
-
-
-def _scatter(ax: Any, history: History, x: Any, y: Any, *, is_within: bool) -> None:
-    """Draw full dots for pipelines within the limits, hollow ones for others.
-
-    Without limits a pipeline is outside only if it predicts one class for all rows.
-    """
-    if not len(x):
-        return
-    colour = WITHIN if is_within else OUTSIDE
-    labels = ("outside the limits", "within the limits")
-    if not history.limits:
-        labels = ("predicts one class", "evaluation")
-    label = labels[is_within]
-    face = colour if is_within else "none"
-    ax.scatter(x, y, s=18, facecolors=face, edgecolors=colour, alpha=0.7, label=label)
-
-
-def _name_axes(ax: Any, x: str, y: str) -> None:
-    ax.set_xlabel(_short(x, 2 * LONGEST_NAME), parse_math=False)
-    ax.set_ylabel(_short(y, 2 * LONGEST_NAME), parse_math=False)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _legend(ax: Any) -> None:
-    handles, _ = ax.get_legend_handles_labels()
-    if handles:
-        ax.legend(frameon=False, fontsize="small", loc="best")
-
-
-def _short(name: object, longest: int = LONGEST_NAME) -> str:
-    text = in_a_line(name)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -15,8 +15,10 @@ from automl_admm.api.importances import importance_frame, permute
 from automl_admm.api.plots import (
     draw_components,
     draw_convergence,
+    draw_effects,
     draw_importances,
     draw_limits,
+    draw_pareto,
 )
 from automl_admm.api.report_rows import rows_asked
 from automl_admm.core.errors import ConfigurationError
@@ -108,23 +110,40 @@ class Reports:
             )
         return self._importances
 
-    def plot_convergence(self, ax: Any = None) -> Any:
+    def plot_convergence(self, ax: Any = None, *, by: str = "evaluation") -> Any:
         """Draw the score of each evaluation, and the best so far within the limits.
 
         Parameters
         ----------
         ax : matplotlib axes, default=None
             The axes to draw on; None makes a new figure. So it is for every plot here.
+        by : {"evaluation", "time"}, default="evaluation"
+            The axis: the number of the evaluation, or the seconds of the run.
 
         Returns
         -------
         matplotlib axes
         """
         check_is_fitted(self)
-        return draw_convergence(self._history, ax)
+        return draw_convergence(self._history, ax, by)
 
-    def plot_limits(self, limit: str | None = None, ax: Any = None) -> Any:
-        """Draw the score of each evaluation over the value of a limit, with its bound.
+    def plot_limits(self, ax: Any = None) -> Any:
+        """Draw how far each evaluation, and the model, is from each limit, in parts of its bound.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return draw_limits(self._history, ax)
+
+    def plot_pareto(self, limit: str | None = None, ax: Any = None) -> Any:
+        """Draw the score of each evaluation over the value of a limit, with bound and front.
 
         Parameters
         ----------
@@ -138,7 +157,7 @@ class Reports:
         matplotlib axes
         """
         check_is_fitted(self)
-        return draw_limits(self._history, limit, ax)
+        return draw_pareto(self._history, limit, ax)
 
     def plot_components(self, ax: Any = None) -> Any:
         """Draw the scores of the evaluations that used each component, the best on top.
@@ -155,6 +174,23 @@ class Reports:
         check_is_fitted(self)
         return draw_components(self._history, ax)
 
+    def plot_effects(self, ax: Any = None) -> Any:
+        """Draw the decisions and parameters that mattered to the score, roughly.
+
+        They are those of the report, in the section "What mattered"; it takes 12 evaluations.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self)
+        return draw_effects(self._history, ax)
+
     def plot_importances(self, ax: Any = None) -> Any:
         """Draw what `permutation_importances` last measured: the thirty most important columns.
 
@@ -167,7 +203,7 @@ class Reports:
         -------
         matplotlib axes
         """
-        return draw_importances(self._importance_frame(), self._history.metric, ax)
+        return draw_importances(self._importance_frame(), self._history.search.metric, ax)
 
     def report(
         self,
@@ -218,7 +254,7 @@ class Reports:
     def _headline(self) -> str:
         if self.fallback_ is not None:
             return f"best pipeline: a makeshift one ({self.fallback_})"
-        scored = _scored(self._history.metric, self.best_score_, self.feasible_)
+        scored = _scored(self._history.search.metric, self.best_score_, self.feasible_)
         return f"{'best pipeline' if self.ensemble_ is None else 'ensemble'}: {scored}"
 
 

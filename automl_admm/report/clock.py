@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import accumulate
 
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.report.view import RunView
+from automl_admm.report.searched import Searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +33,32 @@ class _Part:
     length: float
 
 
-def clock_of(view: RunView) -> RunClock:
+def clock_of(search: Searched) -> RunClock:
     """Place the evaluations of a run in its time."""
-    known = [one for one in view.evaluations if one.ended is not None]
+    known = [one for one in search.evaluations if one.ended is not None]
     if not known:
-        return RunClock(_estimates(view, view.evaluations), len(view.evaluations))
-    parts = _parts(view, known)
+        return RunClock(_estimates(search, search.evaluations), len(search.evaluations))
+    parts = _parts(search, known)
     ends = {one.number: round(_place(parts, one.ended or 0.0), 3) for one in known}
-    older = [one for one in view.evaluations if one.ended is None]
-    estimates, most = _estimates(view, older), min(ends.values())
+    older = [one for one in search.evaluations if one.ended is None]
+    estimates, most = _estimates(search, older), min(ends.values())
     # Those of an older version came first.
     ends |= {number: min(seconds, most) for number, seconds in estimates.items()}
     return RunClock(ends, len(older), tuple(round(part.offset, 3) for part in parts[1:]))
 
 
-def _estimates(view: RunView, evaluations: Sequence[Evaluation]) -> dict[int, float]:
-    workers = int(view.settings["workers"])
+def _estimates(search: Searched, evaluations: Sequence[Evaluation]) -> dict[int, float]:
+    workers = search.workers
     spent = accumulate(one.seconds / workers for one in evaluations)
     return {one.number: round(seconds, 3) for one, seconds in zip(evaluations, spent, strict=True)}
 
 
-def _parts(view: RunView, known: Sequence[Evaluation]) -> list[_Part]:
+def _parts(search: Searched, known: Sequence[Evaluation]) -> list[_Part]:
     """Return the sessions; without any, one that began with the first evaluation."""
     first = min((one.ended or 0.0) - one.seconds for one in known)
     told = [
         (datetime.fromisoformat(one["begun"]).timestamp(), one["seconds"])
-        for one in view.content.get("sessions", ())
+        for one in search.sessions
     ] or [(first, None)]
     parts: list[_Part] = []
     for place, (begun, seconds) in enumerate(told):

@@ -15,9 +15,10 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.rows.given import GivenRows, RowsAsked, read_given
+from automl_admm.report.searched import Searched
 from automl_admm.report.shown import DETAILS_SHOWN, MODEL_SHOWN, RUN_SHOWN, demand_shown
 from automl_admm.runs.session.run_log import Log, read_log
-from automl_admm.runs.standings import Standing, standings
+from automl_admm.runs.standings import Standing
 from automl_admm.store.files import StoreFiles
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder
@@ -76,20 +77,31 @@ class RunView:
         return self.log.evaluations
 
     @cached_property
+    def searched(self) -> Searched:
+        """The evaluations with their limits and their score."""
+        return Searched(
+            evaluations=self.evaluations,
+            limits=self.limits,
+            metric=self.metric,
+            best_score=float(self.settings["metric_best"]),
+            workers=int(self.settings["workers"]),
+            sessions=tuple(self.content.get("sessions", ())),
+        )
+
+    @property
     def standings(self) -> tuple[Standing, ...]:
         """All evaluations, the ranked ones first, best first."""
-        return standings(self.evaluations, self.limits)
+        return self.searched.standings
 
-    @cached_property
+    @property
     def feasible(self) -> frozenset[int]:
         """The numbers of the evaluations within the limits, on all rows and folds."""
-        ranked = (one for one in self.standings if one.rank is not None)
-        return frozenset(one.evaluation.number for one in ranked if one.feasible)
+        return self.searched.feasible
 
-    @cached_property
+    @property
     def ranked(self) -> tuple[Evaluation, ...]:
         """The evaluations on all rows and folds, in the order of their numbers."""
-        return tuple(one for one in self.evaluations if one.is_ranked)
+        return self.searched.ranked
 
     @property
     def is_over(self) -> bool:
@@ -98,7 +110,7 @@ class RunView:
 
     def score(self, evaluation: Evaluation) -> float:
         """Return the score of an evaluation: losses are minimised, scores maximised."""
-        return float(self.settings["metric_best"]) - evaluation.loss
+        return self.searched.score(evaluation)
 
 
 def read_view(path: Path, asked: RowsAsked | None = None) -> RunView:

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from report_runs import an_evaluation, write_run
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from automl_admm import AutoMLClassifier, Constraint, EvaluatedPipeline, Limit
+from automl_admm.api.history import History
+from automl_admm.api.plots import (
+    draw_components,
+    draw_convergence,
+    draw_effects,
+    draw_limits,
+    draw_pareto,
+)
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.report.searched import Searched
+from automl_admm.report.shipped import Shipped
+from automl_admm.report.writing import make_report
 
-MEASURED = ["success", "stopped"]  # on all the folds, or on some: a score either way
 QUICK = {
     "grammar": "tiny",
     "cv": 2,
@@ -27,7 +43,10 @@ QUICK = {
     "executor": "inline",
     "random_state": 0,
 }
-PLOTS = ("plot_convergence", "plot_limits", "plot_components", "plot_importances")
+PLOTS = (
+    *("plot_convergence", "plot_limits", "plot_pareto", "plot_components"),
+    "plot_importances",
+)
 # It is the beginning of a formula that matplotlib cannot read.
 EVIL = r"$\frac{_\x1b[31m"
 
@@ -47,11 +66,12 @@ def without_a_window() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def searched() -> AutoMLClassifier:
+def searched(tmp_path_factory: pytest.TempPathFactory) -> AutoMLClassifier:
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=[EVIL, "_b", "c" * 90, "d"])
     limits = [Constraint(Limit(EVIL, 3.0), count_steps), "size_mb <= 5", "latency_us >= 0.1"]
-    search = AutoMLClassifier(**QUICK, constraints=limits, on_infeasible="closest").fit(frame, y)
+    more = {"on_infeasible": "closest", "work_dir": tmp_path_factory.mktemp("kept") / "run"}
+    search = AutoMLClassifier(**QUICK, constraints=limits, **more).fit(frame, y)
     search.permutation_importances(frame, y, n_repeats=2, random_state=0)
     return search
 
@@ -74,44 +94,140 @@ def test_a_plot_is_drawn_with_any_names_on_new_or_given_axes(
     assert new is not mine
 
 
-def test_convergence_shows_each_evaluation_and_the_best_so_far(searched: AutoMLClassifier) -> None:
-    ax, board = searched.plot_convergence(), searched.leaderboard()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("evaluation", "accuracy")
-    best, failed = ax.lines
-    within = board[board["feasible"]].sort_values("number")
-    assert best.get_ydata()[-1] == within["score"].max() == searched.best_score_
-    assert (np.diff(best.get_ydata()) >= 0).all()
-    assert list(best.get_xdata())[-1] == board["number"].max()
-    numbers = board.loc[~board["status"].isin(MEASURED), "number"]
-    assert sorted(failed.get_xdata()) == sorted(numbers)
-    assert len(numbers) > 0
-    dots = sum(len(one.get_offsets()) for one in ax.collections)
-    assert dots == board["status"].isin(MEASURED).sum()
+@pytest.fixture(scope="module")
+def told(searched: AutoMLClassifier) -> dict[str, Any]:
+    """The numbers of the report, made from the folder of the run."""
+    found: dict[str, Any] = json.loads(searched.report().with_suffix(".json").read_text())
+    return found
 
 
-def test_limits_are_shown_by_name_with_the_bound(searched: AutoMLClassifier) -> None:
-    assert searched.plot_limits().get_xlabel() == EVIL
-    ax = searched.plot_limits("size_mb")
-    assert ax.get_xlabel() == "size_mb"
-    assert list(ax.lines[0].get_xdata()) == [5.0, 5.0]
-    assert searched.plot_limits("latency_us >= 0.1").get_xlabel() == "latency_us"
-    with pytest.raises(UnknownNameError, match="size_mb"):
-        searched.plot_limits("size_m")
-    plain = AutoMLClassifier(**QUICK | {"max_evaluations": 1}).fit(*load_iris(return_X_y=True))
-    with pytest.raises(ConfigurationError, match="the search had no limits to show"):
-        plain.plot_limits()
-    assert plain.plot_convergence().get_legend().get_texts()[0].get_text() == "evaluation"
+def dots(ax: Any, label: str) -> list[tuple[float, float]]:
+    """Return the places of the dots with this name in the legend."""
+    found = [one for one in ax.collections if one.get_label() == label]
+    return sorted((float(x), float(y)) for one in found for x, y in one.get_offsets())
 
 
-def test_components_are_counted_and_the_best_is_on_top(searched: AutoMLClassifier) -> None:
-    ax, board = searched.plot_components(), searched.leaderboard()
+def line(ax: Any, label: str) -> list[tuple[float, float]]:
+    (found,) = (one for one in ax.lines if one.get_label() == label)
+    return [(float(x), float(y)) for x, y in zip(found.get_xdata(), found.get_ydata(), strict=True)]
+
+
+@pytest.mark.parametrize(("by", "key"), [("evaluation", "number"), ("time", "seconds")])
+def test_convergence_has_the_numbers_of_the_report(
+    by: str, key: str, searched: AutoMLClassifier, told: dict[str, Any]
+) -> None:
+    ax, found = searched.plot_convergence(by=by), told["convergence"]
+    assert ax.get_ylabel() == "accuracy"
+    whole = [one for one in found["points"] if one["score"] is not None and not one["is_partial"]]
+    for label, is_within in (("within the limits", True), ("outside the limits", False)):
+        some = [one for one in whole if one["is_feasible"] is is_within]
+        assert dots(ax, label) == sorted((one[key], one["score"]) for one in some)
+    assert whole
+    failed = [one for one in found["points"] if one["score"] is None]
+    assert [x for x, _ in line(ax, "no result")] == [one[key] for one in failed]
+    assert failed
+    best = line(ax, "best so far")
+    assert best[:-1] == [(one[key], one["score"]) for one in found["incumbents"]]
+    assert best[-1] == (max(one[key] for one in found["points"]), searched.best_score_)
+    any_best = line(ax, "best of all")[:-1]
+    assert any_best == [(one[key], one["score"]) for one in found["incumbents_of_any"]]
+
+
+def test_an_axis_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
+    with pytest.raises(UnknownNameError, match="evaluation"):
+        searched.plot_convergence(by="evaluations")
+
+
+def test_a_front_has_the_numbers_of_the_report(
+    searched: AutoMLClassifier, told: dict[str, Any]
+) -> None:
+    for limit, found in zip(
+        (None, "size_mb", "latency_us >= 0.1"), told["pareto"]["fronts"], strict=True
+    ):
+        ax = searched.plot_pareto(limit)
+        assert ax.get_xlabel() == found["name"]
+        inside = [one for one in found["places"] if one["is_feasible"]]
+        assert dots(ax, "within the limits") == sorted((o["value"], o["score"]) for o in inside)
+        front = sorted((one["value"], one["score"]) for one in found["front"])
+        assert line(ax, "front") == front
+        assert dots(ax, "the model") == [(found["model_value"], found["model_score"])]
+        assert [found["bound"]] * 2 in [list(one.get_xdata()) for one in ax.lines]
+
+
+def test_limits_are_shown_by_their_distance_from_the_bound(
+    searched: AutoMLClassifier, told: dict[str, Any]
+) -> None:
+    ax, limits = searched.plot_limits(), told["limits"]["limits"]
     names = [label.get_text() for label in ax.get_yticklabels()]
-    succeeded = board[board["status"].isin(MEASURED)]
-    assert f"impute ({len(succeeded)})" in names
-    assert names[-1].split(" (")[0] in searched.best_text_
-    for name in names:
-        component, number = name.rstrip(")").split(" (")
-        assert succeeded["pipeline"].str.contains(rf"\b{component}\(").sum() == int(number)
+    assert [name.splitlines()[1] for name in names] == [
+        f"kept by {one['kept']} of {one['measured']}" for one in limits
+    ]
+    assert names[1].splitlines()[0] == "size_mb <= 5"
+    turned = [(one["value"] - one["bound"]) * (-1 if one["at_least"] else 1) for one in limits]
+    far = [value / one["bound"] for value, one in zip(turned, limits, strict=True)]
+    assert dots(ax, "the model") == sorted((x, -place) for place, x in enumerate(far))
+    assert max(far) <= 0.0, "the model is within all limits"
+    outside = [y for x, y in dots(ax, "outside the limits") if x > 0]
+    assert len(outside) == sum(one["measured"] - one["kept"] for one in limits)
+
+
+def test_without_limits_there_are_none_to_show() -> None:
+    plain = AutoMLClassifier(**QUICK | {"max_evaluations": 1}).fit(*load_iris(return_X_y=True))
+    for draw in (plain.plot_limits, plain.plot_pareto):
+        with pytest.raises(ConfigurationError, match="the search had no limits to show"):
+            draw()
+    assert plain.plot_convergence().get_legend().get_texts()[0].get_text() == "evaluation"
+    with pytest.raises(ConfigurationError, match="takes 12 evaluations"):
+        plain.plot_effects()
+
+
+def test_a_limit_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
+    with pytest.raises(UnknownNameError, match="size_mb"):
+        searched.plot_pareto("size_m")
+
+
+def test_components_have_the_numbers_of_the_report(
+    searched: AutoMLClassifier, told: dict[str, Any]
+) -> None:
+    ax, found = searched.plot_components(), told["tried"]["components"]
+    shown = [one for one in found if one["best"] is not None]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [f"{one['name']} ({one['evaluations']})" for one in reversed(shown)]
+    best = dict.fromkeys(range(len(names)), -1.0)
+    for label in ("within the limits", "outside the limits"):
+        for score, place in dots(ax, label):
+            best[int(place)] = max(best[int(place)], score)
+    assert list(best.values()) == [one["best"] for one in reversed(shown)]
+
+
+def test_effects_have_the_numbers_of_the_report(tmp_path: Path) -> None:
+    losses = {"ridge": 0.1, "tree": 0.2, "forest": 0.4}
+    evaluations = [an_evaluation(number) for number in range(1, 41)]
+    evaluations = [
+        replace(one, loss=losses[one.text.split()[1].split("(")[0]] + one.number / 1e4)
+        for one in evaluations
+        if one.ok
+    ]
+    found = json.loads(make_report(write_run(tmp_path / "run", evaluations)).content)
+    limit = Limit("size_mb", 50.0)
+    model = Shipped("x", None, is_shipped=False, is_feasible=True, validation_score=None)
+    history = History(Searched(tuple(evaluations), (limit,), "roc_auc", 1.0), model)
+    _, mine = plt.subplots()
+    assert draw_effects(history, mine) is mine
+    effects = found["importance"]["effects"][::-1]
+    assert [one.get_width() for one in mine.patches] == [100 * one["share"] for one in effects]
+    assert [one.get_text() for one in mine.get_yticklabels()] == [one["name"] for one in effects]
+    assert "start.model" in {one["name"] for one in effects}
+
+
+@pytest.mark.parametrize("evaluations", [(), (an_evaluation(7),)])
+def test_a_search_without_a_result_has_empty_pictures(evaluations: tuple[Evaluation, ...]) -> None:
+    limit = Limit("size_mb", 50.0)
+    model = Shipped("x", None, is_shipped=True, is_feasible=False, validation_score=None)
+    history = History(Searched(evaluations, (limit,), "roc_auc", 1.0), model)
+    for draw in (draw_convergence, draw_limits, draw_pareto, draw_components):
+        assert saved(draw(history)).startswith(b"\x89PNG")
+        assert not plt.gca().collections
 
 
 def test_importances_are_shown_once_measured(searched: AutoMLClassifier) -> None:

@@ -12,6 +12,7 @@ from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
+from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
@@ -57,36 +58,41 @@ class Convergence:
 
 
 def measure(view: RunView) -> Convergence:
-    """Follow the search evaluation by evaluation."""
-    found = clock_of(view)
+    """Follow the search of a run folder."""
+    return measure_search(view.searched)
+
+
+def measure_search(search: Searched) -> Convergence:
+    """Follow a search evaluation by evaluation."""
+    found = clock_of(search)
     clock = found.ends
-    ranked = list(view.ranked)
-    inside = [one for one in ranked if one.number in view.feasible]
+    ranked = list(search.ranked)
+    inside = [one for one in ranked if one.number in search.feasible]
     inside, ranked = (sorted(some, key=lambda one: clock[one.number]) for some in (inside, ranked))
     return Convergence(
-        metric=view.metric,
-        has_limits=bool(view.limits),
-        workers=int(view.settings["workers"]),
+        metric=search.metric,
+        has_limits=bool(search.limits),
+        workers=search.workers,
         pauses=found.pauses,
         estimated=found.estimated,
-        points=tuple(_point(view, one, clock[one.number]) for one in view.evaluations),
-        incumbents=tuple(_incumbents(view, inside, clock)),
-        incumbents_of_any=tuple(_incumbents(view, ranked, clock)),
+        points=tuple(_point(search, one, clock[one.number]) for one in search.evaluations),
+        incumbents=tuple(_incumbents(search, inside, clock)),
+        incumbents_of_any=tuple(_incumbents(search, ranked, clock)),
     )
 
 
-def _point(view: RunView, one: Evaluation, seconds: float) -> Point:
-    score = numbers.finite(view.score(one))
+def _point(search: Searched, one: Evaluation, seconds: float) -> Point:
+    score = numbers.finite(search.score(one))
     is_partial = one.ok and not one.is_ranked
-    return Point(one.number, seconds, score, one.number in view.feasible, one.ending, is_partial)
+    return Point(one.number, seconds, score, one.number in search.feasible, one.ending, is_partial)
 
 
 def _incumbents(
-    view: RunView, among: Sequence[Evaluation], clock: dict[int, float]
+    search: Searched, among: Sequence[Evaluation], clock: dict[int, float]
 ) -> Iterator[Incumbent]:
     best = float("-inf")
     for one in among:
-        score = view.score(one)
+        score = search.score(one)
         if score > best:
             best = score
             yield Incumbent(one.number, clock[one.number], score, shape_of(one.text))

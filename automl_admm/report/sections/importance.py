@@ -22,6 +22,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import bar, table
 from automl_admm.report.pipeline_text import parameters_of
+from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
@@ -70,16 +71,21 @@ class _Split:
 
 
 def measure(view: RunView) -> Importance:
+    """Measure the effects in a run folder."""
+    return measure_search(view.searched)
+
+
+def measure_search(search: Searched) -> Importance:
     """Measure every decision and every parameter on the evaluations on all rows and folds."""
-    ranks = _ranks(np.array([one.loss for one in view.ranked], dtype=float))
+    ranks = _ranks(np.array([one.loss for one in search.ranked], dtype=float))
     effects = [
         effect
-        for kind, columns in _columns(view).items()
+        for kind, columns in _columns(search).items()
         for title, values in columns.items()
         if (effect := _effect(title, kind, values, ranks)) is not None
     ]
     kept = sorted((e for e in effects if e.share >= LEAST), key=lambda e: (-e.share, e.name))
-    return Importance(len(view.ranked), len(effects), tuple(kept))
+    return Importance(len(search.ranked), len(effects), tuple(kept))
 
 
 def _ranks(losses: Array) -> Array:
@@ -93,11 +99,11 @@ def _ranks(losses: Array) -> Array:
 Values = dict[int, Hashable]
 
 
-def _columns(view: RunView) -> Mapping[str, dict[str, Values]]:
+def _columns(search: Searched) -> Mapping[str, dict[str, Values]]:
     """Return the values of decisions and of parameters, by the place of the evaluation."""
     decisions: dict[str, Values] = {}
     parameters: dict[str, Values] = {}
-    for row, one in enumerate(view.ranked):
+    for row, one in enumerate(search.ranked):
         known = parameters_of(one.text)
         for (component, parameter), value in known.items():
             parameters.setdefault(f"{component}.{parameter}", {})[row] = value
@@ -178,7 +184,7 @@ def _said(value: Hashable) -> str:
 def draw(found: Importance) -> Markup:
     """Draw the effects as bars."""
     if not found.effects:
-        return tag("p", _why_nothing(found))
+        return tag("p", why_nothing(found))
     rows = (
         (
             name(one.name, 120),
@@ -207,7 +213,8 @@ def draw(found: Importance) -> Markup:
     )
 
 
-def _why_nothing(found: Importance) -> str:
+def why_nothing(found: Importance) -> str:
+    """Say why there are no effects to show."""
     if not found.measured:
         return (
             f"Nothing can be said yet: it takes {FEWEST} evaluations on all rows and folds in "

@@ -13,6 +13,7 @@ from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
+from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
@@ -62,14 +63,18 @@ class Fronts:
 
 
 def measure(view: RunView) -> Fronts:
+    """Find the fronts of a run folder."""
+    return measure_search(view.searched, shipped_of(view))
+
+
+def measure_search(search: Searched, model: Shipped | None) -> Fronts:
     """Find the front of each limit among the evaluations on all rows and folds."""
-    model = shipped_of(view)
-    fronts = (_front(view, limit, place, model) for place, limit in enumerate(view.limits))
-    return Fronts(view.metric, tuple(fronts))
+    fronts = (_front(search, limit, place, model) for place, limit in enumerate(search.limits))
+    return Fronts(search.metric, tuple(fronts))
 
 
-def _front(view: RunView, limit: Limit, place: int, model: Shipped | None) -> Front:
-    known = [one for one in view.ranked if math.isfinite(one.constraints[place])]
+def _front(search: Searched, limit: Limit, place: int, model: Shipped | None) -> Front:
+    known = [one for one in search.ranked if math.isfinite(one.constraints[place])]
     values = None if model is None or not model.values else model.values[place]
     return Front(
         limit=str(limit),
@@ -77,17 +82,19 @@ def _front(view: RunView, limit: Limit, place: int, model: Shipped | None) -> Fr
         bound=limit.bound,
         at_least=limit.at_least,
         places=tuple(
-            Place(one.number, one.constraints[place], view.score(one), one.number in view.feasible)
+            Place(
+                one.number, one.constraints[place], search.score(one), one.number in search.feasible
+            )
             for one in known
         ),
-        front=tuple(_on_front(view, limit, place, known)),
+        front=tuple(_on_front(search, limit, place, known)),
         model_value=values,
         model_score=None if model is None else model.validation_score,
     )
 
 
 def _on_front(
-    view: RunView, limit: Limit, place: int, known: list[Evaluation]
+    search: Searched, limit: Limit, place: int, known: list[Evaluation]
 ) -> Iterator[OnFront]:
     """Walk from the best value on; only a better score joins the front.
 
@@ -96,10 +103,10 @@ def _on_front(
     best = -math.inf
     several = (one for one in known if one.one_class is None)
     for one in sorted(several, key=lambda one: (limit.turned(one.constraints[place]), one.loss)):
-        score = view.score(one)
+        score = search.score(one)
         if score > best:
             best = score
-            value, is_feasible = one.constraints[place], one.number in view.feasible
+            value, is_feasible = one.constraints[place], one.number in search.feasible
             yield OnFront(one.number, value, score, is_feasible, shape_of(one.text))
 
 

@@ -92,7 +92,7 @@ def measure(view: RunView) -> Times:
 
 def _held(view: RunView) -> list[Held]:
     """Place the evaluations on workers; none of a log without times of day."""
-    clock = clock_of(view)
+    clock = clock_of(view.searched)
     if clock.estimated or not clock.ends:
         return []
     ends = clock.ends

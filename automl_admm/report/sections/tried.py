@@ -12,6 +12,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import folded, table
 from automl_admm.report.pipeline_text import components_of, shape_of
+from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
@@ -59,19 +60,24 @@ class AllTried:
 
 
 def measure(view: RunView) -> AllTried:
+    """Group the evaluations of a run folder."""
+    return measure_search(view.searched)
+
+
+def measure_search(search: Searched) -> AllTried:
     """Group the evaluations by what is in them."""
-    evaluations = view.evaluations
+    evaluations = search.evaluations
     return AllTried(
-        metric=view.metric,
-        has_limits=bool(view.limits),
-        components=_grouped(view, evaluations, lambda one: set(components_of(one.text))),
-        shapes=_grouped(view, evaluations, lambda one: [shape_of(one.text)]),
-        orders=tuple(_orders(view)),
+        metric=search.metric,
+        has_limits=bool(search.limits),
+        components=_grouped(search, evaluations, lambda one: set(components_of(one.text))),
+        shapes=_grouped(search, evaluations, lambda one: [shape_of(one.text)]),
+        orders=tuple(_orders(search)),
     )
 
 
 def _grouped(
-    view: RunView,
+    search: Searched,
     evaluations: Iterable[Evaluation],
     names: Callable[[Evaluation], Iterable[str]],
 ) -> tuple[Tried, ...]:
@@ -79,8 +85,8 @@ def _grouped(
     for one in evaluations:
         for title in names(one):
             groups.setdefault(title, []).append(one)
-    whole = sum(one.seconds for one in view.evaluations) or 1.0
-    found = [_tried(view, title, alike, whole) for title, alike in groups.items()]
+    whole = sum(one.seconds for one in search.evaluations) or 1.0
+    found = [_tried(search, title, alike, whole) for title, alike in groups.items()]
     return tuple(sorted(found, key=_best_first))
 
 
@@ -89,10 +95,10 @@ def _best_first(one: Tried) -> tuple[bool, float, str]:
     return one.best_within is None, -(float("-inf") if best is None else best), one.name
 
 
-def _tried(view: RunView, title: str, alike: list[Evaluation], whole: float) -> Tried:
+def _tried(search: Searched, title: str, alike: list[Evaluation], whole: float) -> Tried:
     ends = Counter(one.status for one in alike)
-    scores = [view.score(one) for one in alike if one.is_ranked]
-    within = [view.score(one) for one in alike if one.number in view.feasible]
+    scores = [search.score(one) for one in alike if one.is_ranked]
+    within = [search.score(one) for one in alike if one.number in search.feasible]
     succeeded, timeouts, memouts = (
         ends[status] for status in (Status.SUCCESS, Status.TIMEOUT, Status.MEMOUT)
     )
@@ -111,13 +117,13 @@ def _tried(view: RunView, title: str, alike: list[Evaluation], whole: float) -> 
     )
 
 
-def _orders(view: RunView) -> Iterator[Orders]:
+def _orders(search: Searched) -> Iterator[Orders]:
     """Yield the sets of components that were tried in several orders."""
     alike: dict[tuple[str, ...], list[Evaluation]] = {}
-    for one in view.evaluations:
+    for one in search.evaluations:
         alike.setdefault(tuple(sorted(components_of(one.text))), []).append(one)
     for components, evaluations in sorted(alike.items()):
-        tried = _grouped(view, evaluations, lambda one: [" → ".join(components_of(one.text))])
+        tried = _grouped(search, evaluations, lambda one: [" → ".join(components_of(one.text))])
         if len(tried) > 1:
             yield Orders(components, tried)
 
