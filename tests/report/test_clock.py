@@ -31,7 +31,8 @@ def session(begun: float, seconds: float | None) -> dict[str, Any]:
 
 
 def clock(path: Path, evaluations: Sequence[Evaluation], *sessions: dict[str, Any]) -> RunClock:
-    return clock_of(read_view(write_run(path / "run", evaluations, sessions=list(sessions))))
+    view = read_view(write_run(path / "run", evaluations, sessions=list(sessions)))
+    return clock_of(view.searched)
 
 
 def test_the_pause_between_two_sessions_is_no_time_of_the_run(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_a_log_of_an_older_version_has_estimates(tmp_path: Path) -> None:
 
 def test_a_stored_run_of_an_older_version_says_that_it_has_no_times() -> None:
     view = read_view(Path(__file__).parents[1] / "runs" / "old_run" / "stacked")
-    assert clock_of(view).estimated == len(view.evaluations)
+    assert clock_of(view.searched).estimated == len(view.evaluations)
     assert "no time of day" in convergence.draw(convergence.measure(view)).source
 
 
