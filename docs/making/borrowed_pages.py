@@ -1,4 +1,4 @@
-"""Pages from files outside docs/: studies, READMEs of plugins, the changelog."""
+"""Pages from files outside docs/: studies, READMEs of plugins, notebooks, the changelog."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from gallery_pages import GALLERY, notebooks, page_text
 
 ROOT = Path(__file__).parents[2]
 RESULTS = "benchmarks/RESULTS.md"
@@ -19,6 +21,8 @@ WHOLE = {
     "CHANGELOG.md": "project/changelog.md",
     "plugins/README.md": "plugins/index.md",
     "examples/third_party_plugin/README.md": "plugins/third_party_plugin.md",
+    f"{GALLERY}/README.md": "gallery/index.md",
+    f"{GALLERY}/data/README.md": "gallery/data.md",
 }
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 QUESTION = re.compile(r"^\| \[(.+?)\]\(.+?RESULTS\.md#.+?\) \| (.+) \|$", re.MULTILINE)
@@ -53,6 +57,10 @@ def borrowed() -> tuple[Borrowed, ...]:
     }
     return (
         *(Borrowed(place, origin, read(origin)) for origin, place in whole.items()),
+        *(
+            Borrowed(f"gallery/{one.stem}.md", f"{GALLERY}/{one.name}", page_text(one))
+            for one in notebooks()
+        ),
         *map(_study, SECTION.split(read(RESULTS))[1:]),
     )
 
@@ -70,6 +78,8 @@ def page_of(path: str, anchor: str) -> str | None:
         return "index.md"
     if path.startswith(f"{PLOTS}/"):
         return path
+    if path.startswith(f"{GALLERY}/outputs/"):
+        return path.removeprefix("examples/")
     if path.startswith("docs/") and Path(path).suffix in {".md", ".svg", ".png"}:
         return path.removeprefix("docs/")
     places = {page.origin: page.place for page in borrowed()}

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from borrowed_pages import PLOTS, ROOT, borrowed, page_of
+from gallery_pages import GALLERY
 from made_parts import PARTS
 from mkdocs.structure.files import File
 
@@ -43,6 +44,9 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, page.place, content=page.text))
     for picture in sorted((ROOT / PLOTS).glob("*.png")):
         place = f"{PLOTS}/{picture.name}"
+        files.append(File.generated(config, place, abs_src_path=str(picture)))
+    for picture in sorted((ROOT / GALLERY / "outputs").glob("*/*.png")):
+        place = picture.relative_to(ROOT / "examples").as_posix()
         files.append(File.generated(config, place, abs_src_path=str(picture)))
     return files
 

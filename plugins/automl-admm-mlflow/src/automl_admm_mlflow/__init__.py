@@ -56,18 +56,18 @@ def _everybodys() -> MlflowObserver:
 
 @hookimpl
 def run_started(info: RunInfo) -> None:
-    """Begin to log if MLFLOW_TRACKING_URI says where: an installed plugin alone logs nothing."""
+    """Begin to log if MLFLOW_TRACKING_URI is set: an installed plugin alone logs nothing."""
     if os.environ.get(TRACKING_URI):
         _everybodys().run_started(info)
 
 
 @hookimpl
 def evaluation_finished(info: RunInfo, evaluation: Evaluation) -> None:
-    """Log an evaluation of a run whose start was logged."""
+    """Log an evaluation, if the start of its run was logged."""
     _everybodys().evaluation_finished(info, evaluation)
 
 
 @hookimpl
 def run_finished(info: RunInfo, result: RunResult) -> None:
-    """Log the winner of a run whose start was logged."""
+    """Log the winner, if the start of its run was logged."""
     _everybodys().run_finished(info, result)

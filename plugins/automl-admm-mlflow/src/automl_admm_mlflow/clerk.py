@@ -1,4 +1,4 @@
-"""Calls to a tracking server in a thread of their own: a server that is away delays nobody."""
+"""Calls to a tracking server in a thread of their own: a missing server delays nobody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _at_exit: Callable[..., object] = getattr(threading, "_register_atexit", atexit.
 
 
 class Clerk:
-    """Carries out calls one after the other, up to the first failure, which it tells."""
+    """Carries out calls one after the other, and tells the first failure, its last call."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -73,7 +73,7 @@ class Clerk:
 
 
 class Hush(logging.Filter):
-    """Drops what libraries say in the thread of a clerk, which tells a failure itself."""
+    """Drops records of libraries in the thread of a clerk: it tells a failure itself."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return True for records of other threads, and for the clerk's own."""

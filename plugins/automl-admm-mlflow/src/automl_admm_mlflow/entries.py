@@ -15,12 +15,12 @@ LONGEST_NAME, LONGEST = 250, 5000
 
 
 def legal(name: str) -> str:
-    """Return a name that MLflow takes: `gap[sex]` becomes `gap_sex`."""
+    """Return a name in the characters of MLflow: `gap[sex]` becomes `gap_sex`."""
     return STRANGE.sub("_", name).strip("_. ")[:LONGEST_NAME] or "unnamed"
 
 
 def short(text: str, longest: int = LONGEST) -> str:
-    """Return a text that MLflow takes as a value."""
+    """Return a text short enough for MLflow."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
@@ -44,7 +44,7 @@ def params_of(evaluation: Evaluation, info: RunInfo) -> dict[str, str]:
 
 
 def metrics_of(evaluation: Evaluation, info: RunInfo) -> dict[str, float]:
-    """Return the score, the value of each limit and the seconds; what is no number is left out."""
+    """Return the score, the value of each limit and the seconds, without NaN and infinity."""
     found = {"seconds": evaluation.seconds}
     if evaluation.ok:
         # A forecast on fewer folds or rows must not stand in the line of true scores.

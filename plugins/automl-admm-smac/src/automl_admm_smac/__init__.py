@@ -1,4 +1,4 @@
-"""SMAC as a solver for automl-admm: the θ-solvers `smac` and `smac-gp`."""
+"""SMAC for automl-admm: the θ-solvers `smac` and `smac-gp`, and runs in files of SMAC."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from automl_admm.plugin_api import ThetaSolver, ThetaSolverPlugin, hookimpl
+from automl_admm.plugin_api import (
+    ExporterPlugin,
+    SavedRun,
+    ThetaSolver,
+    ThetaSolverPlugin,
+    hookimpl,
+)
 
-__all__ = ["ForestOptions", "SmacOptions", "theta_solvers"]
+__all__ = ["ForestOptions", "SmacOptions", "exporters", "theta_solvers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +90,22 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="SMAC with a Gaussian process, for up to about 15 parameters",
         factory=build_process,
         options=SmacOptions,
+    )
+
+
+def _write(run: SavedRun, target: str) -> str:
+    require_smac()
+    from automl_admm_smac.run_history import write_history
+
+    return write_history(run, target)
+
+
+@hookimpl
+def exporters() -> Iterator[ExporterPlugin]:
+    """Provide runs as folders of SMAC3."""
+    yield ExporterPlugin(
+        name="smac",
+        summary="SMAC3's scenario, configuration space and run history, for DeepCAVE",
+        target="FOLDER",
+        write=_write,
     )

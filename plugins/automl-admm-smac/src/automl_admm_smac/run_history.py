@@ -1,0 +1,208 @@
+"""A run as SMAC's own files, for DeepCAVE and whatever else reads SMAC3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ConfigSpace import (
+    Categorical,
+    Configuration,
+    ConfigurationSpace,
+    Constant,
+    EqualsCondition,
+    Float,
+    InCondition,
+    Integer,
+)
+from ConfigSpace.hyperparameters import Hyperparameter
+from smac import Scenario
+from smac.runhistory import RunHistory, StatusType
+
+from automl_admm.plugin_api import (
+    Choice,
+    ConfigurationError,
+    Evaluation,
+    Order,
+    Parameter,
+    SavedRun,
+    SearchSpace,
+    Status,
+)
+from automl_admm_smac.quiet import quiet
+
+# Nothing was measured of the others: they were stopped from outside, or never begun.
+STATUSES = {
+    Status.SUCCESS: StatusType.SUCCESS,
+    Status.TIMEOUT: StatusType.TIMEOUT,
+    Status.MEMOUT: StatusType.MEMORYOUT,
+    Status.CRASHED: StatusType.CRASHED,
+    Status.ERROR: StatusType.CRASHED,
+    Status.INVALID: StatusType.CRASHED,
+}
+# Says whose the folder is: that of a run of SMAC's own is never overwritten.
+MARK = "automl-admm.txt"
+
+
+def write_history(run: SavedRun, target: str) -> str:
+    """Write a run below a folder as SMAC would, and return a line about it."""
+    folder = _own_folder(run, Path(target))
+    with quiet():
+        scenario = _scenario(run, Path(target))
+        history = _history(run, scenario.configspace)
+        scenario.save()
+        history.save(folder / "runhistory.json")
+    (folder / MARK).write_text(_begun(run), encoding="utf-8")
+    return f"{folder}: {len(history)} trials"
+
+
+def _own_folder(run: SavedRun, target: Path) -> Path:
+    """Return the folder that SMAC would write to; raise if it is another run's."""
+    folder = target / _name(run) / str(run.info.seed)
+    mark = folder / MARK
+    if folder.exists() and not (mark.exists() and mark.read_text(encoding="utf-8") == _begun(run)):
+        raise ConfigurationError(
+            f"'{folder}' holds something else than this run.", hint="Name another folder."
+        )
+    return folder
+
+
+def _name(run: SavedRun) -> str:
+    return run.info.title if run.info.folder is None else run.info.folder.resolve().name
+
+
+def _begun(run: SavedRun) -> str:
+    return str(run.content.get("sessions", [{}])[0].get("begun", ""))
+
+
+def _scenario(run: SavedRun, target: Path) -> Scenario:
+    shares = [_share(one) for one in run.evaluations if one.ok]
+    is_staged = any(share < 1.0 for share in shares)
+    return Scenario(
+        configuration_space(run.info.space),
+        name=_name(run),
+        output_directory=target,
+        deterministic=True,
+        objectives=list(_objectives(run)),
+        n_trials=run.info.max_evaluations or max(len(run.evaluations), 1),
+        walltime_limit=run.info.budget_seconds or math.inf,
+        min_budget=min(shares) if is_staged else None,
+        max_budget=1.0 if is_staged else None,
+        seed=run.info.seed,
+        n_workers=run.info.workers,
+    )
+
+
+def _objectives(run: SavedRun) -> Iterator[str]:
+    """Yield what is minimised: the loss, and each limit, turned so that smaller is better."""
+    best = run.info.best_score
+    yield run.info.loss_name if best is None else f"{best:g} - {run.info.loss_name}"
+    yield from (f"-{one.name}" if one.at_least else one.name for one in run.info.limits)
+
+
+def _history(run: SavedRun, space: ConfigurationSpace) -> RunHistory:
+    history, clock = RunHistory(), 0.0
+    is_staged = any(_share(one) < 1.0 for one in run.evaluations if one.ok)
+    for one in run.evaluations:
+        begun = clock if one.ended is None else one.ended - one.seconds
+        clock += one.seconds
+        if one.status in STATUSES:
+            history.add(
+                Configuration(space, values=_values(run.info.space, one)),
+                cost=_costs(run, one),
+                time=one.seconds,
+                status=STATUSES[one.status],
+                seed=run.info.seed,
+                budget=_share(one) if is_staged else None,
+                starttime=begun,
+                endtime=begun + one.seconds,
+                additional_info=_facts(run, one),
+            )
+    return history
+
+
+def _costs(run: SavedRun, evaluation: Evaluation) -> list[float]:
+    """Return a cost an objective: infinite for a failure, as SMAC has it."""
+    limits = run.info.limits
+    if not evaluation.ok:
+        return [math.inf] * (1 + len(limits))
+    pairs = zip(limits, evaluation.constraints, strict=True)
+    costs = [evaluation.loss, *(limit.turned(value) for limit, value in pairs)]
+    return [cost if math.isfinite(cost) else math.inf for cost in costs]
+
+
+def _share(evaluation: Evaluation) -> float:
+    """Return the share of a whole evaluation that was measured: of its rows and of its folds."""
+    done = len(evaluation.details.get("scores", ())) or 1
+    return evaluation.candidate.fidelity * done / (done + evaluation.folds_left)
+
+
+def _facts(run: SavedRun, evaluation: Evaluation) -> dict[str, Any]:
+    pairs = zip(run.info.limits, evaluation.constraints, strict=False)
+    outside = [str(limit) for limit, value in pairs if not limit.holds(value)]
+    if evaluation.one_class is not None:
+        outside.append("one class for all rows")
+    return {
+        "number": evaluation.number,
+        "status": evaluation.ending,
+        "pipeline": evaluation.text,
+        "outside": outside,
+        "message": evaluation.message,
+    }
+
+
+def configuration_space(space: SearchSpace) -> ConfigurationSpace:
+    """Return the configuration space of a space; an order has the place of each of its items."""
+    found = ConfigurationSpace()
+    parts: dict[str, Hyperparameter[Any, Any]] = {}
+    conditions: list[EqualsCondition | InCondition] = []
+    for item in (*space.decisions, *space.parameters):
+        made = list(_hyperparameters(item))
+        parts |= {one.name: one for one in made}
+        if item.when is not None:
+            parent, some = parts[item.when.decision], list(item.when.alternatives)
+            for one in made:
+                is_one = len(some) == 1
+                conditions.append(
+                    EqualsCondition(one, parent, some[0])
+                    if is_one
+                    else InCondition(one, parent, some)
+                )
+    found.add(*parts.values())
+    found.add(*conditions)
+    return found
+
+
+def _hyperparameters(item: Choice | Order | Parameter) -> Iterator[Hyperparameter[Any, Any]]:
+    if isinstance(item, Order):
+        names = (f"{item.name}[{one}]" for one in item.items)
+        places = len(item.items)
+        yield from (_integer(name, 1, places) for name in names)
+    elif isinstance(item, Choice):
+        yield Categorical(item.name, list(item.alternatives))
+    elif item.values:
+        yield Categorical(item.name, [str(value) for value in item.values])
+    elif item.is_integer:
+        yield _integer(item.name, int(item.low), int(item.high), log=item.log)
+    elif item.low == item.high:
+        yield Constant(item.name, item.low)
+    else:
+        yield Float(item.name, (item.low, item.high), log=item.log)
+
+
+def _integer(name: str, low: int, high: int, *, log: bool = False) -> Hyperparameter[Any, Any]:
+    return Constant(name, low) if low == high else Integer(name, (low, high), log=log)
+
+
+def _values(space: SearchSpace, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the values of the active decisions and parameters; a choice has its label."""
+    candidate = evaluation.candidate
+    found: dict[str, Any] = {**space.values(candidate), **dict(candidate.selection)}
+    for decision in space.decisions:
+        if isinstance(decision, Order) and decision.name in found:
+            laid = found.pop(decision.name)
+            found |= {f"{decision.name}[{item}]": place for place, item in enumerate(laid, start=1)}
+    texts = {one.name for one in space.parameters if one.values}
+    return {name: str(value) if name in texts else value for name, value in found.items()}
