@@ -67,7 +67,7 @@ _HOMES = {
     "Limit": "core.limits",
     "Mean": "core.evidence",
     "MetricPlugin": "plugins.records",
-    "MinimizeResult": "api",
+    "MinimizeResult": "runs.minimize",
     "NoOptions": "plugins.records",
     "NoSuccessError": "core.errors",
     "NotCertifiedError": "core.errors",
@@ -87,7 +87,7 @@ _HOMES = {
     "ZSolverPlugin": "plugins.records",
     "hookimpl": "plugins.specs",
     "load": "runs.saved.loaded_model",
-    "minimize": "api",
+    "minimize": "runs.minimize",
 }
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -15,7 +16,7 @@ from program import ForkedProgram, may_fork, run_program, start_program
 pytestmark = pytest.mark.timeout(400)
 
 PLUGIN = """
-import atexit, gc, json, os, random, signal, sys, tempfile, threading, time, warnings
+import atexit, gc, json, os, random, resource, signal, sys, tempfile, threading, time, warnings
 import click
 import numpy as np
 from automl_admm import CommandPlugin, hookimpl
@@ -42,6 +43,7 @@ def tell(words):
         "session": os.getsid(0),
         "group": os.getpgid(0),
         "umask": os.umask(0),
+        "files": resource.getrlimit(resource.RLIMIT_NOFILE),
         "open": sorted(set(map(int, os.listdir("/proc/self/fd"))))[:-1],
         "handlers": {n: name_of(signal.getsignal(n)) for n in signal.valid_signals()},
         "held": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
@@ -103,10 +105,12 @@ def test_its_surroundings_are_those_of_a_new_interpreter(
     place = tmp_path / "work"
     place.mkdir()
     given = {"cwd": place, "env": environment, "umask": 0o027, "input": "ünd\n"}
+    given["limits"] = {resource.RLIMIT_NOFILE: 300}
     new, forked = both("tell", "--", "one", "-two", **given)
     assert (new.returncode, new.stderr) == (forked.returncode, forked.stderr) == (0, "")
     expected, found = (json.loads(done.stdout) for done in (new, forked))
     assert found == expected
+    assert found["files"] == [300, 300]
     assert found["words"] == ["one", "-two"]
     assert found["path"][0] == found["folder"] == str(place)
 

@@ -53,6 +53,17 @@ def test_importing_the_package_is_cheap() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_search_over_numbers_imports_nothing_for_tables() -> None:
+    code = (
+        "import sys; from automl_admm import Parameter, SearchSpace, minimize; "
+        "space = SearchSpace(parameters=(Parameter('x', 0.0, 1.0),)); "
+        "minimize(lambda x: x['x'], space, max_evaluations=1, random_state=0); "
+        "print(sorted({'sklearn', 'pandas'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_listing_plugins_imports_nothing_heavy() -> None:
     code = (
         "import sys; from automl_admm.plugins.loading import load_plugins; load_plugins(); "

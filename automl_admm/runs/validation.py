@@ -161,12 +161,13 @@ def seed_of(random_state: Any) -> int:
     Nothing is drawn from numpy's global generator: it belongs to the caller.
     """
     import numpy as np
-    from sklearn.utils import check_random_state
 
     if random_state is None:
         return int(np.random.default_rng().integers(2**31 - 1))
     if isinstance(random_state, int | np.integer):
         return int(random_state)
+    from sklearn.utils import check_random_state  # here, as a search over numbers does without
+
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:

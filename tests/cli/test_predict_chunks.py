@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ import pandas as pd
 import pytest
 
 from automl_admm.cli.commands.predict import _check_output
+from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.reading import chunks
 
 Run = Callable[..., Any]
 ROWS = 300
+FEW = 23
 
 
 def people() -> pd.DataFrame:
@@ -31,19 +34,28 @@ def people() -> pd.DataFrame:
     return frame
 
 
-@pytest.fixture
-def folder(run: Run, tmp_path: Path) -> Path:
-    people().drop(columns="id").to_csv(tmp_path / "people.csv", index=False)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table and a run on it."""
+    place = tmp_path_factory.mktemp("made")
+    data = place / "people.csv"
+    people().drop(columns="id").to_csv(data, index=False)
     few = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline", "-q")
-    done = run("fit", "people.csv", "--target", "buys", *few, "--out", "RUN")
-    assert done.code == 0, done.err
-    return tmp_path
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", str(data), "--target", "buys", *few, "--out", str(place / "RUN")])
+    assert not ended.value.code
+    return place
 
 
 @pytest.fixture
-def seven_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk has seven rows: more than forty of them make the table."""
-    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: 7)
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+
+
+@pytest.fixture
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk has few rows: a dozen of them, and one of a single row, make the table."""
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: FEW)
 
 
 def save(frame: pd.DataFrame, path: Path) -> Path:
@@ -62,7 +74,7 @@ def test_chunks_change_nothing(run: Run, folder: Path, monkeypatch: pytest.Monke
     people().to_csv(semicolons, index=False, sep=";", decimal=",")
     files.append(semicolons)
     assert run("predict", "RUN", files[0], "-o", "whole.csv").code == 0
-    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: 7)
+    monkeypatch.setattr(chunks, "rows_at_a_time", lambda columns: FEW)
     for file in files:
         done = run("predict", "RUN", file, "-o", "told.csv")
         assert done.code == 0, done.err
@@ -75,7 +87,7 @@ def test_chunks_change_nothing(run: Run, folder: Path, monkeypatch: pytest.Monke
     assert printed == Path("told.csv").read_text() or len(printed.splitlines()) == ROWS + 1
 
 
-@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.usefixtures("few_rows")
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_bad_cell_at_the_end_leaves_no_file(run: Run, folder: Path, suffix: str) -> None:
     frame = people().astype({"age": object})
@@ -93,7 +105,7 @@ def test_a_bad_cell_at_the_end_leaves_no_file(run: Run, folder: Path, suffix: st
     assert done.out == ""
 
 
-@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.usefixtures("few_rows")
 def test_a_cell_that_a_form_cannot_read_is_named_with_its_line(run: Run, folder: Path) -> None:
     frame = people().assign(city="x")
     frame.loc[ROWS - 2, "price"] = "dear"
@@ -103,7 +115,7 @@ def test_a_cell_that_a_form_cannot_read_is_named_with_its_line(run: Run, folder:
     assert not (folder / "told.csv").exists()
 
 
-@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.usefixtures("few_rows")
 def test_columns_are_kept_as_they_are_written(run: Run, folder: Path) -> None:
     frame = people()
     csv = save(frame, folder / "new.csv")
@@ -127,7 +139,7 @@ def test_columns_are_kept_as_they_are_written(run: Run, folder: Path) -> None:
     assert (done.code, "is a column of the predictions, too" in done.err) == (2, True)
 
 
-@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.usefixtures("few_rows")
 def test_the_suffix_says_the_format(run: Run, folder: Path) -> None:
     new = save(people(), folder / "new.csv")
     tables = {}
@@ -151,7 +163,7 @@ def test_a_table_without_rows_is_refused(run: Run, folder: Path, name: str) -> N
     assert not (folder / "told.csv").exists()
 
 
-@pytest.mark.usefixtures("seven_rows")
+@pytest.mark.usefixtures("few_rows")
 def test_decimal_commas_that_only_later_rows_show(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

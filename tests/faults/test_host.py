@@ -105,10 +105,6 @@ def test_a_model_that_does_not_fit_the_disk(fit, mount, tmp_path, seen):
     seen(f"exit {ended.code}: {(ended.out or ended.err).splitlines()[0][:60]}")
 
 
-def limited_to(kind: int, most: int) -> Callable[[], None]:
-    return lambda: resource.setrlimit(kind, (most, most))
-
-
 @pytest.mark.fault(
     "F24",
     injected="ulimit -f: the log cannot be made, cannot grow; the model of 8 MB does not fit",
@@ -116,8 +112,8 @@ def limited_to(kind: int, most: int) -> Callable[[], None]:
 )
 @pytest.mark.parametrize("most", [2_000, 40_000, 3 * MEGABYTE])
 def test_files_that_may_not_grow(fit, tmp_path, seen, most):
-    small = limited_to(resource.RLIMIT_FSIZE, most)
-    ended = fit(tmp_path, ("has_a_big_model", "gaussian_nb"), preexec_fn=small)
+    small = {resource.RLIMIT_FSIZE: most}
+    ended = fit(tmp_path, ("has_a_big_model", "gaussian_nb"), limits=small)
     assert ended.code in ((0, 8) if most > MEGABYTE else (8,)), ended.err
     assert (tmp_path / "out" / "model.skops").exists() == (ended.code == 0)
     assert not any(name.endswith(".partial") for name in names_in(tmp_path / "out"))
@@ -169,8 +165,8 @@ def test_a_strange_place(fit, tmp_path, seen):
 
 @pytest.mark.fault("F26", injected="ulimit -n 64, two workers", expected="works")
 def test_few_open_files(fit, tmp_path, seen):
-    few = limited_to(resource.RLIMIT_NOFILE, 64)
-    ended = fit(tmp_path, HEALTHY, "--workers", "2", preexec_fn=few)
+    few = {resource.RLIMIT_NOFILE: 64}
+    ended = fit(tmp_path, HEALTHY, "--workers", "2", limits=few)
     assert ended.code == 0, ended.err
     assert all(row.ok for row in ended.rows.values())
     seen("exit 0, every evaluation a success")

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import pkgutil
+import resource
 import runpy
 import select
 import signal
@@ -51,6 +52,7 @@ class Order:
     environment: dict[str, str]
     umask: int
     apart: bool
+    limits: list[tuple[int, int]]
     descriptors: list[int]
 
 
@@ -141,6 +143,8 @@ def become(order: Order, own_path: list[str]) -> None:
     if order.umask >= 0:
         os.umask(order.umask)
     take_streams(order.descriptors)
+    for kind, most in order.limits:
+        resource.setrlimit(kind, (most, most))
     os.environ.clear()
     os.environ.update(order.environment)
     tempfile.tempdir = None  # it was found in the environment

@@ -10,12 +10,13 @@ from __future__ import annotations
 import array
 import json
 import os
+import resource
 import select
 import socket
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,26 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def start_program(
-    *arguments: str | Path, new_interpreter: bool = False, **options: Any
+    *arguments: str | Path,
+    new_interpreter: bool = False,
+    limits: Mapping[int, int] | None = None,
+    **options: Any,
 ) -> subprocess.Popen[Any]:
-    """Start the program with these options of `Popen`."""
+    """Start the program with these options of `Popen`, within `limits` of the module resource."""
+    bounds = dict(limits or {})
     environment, folder = options.get("env") or os.environ, Path(options.get("cwd") or ".")
     usual = options.keys() <= OPTIONS and folder.is_dir() and may_fork(environment)
     if new_interpreter or not usual or has_other_modules(environment, folder):
+        if bounds:
+            options["preexec_fn"] = partial(set_limits, bounds)
         return subprocess.Popen(command(*arguments), **options)
-    return ForkedProgram(command(*arguments), **options)
+    return ForkedProgram(command(*arguments), bounds, **options)
+
+
+def set_limits(limits: Mapping[int, int]) -> None:
+    """Bound this process and all that it starts."""
+    for kind, most in limits.items():
+        resource.setrlimit(kind, (most, most))
 
 
 def run_program(
@@ -122,6 +135,10 @@ def server_socket() -> socket.socket:
 class ForkedProgram(subprocess.Popen[Any]):
     """The program in a fork of the process that has imported it; else what `Popen` gives."""
 
+    def __init__(self, line: list[str], limits: Mapping[int, int], **options: Any) -> None:
+        self._limits = limits
+        super().__init__(line, **options)
+
     def _execute_child(self, *given: Any) -> None:
         # The order in which Popen calls it: command line first, then cwd and env, pipes, the rest.
         arguments, cwd, environment = given[0], given[5], given[6]
@@ -133,6 +150,7 @@ class ForkedProgram(subprocess.Popen[Any]):
             "environment": dict(environment or os.environ),
             "umask": umask,
             "apart": apart,
+            "limits": list(self._limits.items()),
         }
         streams = [n if n >= 0 else own for own, n in enumerate((p2cread, c2pwrite, errwrite))]
         try:
