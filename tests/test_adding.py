@@ -131,7 +131,8 @@ def program(folder: Path, *arguments: str) -> str:
 
 def fit(folder: Path, *options: str) -> str:
     given = ("people.csv", "--target", "buys", "--cv", "0.25", "--grammar", "grammar.lark")
-    return program(folder, "fit", *given, "--max-evaluations", "3", "--out", "out", *options)
+    few = ("--max-evaluations", "3", "--executor", "inline", "--out", "out")
+    return program(folder, "fit", *given, *few, *options)
 
 
 @pytest.mark.usefixtures("install")
@@ -164,8 +165,7 @@ def test_a_command_is_one_file(tmp_path: Path) -> None:
 def test_a_hook_is_two_files(tmp_path: Path) -> None:
     """A copy of the package with both changes tells a plugin of the new hook."""
     package = tmp_path / "automl_admm"
-    leave = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "automl_admm", package, ignore=leave)
+    shutil.copytree(ROOT / "automl_admm", package)
     shutil.copytree(ROOT / "grammars", tmp_path / "grammars")
     specifications = package / "plugins" / "specs.py"
     specifications.write_text(specifications.read_text(encoding="utf-8") + SPECIFICATION)

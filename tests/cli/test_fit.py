@@ -251,7 +251,7 @@ def test_the_budget_holds_as_the_clock_on_the_wall_sees_it(spawn: Any, table: Pa
     first = spawn("fit", table, *QUICK, *few, "first", new_interpreter=True)
     assert first.code == 0, first.err
     pace = time.monotonic() - begun
-    budget = max(5.0, 2 * pace)
+    budget = max(3.0, 1.5 * pace)
     begun = time.monotonic()
     done = spawn("fit", table, "--budget", f"{budget}s", *few, "out", new_interpreter=True)
     spent = time.monotonic() - begun

@@ -76,8 +76,9 @@ def test_from_python_too(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()
     install(SOLVER)
+    few: dict[str, Any] = {"cv": 2, "max_evaluations": 3, "executor": "inline"}
     model = AutoMLClassifier(
-        "tiny", cv=2, max_evaluations=3, theta_solver="foreign", strategy="joint", work_dir="out"
+        "tiny", **few, theta_solver="foreign", strategy="joint", work_dir="out"
     )
     frame = pd.read_csv(table)
     model.fit(frame.drop(columns="buys"), frame["buys"])
