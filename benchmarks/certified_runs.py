@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
+from measured_tables import share
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
@@ -111,15 +111,6 @@ def judge(config: RunConfig, known: Any, rest: Any, target: str, group: str) -> 
         recall,
         (recall + 1.0 - fpr) / 2.0,
     )
-
-
-def share(events: int, trials: int) -> str:
-    """A share in per cent with its exact 95 % interval."""
-    if not trials:
-        return "-"
-    low = beta.ppf(0.025, events, trials - events + 1) if events else 0.0
-    high = beta.ppf(0.975, events + 1, trials - events) if events < trials else 1.0
-    return f"{events}/{trials} = {100 * events / trials:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def print_row(name: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> None:

@@ -56,12 +56,12 @@ def _of_budget(records: Sequence[Record], asked: Sequence[str], budget: float) -
         split = (record["set"], record["seed"], record["split"])
         splits.setdefault(split, {})[record["system"]] = record
     whole = [found for found in splits.values() if len(found) == len(systems)]
-    parts = [f"# {budget:g} s", _ranked(whole, systems)]
+    parts = [f"# {budget:g} s", tell_ranks(whole, systems)]
     if len(whole) < len(splits):
         parts.append(f"Not ranked: {len(splits) - len(whole)} splits that some have not done yet.")
-    parts += [_costs(ours, systems)]
-    parts += [_scores(ours, systems, metric) for metric in TITLES]
-    parts += [_anytime(ours, systems, budget), _failures(ours)]
+    parts += [tell_costs(ours, systems)]
+    parts += [tell_scores(ours, systems, metric) for metric in TITLES]
+    parts += [tell_anytime(ours, systems, budget), _failures(ours)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -80,7 +80,8 @@ def _primary(record: Record) -> float | None:
     return -value if metric == "log_loss" else value
 
 
-def _ranked(whole: Sequence[dict[str, Record]], systems: Sequence[str]) -> str:
+def tell_ranks(whole: Sequence[dict[str, Record]], systems: Sequence[str]) -> str:
+    """Return the ranks on the splits that all have done, and their tests."""
     blocks = [block_of(found) for found in whole]
     if not blocks or len(systems) < 2:
         return "Nothing to rank yet: it takes two systems on one split."
@@ -120,7 +121,8 @@ def _tests(blocks: Sequence[Block], systems: Sequence[str], ordered: Sequence[st
     return f"{table}\n\n{told}"
 
 
-def _costs(records: Sequence[Record], systems: Sequence[str]) -> str:
+def tell_costs(records: Sequence[Record], systems: Sequence[str]) -> str:
+    """Return the table of failures, overruns, times and memory."""
     header = ["system", "runs", "failed", "overran", "latest s", "fit s", "processor s"]
     header += ["peak MB", "µs a row", "evaluations"]
     rows = [_cost_row(system, [r for r in records if r["system"] == system]) for system in systems]
@@ -163,7 +165,7 @@ def _median(values: Iterable[float], form: str) -> str:
     return f"{median(found):{form}}" if found else ""
 
 
-def _scores(records: Sequence[Record], systems: Sequence[str], metric: str) -> str:
+def tell_scores(records: Sequence[Record], systems: Sequence[str], metric: str) -> str:
     """Return the table of a metric: means over seeds, the best in bold."""
     cells: dict[str, dict[str, list[Record]]] = {}
     for record in records:
@@ -197,7 +199,7 @@ def _cell(mean: float, *, is_best: bool, failed: int) -> str:
     return f"{shown} ({failed} failed)" if failed else shown
 
 
-def _anytime(records: Sequence[Record], systems: Sequence[str], budget: float) -> str:
+def tell_anytime(records: Sequence[Record], systems: Sequence[str], budget: float) -> str:
     """Return how far from its own last incumbent each system was at some moments.
 
     Validation losses of two systems cannot be compared: each measures on rows of its own choice.
