@@ -19,6 +19,7 @@ from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
 from automl_admm.report.sections.failures import trace_of
 from automl_admm.report.shipped import shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.session.iterations import read_iterations
 from automl_admm.runs.standings import Standing
 
 MOST_KEYS_SHOWN = 4
@@ -68,12 +69,17 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The origin of a pipeline: `by` is a start, the portfolio, or the search with its solvers."""
+    """The origin of a pipeline: `by` is a start, the portfolio, or the search with its solvers.
+
+    `iteration` is the outer iteration of ADMM in which the evaluation ended, from 1 over all
+    sessions; None if the run noted none, or was still in it.
+    """
 
     by: str
     strategy: str | None
     theta_solver: str | None
     z_solver: str | None
+    iteration: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +248,24 @@ def _proposed(view: RunView, one: Evaluation) -> Proposed:
     settings = view.settings
     portfolio = (view.content.get("portfolio") or {}).get("pipelines") or ()
     if one.text in settings["starts"]:
-        return Proposed("a start that you gave", None, None, None)
+        return Proposed("a start that you gave", None, None, None, _iteration(view, one))
     if one.text in portfolio:
-        return Proposed("the portfolio", None, None, None)
+        return Proposed("the portfolio", None, None, None, _iteration(view, one))
     return Proposed(
         "the search",
         settings.get("strategy"),
         settings.get("theta_solver"),
         settings.get("z_solver"),
+        _iteration(view, one),
     )
+
+
+def _iteration(view: RunView, one: Evaluation) -> int | None:
+    ended = one.ended
+    if ended is None:
+        return None
+    known = enumerate(read_iterations(view.folder), start=1)
+    return next((place for place, iteration in known if iteration.ended >= ended), None)
 
 
 def _beside(view: RunView, one: Evaluation, best: Evaluation) -> Winner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -99,6 +100,22 @@ def test_a_key_of_several_or_of_none_is_one_line(view: RunView) -> None:
     for unknown in ("zz", "#99", "٣", "9" * 400):
         with pytest.raises(UnknownNameError, match="leaderboard"):
             explain(view, unknown)
+
+
+def test_the_iteration_is_the_first_that_ended_after_the_evaluation(tmp_path: Path) -> None:
+    found = [an_evaluation(n, details={"ended": 10.0 * n}) for n in (1, 2, 3, 4)]
+    folder = write_run(tmp_path / "run", [*found, an_evaluation(5)])
+    numbers = {"evaluations": 2, "incumbent": 1, "primal_residual": None, "dual_residual": None}
+    numbers |= {"penalty": 1.0, "integer_penalty": 1.0, "multipliers": [], "violations": []}
+    lines = [
+        {"session": 1, "iteration": 0, "ended": 25.0, **numbers},
+        {"session": 2, "iteration": 0, "ended": 35.0, **numbers},
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (folder / "iterations.jsonl").write_text(text)
+    view = read_view(folder)
+    proposed = [explain(view, str(n)).proposed.iteration for n in (1, 2, 3, 4, 5)]
+    assert proposed == [1, 1, 2, None, None]
 
 
 @pytest.mark.parametrize("name", ["stacked", "group_thresholds"])

@@ -123,6 +123,8 @@ def _seconds(spent: Seconds) -> str:
 
 def _proposed(found: Explained) -> str:
     one, order = found.proposed, f"number {found.number} of {found.evaluations}"
+    if one.iteration is not None:
+        order += f", ended in outer iteration {one.iteration}"
     if one.strategy is None:
         return f"by {one.by}, {order}"
     solvers = [f"{one.theta_solver} for parameters"]
