@@ -58,7 +58,8 @@ def docs(session: nox.Session) -> None:
     session.install("-e", ".[dev,docs]")
     session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
     pages = sorted(str(path) for path in ROOT.glob("tests/test_*_page.py"))
-    session.run("pytest", "-q", "tests/test_docs.py", "tests/test_meta.py", *pages)
+    pages += ["tests/test_docs.py", "tests/test_docs_in_browser.py", "tests/test_meta.py"]
+    session.run("pytest", "-q", *pages)
 
 
 @nox.session

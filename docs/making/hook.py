@@ -28,6 +28,8 @@ ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 CODE = re.compile(r"`[^`\n]+`")
 ELSEWHERE = ("http://", "https://", "mailto:")
 STUDIES = "Benchmarks"
+# The theme gives its search no name, and a screen reader would say "dialog" alone.
+SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'
 
 
 def on_config(config: Any) -> Any:
@@ -80,3 +82,8 @@ def pointed(text: str, origin: str, place: str) -> str:
         return f"{found['text']}({there}{'#' + anchor if anchor else ''})"
 
     return LINK.sub(point, text)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the search of the theme."""
+    return output.replace(SEARCH, f'{SEARCH} aria-label="Search"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from report_runs import Page, an_evaluation, write_run
 
 from automl_admm.core.errors import ConfigurationError, StoreError
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import ENDED, Evaluation
 from automl_admm.report.page import POLICY, SECTIONS
 from automl_admm.report.writing import Report, make_report, write_report
 
@@ -176,9 +177,15 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
 
 
 def test_five_thousand_evaluations_stay_small(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", map(an_evaluation, range(1, 5001)))
+    def ending(number: int) -> Evaluation:
+        one = an_evaluation(number)
+        return replace(one, details={**one.details, ENDED: 1.79e9 + 0.3 * number})
+
+    begun = {"begun": "2026-09-21T14:13:20+00:00", "seconds": None}
+    run = write_run(tmp_path / "run", map(ending, range(1, 5001)), sessions=[begun])
     report = make_report(run)
     assert content(report)["verdict"]["evaluations"] == 5000
+    assert content(report)["convergence"]["estimated"] == 0
     assert len(report.page) < 300_000
     assert len(report.content) < 1_000_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -17,8 +18,10 @@ from json_schema import is_valid
 from report_runs import Page
 from sklearn.metrics import confusion_matrix, mean_absolute_error, roc_auc_score
 
-from automl_admm import AutoMLClassifier, AutoMLRegressor, load
+from automl_admm import AutoMLClassifier, load
+from automl_admm.api.report_rows import rows_asked
 from automl_admm.cli.commands.report import command
+from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.report.content import describe
 from automl_admm.report.rows.given import RowsAsked
@@ -127,7 +130,7 @@ def test_groups_that_are_none_are_refused_in_a_line(
 ) -> None:
     frame = table.assign(many=np.arange(len(table)), sex=table["sex"].astype(str) + "x")
     with pytest.raises((DataError, ConfigurationError), match=said):
-        on(certified, frame.rename(columns={}), *groups)
+        on(certified, frame, *groups)
 
 
 @pytest.mark.parametrize(
@@ -199,20 +202,24 @@ def test_the_page_has_the_figures_and_no_markup_of_names(
 def test_a_quantity_has_residuals(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(160, 2)), columns=["a", "b"])
-    frame = X.assign(y=3 * X["a"] + rng.normal(size=160))
-    few = {"max_evaluations": 2, "cv": 2, "executor": "inline", "random_state": 0}
-    search = AutoMLRegressor("tiny", work_dir=tmp_path / "run", **few)
-    search.fit(X[:100], frame["y"][:100])
-    frame.to_csv(tmp_path / "all.csv", index=False)
-    found = json.loads(
-        search.report(data=tmp_path / "all.csv").with_suffix(".json").read_text("utf-8")
-    )
-    expected = mean_absolute_error(frame["y"], search.predict(X))
+    frame, run = X.assign(y=3 * X["a"] + rng.normal(size=160)), tmp_path / "run"
+    train, fresh = tmp_path / "train.csv", tmp_path / "fresh.csv"
+    frame[:100].to_csv(train, index=False)
+    frame[100:].to_csv(fresh, index=False)
+    few = ["--max-evaluations", "2", "--cv", "2", "--executor", "inline", "--quiet"]
+    with pytest.raises(SystemExit) as ended:
+        main(["fit", str(train), "--target", "y", "--grammar", "tiny", "--out", str(run), *few])
+    assert not ended.value.code
+    found = content(make_report(run, rows_asked(run, fresh, ())))
+    expected = mean_absolute_error(frame["y"][100:], load(run).predict(X[100:]))
     assert found["residuals"]["mean_absolute"] == pytest.approx(expected)
-    assert len(found["residuals"]["points"]) == 160
-    assert found["rows"]["origin"]["sha256"]
+    assert len(found["residuals"]["points"]) == 60
+    assert found["rows"]["origin"]["sha256"] == hashlib.sha256(fresh.read_bytes()).hexdigest()
     assert found["rows"]["origin"]["known"] is None
     assert (found["curves"], found["thresholds"], found["groups"]) == (None, None, None)
+    own = content(make_report(run, rows_asked(run, train, ())))["rows"]
+    assert (own["origin"]["kind"], own["origin"]["measured"]) == ("held out of all", 20)
+    assert own["score"] == pytest.approx(own["held_out_score"])
 
 
 def test_the_command_takes_a_file(certified: Path, tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ class Axis:
 class Chart:
     """A title for screen readers, the names of both axes, the layers, and lines at values of x.
 
-    Values of y far below the others stand on the lower border, unless the chart `shows_all`: they
-    would flatten all the rest.
+    Whole numbers on an axis have no ticks between them. Values of y far below the others stand on
+    the lower border, unless the chart `shows_all`: they would flatten all the rest.
     """
 
     title: str
@@ -80,6 +80,7 @@ class Chart:
     layers: tuple[Layer, ...]
     marks_x: tuple[float, ...] = ()
     may_be_log: bool = field(default=False)
+    has_whole_x: bool = field(default=False)
     has_whole_y: bool = field(default=False)
     shows_all: bool = field(default=False)
 
@@ -94,6 +95,8 @@ class Chart:
         is_log = self.may_be_log and _spans(across)
         horizontal = _axis(across, LEFT, WIDTH - RIGHT, is_log=is_log)
         up = [y for _, y in points]
+        if self.has_whole_y:  # room for what is drawn around each
+            up = [min(up) - 0.5, max(up) + 0.5]
         vertical = _axis(up if self.shows_all else _without_depths(up), HEIGHT - BOTTOM, TOP)
         return tag(
             "svg",
@@ -112,15 +115,17 @@ class Chart:
         entries = (tag("li", _sign(one), one.label) for one in named)
         return tag("ul", *entries, class_="legend")
 
-    def _levels(self, vertical: Axis) -> list[float]:
-        levels = vertical.ticks()
-        return [v for v in levels if v == int(v)] if self.has_whole_y else levels
-
     def _axes(self, horizontal: Axis, vertical: Axis) -> Markup:
         bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
         return together(
-            *(_tick_x(horizontal.place(v), plain(v)) for v in horizontal.ticks()),
-            *(_tick_y(vertical.place(v), plain(v)) for v in self._levels(vertical)),
+            *(
+                _tick_x(horizontal.place(v), plain(v))
+                for v in _ticks(horizontal, is_whole=self.has_whole_x)
+            ),
+            *(
+                _tick_y(vertical.place(v), plain(v))
+                for v in _ticks(vertical, is_whole=self.has_whole_y)
+            ),
             tag("path", class_="axis", d=f"M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"),
             _text(middle, HEIGHT - 6, _short(self.x), text_anchor="middle"),
             tag(
@@ -130,6 +135,11 @@ class Chart:
                 text_anchor="middle",
             ),
         )
+
+
+def _ticks(axis: Axis, *, is_whole: bool) -> list[float]:
+    found = axis.ticks()
+    return [value for value in found if value == int(value)] if is_whole else found
 
 
 def _axis(values: Iterable[float], begin: float, end: float, *, is_log: bool = False) -> Axis:

@@ -36,6 +36,7 @@ th,td{text-align:left;padding:.3rem .7rem .3rem 0;border-bottom:1px solid var(--
 vertical-align:top;unicode-bidi:isolate;overflow-wrap:break-word;max-width:min(26rem,58vw)}
 th{color:var(--soft);font-weight:600}
 .number{font-variant-numeric:tabular-nums;overflow-wrap:normal}
+.beside{color:var(--soft);font-size:.85em;white-space:nowrap}
 figure{margin:.6rem 0}figcaption{color:var(--soft);font-size:.9rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));
 gap:1rem 1.6rem}

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.errors import StoreError
+from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_portions import read_portion
+from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.provenance import fingerprint, hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
@@ -75,12 +76,31 @@ def _recognised(run: CertifiedRun, whole: Table) -> tuple[str, Any]:
         return HELD_OUT, None
     if here == data["sha256"]:
         return LEARNED, None
-    aside = _aside(run)
-    if held_out is None or aside is None or len(whole.y) != aside.rows:
+    places = None if held_out is None else _places(run, whole)
+    if places is None or fingerprint(whole.part(places)) != held_out:
         return OTHER, None
-    places = np.array(aside.places, dtype=np.intp)
-    is_ours = fingerprint(whole.part(places)) == held_out
-    return (OF_THE_FILE, places) if is_ours else (OTHER, None)
+    return OF_THE_FILE, places
+
+
+def _places(run: CertifiedRun, whole: Table) -> Any:
+    """Return the places of the rows held out if these are all rows of the run; else None.
+
+    A certifying run wrote them down. Any other one is asked to part these rows again; only their
+    hash can tell if they are the same.
+    """
+    aside, settings = _aside(run), run.settings
+    if aside is not None:
+        is_whole = len(whole.y) == aside.rows
+        return np.array(aside.places, dtype=np.intp) if is_whole else None
+    task, fraction = settings.get("task"), settings.get("test_size")
+    if not task or not fraction or settings.get("certify") is not None:
+        return None
+    constraints = run.constraints(whole) if settings["limits"] else ()
+    groups = [one.groups(whole.sensitive) for one in constraints if one.groups is not None]
+    try:
+        return hold_out(whole.y, task, fraction, settings["seed"], groups, whole.roles)[1]
+    except DataError:  # too few rows to be parted: they are not those of the run
+        return None
 
 
 def _aside(run: CertifiedRun) -> RowsAside | None:

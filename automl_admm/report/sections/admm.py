@@ -120,6 +120,7 @@ def _figure(
             Layer("line", f"s{place}", points, label) for place, (label, points) in enumerate(lines)
         ),
         marks_x=tuple(starts),
+        has_whole_x=True,
     )
     return figure(together(chart.legend(), chart.drawn()), said, _table(found, lines))
 

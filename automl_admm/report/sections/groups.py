@@ -140,7 +140,7 @@ def draw(found: Groups) -> Markup:
     """Draw a table for each grouping, with the largest difference of each measurement."""
     parts = [_drawn(one) for one in found.groupings]
     said = (
-        "In brackets the exact interval at 95 % of each rate for itself. Differences within "
+        "Below each rate is its exact interval at 95 %, for itself. Differences within "
         "overlapping intervals may be chance; many groups show some by chance alone."
     )
     if found.has_weights:
@@ -159,11 +159,12 @@ def _drawn(found: Grouped) -> Markup:
     return together(tag("h3", "By ", name(found.by)), table(headings, rows))
 
 
-def _told(one: GroupMeasure) -> str:
+def _told(one: GroupMeasure) -> Part:
     if one.lower is None:
-        return numbers.plain(one.value)
+        return numbers.plain(one.value, 3)
     lower, upper = numbers.plain(one.lower, 2), numbers.plain(one.upper, 2)
-    return f"{numbers.plain(one.value, 3)} ({lower} to {upper})"
+    within = tag("span", f"{lower} to {upper}", class_="beside")
+    return together(numbers.plain(one.value, 3), tag("br"), within)
 
 
 def _differences(groups: Sequence[GroupQuality]) -> list[str]:

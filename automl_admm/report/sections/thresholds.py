@@ -132,7 +132,6 @@ def draw(found: Thresholds) -> Markup:
             _said(found),
         ),
         tag("div", _rates(found), *_limits(found), class_="charts"),
-        _table(found),
     )
 
 
@@ -154,7 +153,7 @@ def _rates(found: Thresholds) -> Markup:
     title = "Rates by threshold"
     chart = Chart(title, "threshold", "rate", layers, marks_x=_marks(found), shows_all=True)
     said = "Rates by threshold: move it right, and fewer rows are called so."
-    return figure(together(chart.legend(), chart.drawn()), said)
+    return figure(together(chart.legend(), chart.drawn()), said, _table(found))
 
 
 def _points(found: Thresholds, rate: str) -> list[tuple[float, float]]:
