@@ -227,9 +227,10 @@ def _check_fraction(fraction: float) -> None:
 
 def _held_out(strata: Rows, fraction: float, seed: int) -> Split:
     order = _shuffled(np.arange(len(strata)), strata, seed)
-    starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
+    counts = np.bincount(strata)
+    ends = np.cumsum(counts[counts > 0])
     aside = np.zeros(len(strata), dtype=bool)
-    for rows in np.split(order, starts[1:]):
+    for rows in np.split(order, ends[:-1]):
         # At least one row on either side; a stratum of one row stays with the search.
         share = min(max(round(fraction * len(rows)), 1), len(rows) - 1)
         aside[rows[:share]] = True

@@ -41,7 +41,10 @@ def task_of(y: Any) -> LearningTask:
 
 def find_doubts(y: Any, task: LearningTask) -> tuple[str, ...]:
     """Return a line for each sign that a target is not what it seems."""
-    doubts = [_doubt_of_number(y), _doubt_of_spelling(y)] if task == "classification" else []
+    if task != "classification":
+        return ()
+    classes = _distinct(y)
+    doubts = (_doubt_of_number(y, classes), _doubt_of_spelling(y, classes))
     return tuple(line for line in doubts if line is not None)
 
 
@@ -73,18 +76,17 @@ def _are_counted(names: Sequence[str], everything: Sequence[str]) -> bool:
     return own == sorted(own) and whole == [whole[0] + place for place in range(len(whole))]
 
 
-def _doubt_of_number(y: Any) -> str | None:
-    classes = _distinct(y)
+def _doubt_of_number(y: Any, classes: Sequence[Any]) -> str | None:
     if len(classes) <= MOST_CLASSES or len(y) >= LEAST_ROWS_A_CLASS * len(classes):
         return None
     many = f"the target{_named(y)} has {len(classes)} classes in {len(y)} rows"
     return f"{many}, such as {say_value(classes[0])}: is it a number, a date or an identifier?"
 
 
-def _doubt_of_spelling(y: Any) -> str | None:
+def _doubt_of_spelling(y: Any, classes: Sequence[Any]) -> str | None:
     """Return a line on classes that are perhaps one, written in several ways."""
     alike: dict[str, list[str]] = {}
-    for label in _distinct(y):
+    for label in classes:
         if isinstance(label, str):
             alike.setdefault("".join(label.split()).casefold(), []).append(label)
     several = [" and ".join(map(say_value, each)) for each in alike.values() if len(each) > 1]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from automl_admm.data.reading.arrow_memory import ordinary_pages
 from automl_admm.data.reading.pieces import FEWEST, Piece, evenly
 
 BATCH = 1 << 13  # rows: small enough to look at the clock often
@@ -34,7 +35,8 @@ def rows_in_time(source: Path, is_late: Callable[[], bool]) -> tuple[Any, int, l
     """
     with _open(source) as file:
         if _must_be_seen(file.metadata) and _is_tall(file):
-            return _by_columns(file, is_late)
+            with ordinary_pages():
+                return _by_columns(file, is_late)
         found, was_late = [], False
         for piece, batch in _batches(file, evenly(_groups(file))):
             found.append((piece, batch))

@@ -13,6 +13,7 @@ from automl_admm.data.ingest.records import Facts
 from automl_admm.data.table_schema import MISSING_TEXTS
 
 NUMBERS = "iuf"  # kinds of numpy's types
+BEGINNING = 1000  # rows to look at first: most columns have several values there
 LEAST_TICKS = 2  # rows with a value, and as many without
 
 
@@ -58,12 +59,16 @@ def _has_several(column: Any) -> bool:
     """Return True if a sample has several values: it dismisses most columns without a long look."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in NUMBERS:
         values = column.to_numpy()
-        present = values[~np.isnan(values)]
-        return bool(present.size and (present != present[0]).any())
+        return _differ(values[:BEGINNING]) or _differ(values)
     try:
         return len({value for value in sample_of(column) if not _is_blank(value)}) > 1
     except TypeError:  # lists and the like are not to be compared
         return False
+
+
+def _differ(values: Any) -> bool:
+    present = values[~np.isnan(values)]
+    return bool(present.size and (present != present[0]).any())
 
 
 def _is_one_value(column: Any) -> bool:
