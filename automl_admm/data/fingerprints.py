@@ -7,13 +7,17 @@ counted for every split of them, and rows of a run must be recognised in another
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
+MISSING = np.uint64(2**64 - 1)  # the hash of a missing text
+# Rows that are hashed at once: their hashes stay in the processor's cache.
+PART_ROWS = 1 << 15
 # So much of a number counts, in bits: one file format writes the last digit otherwise than another.
 EXACT_BITS = 40
 
@@ -28,6 +32,76 @@ def hash_rows(columns: Iterable[Any], rows: int) -> Hashes:
         # A sum, because it does not depend on the order of the columns.
         total += _hash_cells(column)  # wraps around
     return total
+
+
+def hash_in_order(table: Any) -> Hashes:
+    """Return a hash for each row of a frame or an array, of its cells in the order of columns.
+
+    It is the hash of `pandas.util.hash_pandas_object`, as runs of all versions wrote it.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(table)
+    if not are_hashed_alone(frame):
+        return np.asarray(pd.util.hash_pandas_object(frame, index=False), dtype=np.uint64)
+    columns = [_Cells.of(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    found = np.empty(len(frame), dtype=np.uint64)
+    for begin in range(0, len(frame), PART_ROWS):
+        part = slice(begin, min(begin + PART_ROWS, len(frame)))
+        found[part] = _together([column.hashes(part) for column in columns])
+    return found
+
+
+def are_hashed_alone(table: Any) -> bool:
+    """Return True if rows have the same hashes in a part of the table as in the whole.
+
+    pandas hashes an object by what else its column holds.
+    """
+    import pandas as pd
+
+    types = pd.DataFrame(table).dtypes
+    return all(isinstance(dtype, pd.StringDtype) or dtype.kind in "fiub" for dtype in types)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of a column to hash; texts are codes of `distinct` ones, whose hashes are known."""
+
+    values: Any
+    distinct: Hashes | None = None
+
+    @classmethod
+    def of(cls, column: Any) -> _Cells:
+        """Hash every distinct text once."""
+        import pandas as pd
+
+        if not isinstance(column.dtype, pd.StringDtype):
+            is_plain = isinstance(column.dtype, np.dtype)
+            return cls(column.to_numpy() if is_plain else column.array)
+        codes, texts = pd.factorize(column.array)
+        hashes = pd.util.hash_array(np.asarray(texts, dtype=object), categorize=False)
+        return cls(codes, np.append(hashes, MISSING))  # the code of a missing one is -1
+
+    def hashes(self, part: slice) -> Hashes:
+        """Return the hashes of some rows."""
+        import pandas as pd
+
+        values = self.values[part]
+        found = self.distinct[values] if self.distinct is not None else pd.util.hash_array(values)
+        return np.asarray(found, dtype=np.uint64)
+
+
+def _together(columns: Sequence[Hashes]) -> Hashes:
+    """Join the hashes of cells to those of rows, as pandas and the tuples of Python do."""
+    factor, left = np.uint64(1000003), len(columns)
+    found = np.full(len(columns[0]), 0x345678, dtype=np.uint64)
+    for column in columns:
+        found ^= column
+        found *= factor
+        factor += np.uint64(82520 + 2 * left)
+        left -= 1
+    found += np.uint64(97531)
+    return found
 
 
 def fingerprint_rows(hashes: Hashes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -16,8 +15,6 @@ from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
 
-# Rows that are hashed at once.
-PART_ROWS = 1 << 17
 LIBRARIES = ("automl-admm", "numpy", "scipy", "pandas", "scikit-learn", "skops")
 
 
@@ -32,34 +29,18 @@ def _version(name: str) -> str:
     return metadata.version(name)
 
 
-def fingerprint(table: Any) -> str:
+def fingerprint(table: Table) -> str:
     """The hash of the rows of a table and their target."""
     import pandas as pd
 
-    frame = pd.DataFrame(table.X)
-    digest = hashlib.sha256(repr([*map(str, frame.columns)]).encode())
-    for part in _parts(frame):
-        digest.update(pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes())
+    digest = hashlib.sha256(repr(table.names).encode())
+    digest.update(table.row_hashes.tobytes())
     # The same rows whichever class is the positive one.
     y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
     digest.update(pd.util.hash_pandas_object(pd.Series(y), index=False).to_numpy().tobytes())
     if table.roles.hashes is not None:
         digest.update(table.roles.hashes.tobytes())
     return digest.hexdigest()
-
-
-def _parts(frame: Any) -> Iterator[Any]:
-    """Return parts whose rows have the hashes that they have in the whole frame.
-
-    Hashes of a part stay in the processor's cache. pandas hashes an object by what else its column
-    holds: then the frame is one part.
-    """
-    import pandas as pd
-
-    are_alone = all(isinstance(t, pd.StringDtype) or t.kind in "fiub" for t in frame.dtypes)
-    rows = PART_ROWS if are_alone else max(len(frame), 1)
-    for begin in range(0, len(frame), rows):
-        yield frame.iloc[begin : begin + rows]
 
 
 def fingerprint_data(table: Table) -> str:

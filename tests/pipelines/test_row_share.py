@@ -34,3 +34,17 @@ def test_a_whole_share_is_the_rows_as_they_are() -> None:
 
 def test_a_tiny_share_still_holds_enough_to_learn_from() -> None:
     assert len(share_of_rows(np.arange(1000), None, 1e-6, 0)) == FEWEST
+
+
+@given(st.integers(11, 300), st.floats(0.01, 0.99), st.integers(0, 5))
+def test_a_share_is_the_beginning_of_the_order_of_all_turns(
+    count: int, share: float, seed: int
+) -> None:
+    classes = np.random.default_rng(seed).integers(0, 4, count)
+    shuffled = np.random.default_rng(0).permutation(np.arange(count))
+    turns = np.empty(count)
+    for kind in np.unique(classes):
+        members = np.flatnonzero(classes[shuffled] == kind)
+        turns[members] = np.arange(len(members)) / len(members)
+    found = share_of_rows(np.arange(count), classes, share, 0)
+    assert list(found) == list(shuffled[np.argsort(turns, kind="stable")][: len(found)])

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.data import fingerprints
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs import provenance
 from automl_admm.runs.provenance import fingerprint
 
 ROWS = 50
@@ -35,7 +35,7 @@ def test_rows_hashed_in_parts_have_the_fingerprint_of_all_at_once(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = pd.DataFrame({"a": COLUMNS[kind], "b": NUMBERS})
-    monkeypatch.setattr(provenance, "PART_ROWS", 12)
+    monkeypatch.setattr(fingerprints, "PART_ROWS", 12)
     digest = hashlib.sha256(repr(["a", "b"]).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
     digest.update(pd.util.hash_pandas_object(pd.Series(NUMBERS), index=False).to_numpy().tobytes())
@@ -45,6 +45,6 @@ def test_rows_hashed_in_parts_have_the_fingerprint_of_all_at_once(
 def test_a_cell_of_the_last_part_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"a": NUMBERS})
     before = fingerprint(Table(frame, NUMBERS))
-    monkeypatch.setattr(provenance, "PART_ROWS", 12)
+    monkeypatch.setattr(fingerprints, "PART_ROWS", 12)
     frame.loc[ROWS - 1, "a"] = -1
     assert fingerprint(Table(frame, NUMBERS)) != before

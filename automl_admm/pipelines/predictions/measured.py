@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from automl_admm.data.fingerprints import Hashes, hash_in_order
 from automl_admm.data.row_roles import NO_ROLES, Roles
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
@@ -29,11 +31,31 @@ class Table:
         """The target as the user gave it."""
         return self.y if self.classes is None else self.classes[self.y]
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self.y), self.X.shape[1]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; those of an array are their places."""
+        return list(map(str, getattr(self.X, "columns", range(self.X.shape[1]))))
+
+    @cached_property
+    def row_hashes(self) -> Hashes:
+        """A hash of the cells of each row, in the order of the columns."""
+        return hash_in_order(self.X)
+
     def part(self, places: Any) -> Table:
         """Some of the rows."""
-        X = self.X.iloc[places] if hasattr(self.X, "iloc") else self.X[places]
+        X = take_places(self.X, places)
         sensitive = None if self.sensitive is None else self.sensitive.iloc[places]
         return Table(X, self.y[places], self.classes, sensitive, self.roles.part(places))
+
+
+def take_places(X: Any, places: Any) -> Any:
+    """Return some rows of a frame or an array."""
+    return X.iloc[places] if hasattr(X, "iloc") else X[places]
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ def last_resort(prepared: Preparation, scratch: Path) -> Fallback:
 def _is_short(prepared: Preparation, left: float) -> bool:
     """Return True if the first evaluation of all rows may well take all the time left."""
     work = prepared.work
-    cells = sum(len(train) for train, _ in work.splits) * work.table.X.shape[1]
+    cells = sum(len(train) for train, _ in work.splits) * work.table.shape[1]
     pace = QUICK_CELLS_A_SECOND if prepared.problem.quick else CELLS_A_SECOND
     return bool(cells > pace * left)
 

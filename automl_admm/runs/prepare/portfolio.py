@@ -50,7 +50,7 @@ class Facts:
     @classmethod
     def of(cls, work: PipelineWork) -> Facts:
         """Return the facts of the rows of a search."""
-        rows, columns = work.table.X.shape
+        rows, columns = work.table.shape
         return cls(rows, columns, work.context.classes, len(work.context.categorical))
 
     @property

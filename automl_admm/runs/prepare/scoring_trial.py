@@ -10,6 +10,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metric_trial import check_metric
 from automl_admm.pipelines.metrics import demand_weights
 from automl_admm.pipelines.predictions.measured import score_of
+from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.work import PipelineWork
 
 # A constant model with such a score leaves pipelines hardly any room to differ in.
@@ -26,10 +27,11 @@ def check_scoring(work: PipelineWork) -> str | None:
     is_class = work.context.task == "classification"
     if work.table.roles.weights is not None:
         demand_weights(work.metric)
-    scores = []
-    for train, valid in ((work.table.part(a), work.table.part(b)) for a, b in work.splits):
+    scores, parts = [], [TablePart(work.table, valid) for _, valid in work.splits]
+    for places, valid in zip((train for train, _ in work.splits), parts, strict=True):
         dummy = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
-        dummy.fit(train.X, train.labels())
+        train = TablePart(work.table, places)
+        dummy.fit(train.y[:, None], train.labels())  # whose features do not matter
         try:
             with unheard_warnings():
                 score = score_of(work.metric, dummy, valid)
@@ -47,7 +49,7 @@ def check_scoring(work: PipelineWork) -> str | None:
             )
         scores.append(score)
     with unheard_warnings():
-        check_metric(work.metric, work.table.part(work.splits[0][1]))
+        check_metric(work.metric, parts[0])
     return _caution(work, sum(scores) / len(scores)) if is_class else None
 
 

@@ -34,7 +34,7 @@ def decide_searched(config: RunConfig, table: Table) -> RunConfig:
     is_decided = config.searched_rows is not None or config.min_fidelity is not None
     if is_decided or config.seconds is None:
         return config
-    rows, columns = table.X.shape
+    rows, columns = table.shape
     most = max(int(CELLS_A_SECOND * config.seconds / max(columns, 1)), FEWEST)
     return replace(config, searched_rows=most) if rows > SLACK * most else config
 

@@ -14,6 +14,7 @@ from automl_admm.data.splits import hold_out, make_splits
 from automl_admm.grammar import CompiledGrammar
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.thresholds.by_group import GroupRule
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
@@ -74,12 +75,12 @@ class SharedWork:
 def share_work(known: Known) -> SharedWork:
     """Part the rows, and return the work on those of the search."""
     searched, set_aside = _parted(known)
-    rows = known.whole.part(searched)
+    rows = TablePart(known.whole, searched)
     config = decide_searched(known.config, rows)
     metric = resolve_metric(config.scoring, known.task, known.classes, known.plugins.metrics)
     work = replace(
         _work(replace(known, config=config), metric.knowing(known.whole.classes), rows),
-        held_out=known.whole.part(set_aside) if len(set_aside) else None,
+        held_out=TablePart(known.whole, set_aside) if len(set_aside) else None,
         origins=origins_of(known.taken.ingest),
         rule=_rule_of(known),
         calls=0 if known.aside is None else CALLS,

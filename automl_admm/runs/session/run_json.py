@@ -129,7 +129,7 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
     table, held_out = work.table, work.held_out
     return {
         "rows": len(table.y),
-        "columns": table.X.shape[1],
+        "columns": table.shape[1],
         "sha256": fingerprint(table),
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
     }
