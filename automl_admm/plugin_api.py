@@ -71,9 +71,10 @@ if TYPE_CHECKING:
         SelectionSubproblem,
         ThetaSubproblem,
     )
-    from automl_admm.execution.local_executor import LocalExecutor, PickledWork, pickle_work
+    from automl_admm.execution.local_executor import LocalExecutor
     from automl_admm.execution.server.channel import wait_readable
     from automl_admm.execution.shared_state import SharedSetting
+    from automl_admm.execution.stored_work import PickledWork, pickle_work
     from automl_admm.execution.task_folders import TaskFolders, remove_tree, written_files
     from automl_admm.execution.threads import count_cores, thread_environment, threads_each
     from automl_admm.pipelines.column_routes import native_routes
@@ -130,7 +131,7 @@ _HOMES = {
     "Observation": "core.subproblems",
     "Order": "core.space",
     "Parameter": "core.space",
-    "PickledWork": "execution.local_executor",
+    "PickledWork": "execution.stored_work",
     "PluginError": "core.errors",
     "Quadratic": "core.subproblems",
     "Ranking": "core.evidence",
@@ -162,7 +163,7 @@ _HOMES = {
     "naming_os_errors": "core.errors",
     "native_routes": "pipelines.column_routes",
     "one_by_one": "core.proposals",
-    "pickle_work": "execution.local_executor",
+    "pickle_work": "execution.stored_work",
     "price_of_failure": "core.ranking",
     "read_run": "runs.saved.saved_run",
     "remove_tree": "execution.task_folders",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,16 @@ from automl_admm.core.errors import (
     naming_os_errors,
 )
 from automl_admm.core.evaluations import Status
-from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.beginnings import beginning_of
 from automl_admm.execution.child.last_output import last_output
 from automl_admm.execution.child.process_tree import share_of_memory
 from automl_admm.execution.child.watch import OUTPUT, trim_output
 from automl_admm.execution.server.channel import Message
 from automl_admm.execution.server.client import Assignment, ServerProcess
 from automl_admm.execution.server.early_server import EarlyServer
-from automl_admm.execution.shared_arrays import remove_mapped, write_mapped
+from automl_admm.execution.shared_arrays import remove_mapped
+from automl_admm.execution.stored_work import RestOfWork, pickled, store_work
 from automl_admm.execution.task_folders import TASK, TaskFolders
 from automl_admm.execution.task_report import TaskReport, decode_report, describe_exit
 from automl_admm.plugins.records import ExecutorSetting
@@ -39,17 +39,6 @@ DEATHS_IN_A_ROW = 12
 KILL_SECONDS = 1.0
 # Seconds. The server kills in time, unless it is stopped or the machine is very busy.
 OVERTIME = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class PickledWork:
-    """A work as bytes, to pass it on without loading it.
-
-    >>> isinstance(PickledWork(b"").content, bytes)
-    True
-    """
-
-    content: bytes
 
 
 @dataclass
@@ -77,8 +66,10 @@ class LocalExecutor:
     between. A work may be pickled already (see `pickle_work`), and may have a method `prepare()`
     for the server to call before it forks: it may import and build, but must not start threads (a
     fit does), or the children may hang. A method `prepare_more()` returns an iterator: from the
-    end of the first task on the server takes a step of it now and then. Without a memory limit a
-    task gets its share of the machine's memory, so no task can bring down the machine.
+    end of the first task on the server takes a step of it now and then. A work may be divided (see
+    `DividedWork`): its first part is sent at once, and the rest is written after the first task, or
+    before the first one that needs it. Without a memory limit a task gets its share of the
+    machine's memory, so no task can bring down the machine.
 
     >>> LocalExecutor(PickledWork(b""), ExecutorSetting(scratch=Path("/proc/none")))
     Traceback (most recent call last):
@@ -95,10 +86,15 @@ class LocalExecutor:
             setting.memory_bytes,
         )
         try:
-            _store_work(work, self._assignment.work)
+            begun_with = beginning_of(work)
+            first = work if begun_with is None else begun_with.work
+            store_work(first, self._assignment.work)
         except AutomlAdmmError:
             self._folders.close()
             raise
+        path = scratch / "rest.pickle"
+        self._rest = None if begun_with is None else RestOfWork(begun_with, path)
+        self._has_ended = False
         self._running: dict[int, _Running] = {}
         self._ended: list[Finished] = []
         self._deaths: list[str] = []
@@ -115,12 +111,13 @@ class LocalExecutor:
         with naming_os_errors("the folder of an evaluation cannot be made"):
             folder = self._folders.make(task)
         with naming_os_errors(f"'{folder / TASK}' cannot be written"):
-            (folder / TASK).write_bytes(_pickled((task.method, dict(task.arguments))))
+            (folder / TASK).write_bytes(pickled((task.method, dict(task.arguments))))
         order = {
             "order": "run",
             "number": task.number,
             "folder": str(folder),
             "seconds": task.seconds,
+            "rest": None if self._rest is None else self._rest.path_for(task.method),
         }
         # A dead server is started again by sending; the order must not be lost with it.
         while not self._send(order):
@@ -132,6 +129,8 @@ class LocalExecutor:
         # Even without time to wait, messages that have arrived are read.
         deadline = None if timeout is None else time.monotonic() + timeout
         self._listen(0.0)
+        if self._rest is not None and self._has_ended:
+            self._rest.store()  # while other tasks run
         while self._running and not self._ended:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -160,6 +159,8 @@ class LocalExecutor:
         for number in list(self._running):
             self._finish(number, TaskReport(Status.CANCELLED, "the executor was closed"), 0.0)
         remove_mapped(self._assignment.work)
+        if self._rest is not None:
+            self._rest.remove()
         self._folders.close()
 
     def _send(self, order: Message) -> bool:
@@ -233,7 +234,7 @@ class LocalExecutor:
             self._finish(running.task.number, _report(message, running.folder), seconds)
 
     def _finish(self, number: int, report: TaskReport, seconds: float) -> None:
-        running = self._running.pop(number)
+        running, self._has_ended = self._running.pop(number), True
         keep = running.task.keep
         # Other folders are removed, so their output needs no trimming.
         if keep and report.status is Status.SUCCESS:
@@ -254,36 +255,6 @@ class LocalExecutor:
             seconds = 0.0 if running.begun is None else now - running.begun
             lost = TaskReport(Status.LOST, f"the process that evaluates died: {end}")
             self._finish(number, lost, seconds)
-
-
-def pickle_work(work: Any) -> PickledWork:
-    """Pickle a work for a `LocalExecutor` of another machine.
-
-    >>> isinstance(pickle_work({"rows": 3}).content, bytes)
-    True
-    """
-    return PickledWork(_pickled(work))
-
-
-def _store_work(work: Any, path: Path) -> None:
-    arrays: list[pickle.PickleBuffer] = []
-    content = work.content if isinstance(work, PickledWork) else _pickled(work, arrays.append)
-    with naming_os_errors(f"'{path}' cannot be written"):
-        write_mapped(content, arrays, path)
-
-
-def _pickled(item: Any, take_array: Callable[[pickle.PickleBuffer], object] | None = None) -> bytes:
-    """Pickle anything; definitions of `__main__` or of a function by value."""
-    import cloudpickle
-
-    try:
-        content: bytes = cloudpickle.dumps(item, buffer_callback=take_array)
-    except Exception as error:
-        raise ConfigurationError(
-            f"the work cannot be sent to a child process: {say_error(error)}.",
-            hint="Leave out locks, open files and connections, or make them in prepare().",
-        ) from error
-    return content
 
 
 def _load_error(reason: str) -> ConfigurationError:

@@ -23,6 +23,7 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace, Step, all_modules
 from automl_admm.data.split_choice import count_repeats
+from automl_admm.execution.beginnings import Beginning
 from automl_admm.execution.deferred_imports import load_deferred
 from automl_admm.execution.evidence_files import hash_files
 from automl_admm.execution.quick_imports import import_for_frames
@@ -57,6 +58,12 @@ from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.racing import Race
 from automl_admm.pipelines.row_share import share_of_rows
+from automl_admm.pipelines.searched_share import (
+    Rest,
+    SearchedShare,
+    begin_on_share,
+    complete_share,
+)
 from automl_admm.pipelines.shipping import PICKLE, SHIPPED, load_shipped, ship, write_pickle
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
@@ -87,6 +94,7 @@ class PipelineWork:
     groups may have a threshold of its own. `origins` names the user's column behind each column,
     where one makes several. A certificate counts the rows `tested` of those held out; None for all.
     `first` is the pipeline expected before others, by default that of the first alternatives.
+    With a `share` its table has only those rows, and it can only evaluate.
     """
 
     space: PipelineSpace
@@ -104,7 +112,16 @@ class PipelineWork:
     origins: Mapping[str, str] | None = None
     tested: Any = None
     first: Candidate | None = None
+    share: SearchedShare | None = None
     _components: Registry[ComponentPlugin] | None = None
+
+    def begin(self) -> Beginning | None:
+        """Return the work on the rows of the search, if it is searched on a share of them."""
+        return begin_on_share(self)
+
+    def complete(self, rest: Rest) -> PipelineWork:
+        """Return the work on all rows."""
+        return complete_share(self, rest)
 
     def prepare(self) -> None:
         """Load the plugins and import what the first pipeline needs, before any child is forked.
@@ -152,6 +169,7 @@ class PipelineWork:
                 # Scores beyond its range become infinite.
                 predictions = predictions.astype(np.float32)
         rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
+        rows = rows if self.share is None else self.share.places[rows]
         np.savez(folder / PREDICTIONS, rows=rows, predictions=predictions)
         times = FoldTimes(
             fit_seconds=float(np.mean([part.fit_seconds for part in parts])),
@@ -353,7 +371,9 @@ class PipelineWork:
         return [float(np.mean(values)) for values in found]
 
     def _threads(self) -> AbstractContextManager[object]:
-        return threads_for(int(np.prod(self.table.X.shape)))
+        rows, columns = self.table.shape
+        # The same number of threads, whichever rows are here.
+        return threads_for((rows if self.share is None else self.share.rows) * columns)
 
     def _loaded(self) -> Registry[ComponentPlugin]:
         if self._components is None:

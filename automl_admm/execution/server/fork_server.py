@@ -138,19 +138,26 @@ def _await_orders(channel: Channel) -> list[Message]:
 
 def _load_work(path: Path, channel: Channel) -> Any:
     """Load the work and let it prepare itself; the parent raises the errors."""
-    try:
+    with _telling_failure(channel):
         work = read_mapped(path)
         prepare = getattr(work, "prepare", None)
         if prepare is not None:
             prepare()
-    except BaseException as error:  # noqa: BLE001 - the work is anybody's code
-        traceback.print_exc()
-        channel.send({"event": "failed", "message": report_error(error).message})
-        sys.exit(1)
     # What is there by now stays: collecting it in a child would write on shared pages.
     gc.collect()
     gc.freeze()
     return work
+
+
+@contextmanager
+def _telling_failure(channel: Channel) -> Iterator[None]:
+    """Tell the parent of an error within the block, and end this process."""
+    try:
+        yield
+    except BaseException as error:  # noqa: BLE001 - the work is anybody's code
+        traceback.print_exc()
+        channel.send({"event": "failed", "message": report_error(error).message})
+        sys.exit(1)
 
 
 @contextmanager
@@ -183,7 +190,7 @@ class _Server:
         self._instructions = instructions
         self._memory_bytes: int | None = assignment["memory_bytes"]
         self._address_bytes: int | None = assignment["address_bytes"]
-        self._work = work
+        self._work, self._is_whole = work, False
         self._channel = channel
         self._wakeup = wakeup
         self._pid = os.getpid()
@@ -249,9 +256,18 @@ class _Server:
     def _obey(self, message: Message) -> None:
         number = message["number"]
         if message["order"] == "run":
+            if message["rest"] is not None and not self._is_whole:
+                self._complete(Path(message["rest"]))
             self._fork(Order(number, Path(message["folder"]), message["seconds"]))
         elif number in self._watches:
             self._watches[number].kill(Cause(Status.CANCELLED, "killed on request"))
+
+    def _complete(self, path: Path) -> None:
+        """Load the rest of the work, for this task and all later ones."""
+        with _telling_failure(self._channel):
+            self._work, self._is_whole = self._work.complete(read_mapped(path)), True
+        gc.freeze()
+        self._inherited = own_memory(psutil.Process())[1]
 
     def _fork(self, order: Order) -> None:
         begun = time.monotonic()

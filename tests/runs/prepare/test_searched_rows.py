@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, StoreError
+from automl_admm.execution.stored_work import RestOfWork
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import searched_rows
 from automl_admm.runs.prepare.preparation import Preparation, prepare
@@ -93,6 +94,30 @@ def test_a_warm_start_searches_on_the_rows_of_before(table: Any, tmp_path: Path)
     again = AutoMLClassifier("tiny", time_budget=90.0, max_evaluations=2, warm_start=True, **given)
     assert again.fit(*table).n_evaluations_ == 2
     assert json.loads(path.read_text())["request"]["searched_rows"] == 900
+
+
+def test_a_run_ended_while_the_other_rows_are_written_goes_on(
+    table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A class has its rows, and a column its gaps, among the last rows alone."""
+    X, y = table[0].copy(), table[1].copy()
+    X.loc[ROWS - 40 :, "b"] = np.nan
+    y[ROWS - 40 :] = "late"
+    given = {"random_state": 0, "time_budget": 3600.0}
+    monkeypatch.setattr(searched_rows, "CELLS_A_SECOND", 0.5)  # which makes 900 rows
+    stored = {**given, "executor": "local", "work_dir": tmp_path / "run"}
+
+    def fail(rest: RestOfWork) -> None:
+        raise StoreError("the disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RestOfWork, "store", fail)
+        with pytest.raises(StoreError, match="the disk is full"):
+            AutoMLClassifier("tiny", max_evaluations=2, **stored).fit(X, y)
+    again = AutoMLClassifier("tiny", max_evaluations=2, warm_start=True, **stored).fit(X, y)
+    at_once = AutoMLClassifier("tiny", max_evaluations=2, executor="inline", **given).fit(X, y)
+    assert list(again.classes_) == ["late", "no", "rare", "yes"]
+    assert np.array_equal(again.predict_proba(X), at_once.predict_proba(X))
 
 
 def test_a_number_of_rows_that_is_none_is_refused() -> None:
