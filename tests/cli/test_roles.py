@@ -90,7 +90,6 @@ def test_a_changed_column_with_a_role_is_found_by_resume(
         ({}, ["--sensitive", "z", "--column", "z=text"], 2, "'z' is sensitive: only features"),
         ({"w": "much"}, ["--weight", "w"], 3, "'w' is no number but 'much' in 1 of 240 rows"),
         ({"w": "much"}, ["--weight", "w"], 3, "rows.csv, line 7."),
-        ({"w": "1,000"}, ["--weight", "w"], 3, "Write weights as plain numbers, such as 1000"),
         ({"site": None}, ["--group", "site"], 3, "the group in 'site' is missing"),
         ({"day": "31.12.2026"}, ["--time", "day"], 3, "rows.csv, line 7. Write it as"),
         ({}, ["--weight", "weight"], 3, "there is no column 'weight' to be the weight"),
