@@ -83,7 +83,7 @@ def _best(so_far: RunSoFar, frame: Frame) -> Iterator[Text]:
     if best is None or of_all is None or info is None:
         yield from _flow("best", [("none yet", "")], frame)
         return
-    if so_far.is_within:
+    if so_far.is_within or not info.limits:
         yield from _evaluation("within limits" if info.limits else "best", best, info, frame)
     else:
         yield from _limits(so_far, frame)

@@ -145,9 +145,11 @@ class RunSoFar:
         if self.best is None or self.info is None:
             return "best      none yet"
         words, binding = "best      ", self.binding
-        if not self.is_within:
+        if self.info.limits and not self.is_within:
             words = "closest, not within the limits  "
         values = [*tell_limits(self.best, self.info.limits), in_a_line(self.best.text)]
+        if self.best.one_class is not None:
+            values.insert(-1, f"(calls every row '{in_a_line(self.best.one_class)}')")
         if not self.is_within and binding is not None:
             values.insert(-1, f"({tell_strain(binding)})")
         score = self.info.score_of(self.best.loss)

@@ -100,6 +100,15 @@ def test_one_class_for_all_rows_is_told() -> None:
     assert "NOTHING" in lines
 
 
+def test_without_limits_one_class_is_the_best_so_far_and_nothing_is_said_of_limits() -> None:
+    same = replace(evaluation(1, 0.1), details={"one_class": "no"})
+    so_far = run_of(same, limits=())
+    lines = drawn(so_far)
+    assert lines[2] == "best           auc 0.9000   calls every row 'no' !"
+    assert "NOTHING" not in "\n".join(lines)
+    assert so_far.best_line() == "best      auc 0.9000  (calls every row 'no')  ridge()"
+
+
 def test_without_limits_there_is_one_best() -> None:
     lines = drawn(run_of(evaluation(1, 0.1), limits=()))
     assert lines[2] == "best           auc 0.9000"
