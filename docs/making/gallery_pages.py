@@ -36,7 +36,7 @@ def _parts(script: Path) -> Iterator[str]:
         if "[markdown]" in cell["kind"]:
             yield re.sub(r"^# ?", "", cell["text"], flags=re.MULTILINE)
             if not is_told:
-                yield f"*This page is [{script.name}]({script.name}): open it as a notebook.*\n"
+                yield f"*This page is made from* `{GALLERY}/{script.name}`.\n"
             is_told = True
             continue
         number += 1

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent if "__file__" in globals() else Path()
 # %%
 table = pd.read_csv(HERE / "data" / "sonar.csv")
 y = table.pop("Class")
-print(f"{len(table)} rows, {table.shape[1]} columns;", dict(y.value_counts()))
+print(f"{len(table)} rows, {table.shape[1]} columns; {(y == 'Mine').sum()} mines")
 
 # %% [markdown]
 # ## The grammar
