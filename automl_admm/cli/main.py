@@ -51,10 +51,12 @@ class PluginGroup(click.Group):
         return self.plugins.commands
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands."""
+        """Write the list of commands, from their records: to build all of them takes seconds."""
+        del ctx
         # A skipped plugin may be the one with the command that the user looks for.
         tell_skipped(self.plugins)
-        super().format_commands(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl([(one.name, in_a_line(one.summary)) for one in self.registry])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -82,10 +84,10 @@ class PluginGroup(click.Group):
 
 
 class BrokenCommand(click.Command):
-    """A command that could not be made: it is listed, and a call raises the reason."""
+    """A command that could not be made: a call raises the reason, and completion passes it by."""
 
     def __init__(self, name: str, problem: AutomlAdmmError) -> None:
-        super().__init__(name, short_help=f"broken: {in_a_line(problem)}")
+        super().__init__(name)
         self.problem = problem
 
     def make_context(self, *arguments: Any, **more: Any) -> NoReturn:

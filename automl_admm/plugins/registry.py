@@ -90,7 +90,9 @@ class Registry(Generic[RecordT]):
         return self._providers[name]
 
     def title(self, name: str) -> str:
-        """Return the kind, the name and the provider in words."""
+        """Return the kind, the name and the provider in words; an unknown name raises."""
+        if name not in self._providers:
+            self.get(name)
         return f"{self.kind} '{name}' ({self._providers[name]})"
 
     def __contains__(self, name: object) -> bool:
