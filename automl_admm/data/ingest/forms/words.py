@@ -30,13 +30,17 @@ MOST_WORDS_IN_TAG = 3
 # Tags come again: so often on average, and most of them more than once.
 LEAST_USES = 2.0
 LEAST_SEVERAL = 0.2  # of the cells have two tags or more
+# Numbers of one count in so many cells have places, such as a score or a blood pressure.
+MOST_OF_ONE_COUNT = 0.9
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)*|[.,]\d+)")
 FEWEST_TEXTS = 20
 LEAST_WORDS = 3.0  # on average in a free text, or two in longer ones
 LONG_TEXT = 25  # characters
 LEAST_DISTINCT = 0.2
 BRACKETS = re.compile(r"[\[({](.*)[\])}]", re.DOTALL)
 HINT = "Give it as in training, or nothing where it is missing."
-LISTS = (list, tuple, set, frozenset, np.ndarray)
+SETS = (set, frozenset)
+LISTS = (list, tuple, np.ndarray, *SETS)
 
 
 def recognise_tags(column: Any) -> Facts | None:
@@ -45,8 +49,8 @@ def recognise_tags(column: Any) -> Facts | None:
         return None
     sample = [cell for cell in sample_of(column) if not isinstance(cell, str) or cell]
     if sample and all(isinstance(cell, LISTS) for cell in sample):
-        is_plain = all(_is_plain(tag) for cell in sample for tag in cell)
-        return {"separator": ",", "example": _example(sample[0])} if is_plain else None
+        lists = [[str(tag) for tag in cell] for cell in sample if not isinstance(cell, SETS)]
+        return None if lists and _have_places(lists) else _of_lists(sample)
     if kind_of_cells(column) != "string" or len(set(sample)) < FEWEST_LISTS:
         return None
     for separator in SEPARATORS:
@@ -55,8 +59,16 @@ def recognise_tags(column: Any) -> Facts | None:
     return None
 
 
+def _of_lists(cells: Sequence[Collection[Any]]) -> Facts | None:
+    is_plain = all(_is_plain(tag) for cell in cells for tag in cell)
+    return {"separator": ",", "example": _example(cells[0])} if is_plain else None
+
+
 def adopt_tags(column: Any) -> Facts | None:
-    """Return the most frequent separator of a column of texts; None for other columns."""
+    """Return the most frequent separator of texts, or facts of lists; None for other columns."""
+    cells = [cell for cell in sample_of(column) if isinstance(cell, LISTS)]
+    if cells and len(cells) == len(sample_of(column)):
+        return _of_lists(cells)
     if kind_of_cells(column) != "string":
         return None
     sample = [text for text in sample_of(column) if not is_missing(text)]
@@ -82,8 +94,24 @@ def _split(text: str, separator: str) -> list[str]:
     return [tag for tag in found if tag]
 
 
+def _have_places(lists: Sequence[Sequence[str]]) -> bool:
+    """Return True for numbers of which one stands first and one second: `1/2` is not `2/1`.
+
+    A number twice in one cell means something by its place, too: a set has it once.
+    """
+    figures = [tags for tags in lists if all(map(NUMBER.fullmatch, tags))]
+    if len(figures) < MOST_OF_ONE_COUNT * len(lists):
+        return False
+    counts = Counter(map(len, figures))
+    count, cells = counts.most_common(1)[0]
+    is_even = count > 1 and cells >= MOST_OF_ONE_COUNT * len(lists)
+    return is_even or any(len(set(tags)) < len(tags) for tags in figures)
+
+
 def _are_lists(lists: Sequence[Sequence[str]]) -> bool:
     if sum(len(tags) > 1 for tags in lists) < max(LEAST_SEVERAL * len(lists), FEWEST_LISTS):
+        return False
+    if _have_places(lists):
         return False
     uses = Counter(tag for tags in lists for tag in tags)
     if any(len(tag) > LONGEST_TAG or len(tag.split()) > MOST_WORDS_IN_TAG for tag in uses):

@@ -66,6 +66,48 @@ def test_other_columns_have_no_tags(cells):
     assert recognise_tags(column(*cells)) is None
 
 
+NUMBERS = [[*pair] for pair in itertools.product("01234", repeat=2)]
+
+
+@pytest.mark.parametrize("separator", ["/", ";", ", ", "|"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        [],
+        ["n.d.", None],
+        ["3"],  # one half of a pair is forgotten
+    ],
+)
+def test_pairs_of_numbers_are_no_set_for_their_order_counts(separator, more):
+    assert recognise_tags(column(*map(separator.join, NUMBERS), *more)) is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"{high}/{low}" for high in (110, 120, 130, 140) for low in (60, 70, 80, 90)],
+        [f"{a:+.1f}/{b:.1f}" for a in (-1.5, 0.5, 2) for b in (-1.5, 0.5, 2)],
+        ["/".join(three) for three in itertools.product("123", repeat=3)],
+        ["1|1", "1|2", "2", "3|1|2", "3", "1|3", "2|2", "1", "2|3|3"],  # of several counts
+    ],
+)
+def test_numbers_with_places_are_no_set(cells):
+    assert recognise_tags(column(*cells)) is None
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_lists_of_one_count_of_numbers_are_tags_only_if_asked(kind):
+    cells = column(*(kind([int(a), int(b)]) for a, b in NUMBERS))
+    assert recognise_tags(cells) is None
+    assert adopt_tags(cells)["separator"] == ","
+    assert recognise_tags(column(*({int(a), int(b) + 5} for a, b in NUMBERS))) is not None
+
+
+def test_numbers_of_several_counts_are_tags():
+    chosen = [c for size in (1, 2, 3) for c in itertools.combinations("12345", size)]
+    assert recognise_tags(column(*["|".join(tags) for tags in chosen]))["separator"] == "|"
+
+
 def test_a_number_is_no_list_of_tags():
     facts = recognise_tags(column(*["|".join(tags) for tags in PAIRS]))
     with pytest.raises(DataError, match=r"row 1 .*held lists of tags"):
