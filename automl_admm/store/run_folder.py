@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,8 +82,21 @@ class RunFolder:
         try:
             return read_content(path, SCHEMAS[path.name])
         except FileNotFoundError:
-            hint = "Name the folder that `automl-admm fit` printed."
-            raise StoreError(f"'{self.path}' holds no {path.name}.", hint=hint) from None
+            raise self._absence_of(path) from None
+
+    def _absence_of(self, path: Path) -> StoreError:
+        """Return an error on a file that is not there: its run may not have ended yet."""
+        if path == self.model_manifest and self._is_unfinished():
+            command = f"automl-admm resume {shlex.quote(str(self.path))}"
+            return StoreError(
+                f"the run in '{self.path}' has not ended, and has no model yet.",
+                hint=f"If it was killed, go on with: {command}",
+            )
+        hint = "Name the folder that `automl-admm fit` printed."
+        return StoreError(f"'{self.path}' holds no {path.name}.", hint=hint)
+
+    def _is_unfinished(self) -> bool:
+        return self.settings.exists() and self.read(self.settings).get("state") == "running"
 
 
 def create_folder(path: Path, written: Path | None = None) -> RunFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -11,10 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.saved.onnx_file import convert
@@ -135,18 +139,83 @@ def test_a_column_of_text_is_named_with_the_way_round_it(run: Run, tmp_path: Pat
     )
 
 
-def test_a_threshold_is_told_as_that_of_a_limit() -> None:
+@pytest.mark.parametrize(
+    ("limits", "metric", "told"),
+    [
+        (
+            {"latency_ms <= 90": 1.0, "fpr <= 0.9": 0.1},
+            "f1",
+            (
+                "for a limit (FixedThresholdClassifier) cannot be written as ONNX. "
+                "Fit without limits that set a threshold, or use pipeline.py of the run."
+            ),
+        ),
+        (
+            {"latency_ms <= 90": 1.0},
+            "f1",
+            (
+                "for the metric f1 (FixedThresholdClassifier) cannot be written as ONNX. "
+                "Fit with scoring='roc_auc', which looks at no decisions, "
+                "or use pipeline.py of the run."
+            ),
+        ),
+        (
+            {},
+            "roc_auc",
+            (
+                "because the default one decides one class for all rows (FixedThresholdClassifier) "
+                "cannot be written as ONNX. Use pipeline.py of the run."
+            ),
+        ),
+    ],
+)
+def test_a_threshold_is_told_with_its_cause(
+    limits: dict[str, float], metric: str, told: str
+) -> None:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
     frame = table()
     model = FixedThresholdClassifier(HistGradientBoostingClassifier(max_iter=3), threshold=0.6)
     model.fit(frame[["a", "b"]], frame["buys"] == "yes")
     with pytest.raises(ConfigurationError) as caught:
-        convert(model, frame[["a", "b"]])
+        convert(model, frame[["a", "b"]], {"constraints": limits, "metric": metric})
+    assert str(caught.value) == f"the threshold set {told}"
+
+
+def encoded(frame: pd.DataFrame) -> Any:
+    return make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["city", "size"]), remainder="passthrough"),
+        LogisticRegression(),
+    ).fit(frame[["a", "city", "size"]], frame["buys"])
+
+
+def test_gaps_in_text_are_named_by_their_column() -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table().assign(size="S")
+    frame.loc[::7, "city"] = None
+    with pytest.raises(ConfigurationError) as caught:
+        convert(encoded(frame), frame[["a", "city", "size"]], {})
     assert str(caught.value) == (
-        "the threshold set for a limit (FixedThresholdClassifier) cannot be written as ONNX. "
-        "Fit without limits that set a threshold, or use pipeline.py of the run."
+        "the gaps in the text of 'city' cannot be written as ONNX. Fill them with a word such as "
+        "'absent' and fit again, fit with --column \"city=drop\", or use pipeline.py of the run."
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no cores to choose here")
+def test_the_runtime_says_nothing_where_some_cores_are_not_ours(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    frame = table().assign(size="S")
+    model, cores = encoded(frame), os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        convert(model, frame[["a", "city", "size"]], {})
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert capfd.readouterr().err == ""
 
 
 def test_other_predictions_are_refused(

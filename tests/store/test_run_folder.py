@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import threading
@@ -9,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from automl_admm.core.errors import DiskFullError
-from automl_admm.store.run_folder import write_output
+from automl_admm.core.errors import DiskFullError, StoreError
+from automl_admm.store.run_folder import RunFolder, write_json, write_output
 
 
 def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
@@ -42,3 +43,22 @@ def test_a_device_stays_a_device_and_says_that_it_is_full(tmp_path: Path) -> Non
     with pytest.raises(DiskFullError, match="no room left"):
         write_output(device, b"rows")
     assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_a_run_without_a_model_yet_is_told_from_a_folder_that_is_none(tmp_path: Path) -> None:
+    whole = Path(__file__).parents[1] / "runs" / "old_run" / "stacked"
+    settings = json.loads((whole / "run.json").read_text())
+    folder = RunFolder(tmp_path / "my run")
+    folder.path.mkdir()
+    with pytest.raises(StoreError, match=r"holds no model\.json\. Name the folder"):
+        folder.read(folder.model_manifest)
+    write_json(folder.settings, {**settings, "state": "running"})
+    with pytest.raises(StoreError) as caught:
+        folder.read(folder.model_manifest)
+    assert str(caught.value) == (
+        f"the run in '{folder.path}' has not ended, and has no model yet. "
+        f"If it was killed, go on with: automl-admm resume '{folder.path}'"
+    )
+    write_json(folder.settings, {**settings, "state": "done"})
+    with pytest.raises(StoreError, match=r"holds no model\.json"):
+        folder.read(folder.model_manifest)

@@ -55,8 +55,9 @@ def _write_onnx(folder: RunFolder, onnx: Path, data: Path | None) -> None:
     check_onnx()
     with unprinted():
         model = load_model(folder)
-        rows = TrainedRows.of_model(folder.read(folder.model_manifest)).read(_rows(folder, data))
-        found = convert(model, rows)
+        manifest = folder.read(folder.model_manifest)
+        rows = TrainedRows.of_model(manifest).read(_rows(folder, data))
+        found = convert(model, rows, manifest)
     write_output(onnx, found.content)
     say(f"{onnx}: the same predictions on {found.rows} rows (within {found.difference:.1g})")
     say(found.tell())

@@ -13,7 +13,7 @@ import numpy as np
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.saved.onnx_refusal import refusal_of
+from automl_admm.runs.saved.onnx_refusal import refusal_of, refusal_of_gaps
 
 EXTRA = ("skl2onnx", "onnxruntime")
 # The versions of operators that common runtimes know.
@@ -59,10 +59,11 @@ def check_onnx() -> None:
         )
 
 
-def convert(pipeline: Any, rows: Any) -> OnnxModel:
+def convert(pipeline: Any, rows: Any, manifest: Mapping[str, Any]) -> OnnxModel:
     """Return a fitted model as ONNX; raise if it cannot be converted, or predicts otherwise.
 
-    `rows` are as the pipeline takes them, and best those of training.
+    `rows` are as the pipeline takes them, and best those of training. `manifest` describes the
+    model: it tells the cause of a threshold.
     """
     import pandas as pd
 
@@ -74,7 +75,7 @@ def convert(pipeline: Any, rows: Any) -> OnnxModel:
         found = [_tried(pipeline, given, frame, number) for number in (np.float64, np.float32)]
         kept = min(filter(None, found), key=lambda one: one.difference, default=None)
         if kept is None:
-            raise _unwritable(pipeline, frame)
+            raise _unwritable(pipeline, frame, manifest)
     if not kept.difference <= TOLERANCE:
         raise ConfigurationError(
             "the model predicts otherwise in ONNX: "
@@ -101,7 +102,7 @@ def _tried(pipeline: Any, given: Any, frame: Any, number: Any) -> OnnxModel | No
     return OnnxModel(content, tuple(feeds), _inputs(content), len(frame), apart)
 
 
-def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
+def _unwritable(pipeline: Any, frame: Any, manifest: Mapping[str, Any]) -> ConfigurationError:
     """Return an error that names the first step with which a pipeline fails."""
     from sklearn.pipeline import Pipeline
 
@@ -117,8 +118,23 @@ def _unwritable(pipeline: Any, frame: Any) -> ConfigurationError:
         try:
             _answers(_as_onnx(model, feeds), feeds)
         except Exception as problem:  # noqa: BLE001 - whatever it raises, this is the step
-            return refusal_of(name, step, problem)
+            if gaps := _gaps_in_the_way(model, frame):
+                return refusal_of_gaps(gaps)
+            return refusal_of(name, step, problem, manifest)
     return ConfigurationError("the model cannot be written as ONNX with these columns.")
+
+
+def _gaps_in_the_way(model: Any, frame: Any) -> list[str]:
+    """Return the columns of text with gaps if a model can be written without these gaps."""
+    feeds = {name: _feed(column, np.float32) for name, column in frame.items()}
+    texts = [name for name, values in feeds.items() if values.dtype == object]
+    gaps = [name for name in texts if frame[name].isna().any() and frame[name].notna().any()]
+    filled = {name: _feed(frame[name].bfill().ffill(), np.float32) for name in gaps}
+    try:
+        _answers(_as_onnx(model, feeds | filled), feeds | filled)
+    except Exception:  # noqa: BLE001 - the converter and the runtime raise of all kinds
+        return []
+    return gaps
 
 
 def _feed(column: Any, number: Any) -> Any:
@@ -182,6 +198,8 @@ def _answers(content: bytes, feeds: Mapping[str, Any]) -> list[Any]:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    # Without a number its threads are bound to all cores, and it complains if one is not ours.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     wanted = [one.name for one in session.get_inputs()]
     given: Mapping[str, Any] = feeds

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from automl_admm.core.errors import ConfigurationError
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_error
 from automl_admm.pipelines.as_code import THRESHOLDS
+from automl_admm.pipelines.thresholds.single import aimed_decisions
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.assembly import resolve_constraints
 
 SCRIPT = "or use pipeline.py of the run."
 # As the converter tells that it does not know a class.
@@ -17,14 +23,13 @@ END_OF_SENTENCE = re.compile(r"(?<=[.!?])\s")
 OF_TEXT = "sklearn.feature_extraction."
 
 
-def refusal_of(name: str, step: Any, problem: Exception) -> ConfigurationError:
+def refusal_of(
+    name: str, step: Any, problem: Exception, manifest: Mapping[str, Any]
+) -> ConfigurationError:
     """Return an error on the first step with which a pipeline fails; `name` is "" for a model."""
     kind = type(step).__name__
     if kind in THRESHOLDS:
-        return ConfigurationError(
-            f"the threshold set for a limit ({kind}) cannot be written as ONNX.",
-            hint=f"Fit without limits that set a threshold, {SCRIPT}",
-        )
+        return _of_threshold(kind, manifest)
     unknown = UNKNOWN.search(" ".join(str(problem).split()))
     if unknown is None:
         reason = END_OF_SENTENCE.split(say_error(problem))[0].rstrip(".")
@@ -34,6 +39,49 @@ def refusal_of(name: str, step: Any, problem: Exception) -> ConfigurationError:
         return _of_columns(columns, unknown["kind"])
     own = f" its {unknown['kind']}" if unknown["kind"] != kind else " it"
     return _of_component(name or kind, f"skl2onnx has no converter for{own}.")
+
+
+def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
+    """Return an error on columns of text that have gaps: ONNX has no missing texts."""
+    named = ", ".join(f"'{name}'" for name in columns)
+    dropped = " ".join(f'--column "{name}=drop"' for name in columns)
+    return ConfigurationError(
+        f"the gaps in the text of {named} cannot be written as ONNX.",
+        hint=f"Fill them with a word such as 'absent' and fit again, fit with {dropped}, {SCRIPT}",
+    )
+
+
+def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
+    """Return an error on a threshold, with its cause: limits, the metric, or the default one."""
+    metric = manifest["metric"]
+    if _has_limits_on_decisions(manifest):
+        cause, hint = "for a limit", "Fit without limits that set a threshold,"
+    elif _asks_for_decisions(metric):
+        cause = f"for the metric {metric}"
+        hint = "Fit with {scoring='roc_auc'}, which looks at no decisions,"
+    else:
+        cause, hint = "because the default one decides one class for all rows", ""
+    return ConfigurationError(
+        f"the threshold set {cause} ({kind}) cannot be written as ONNX.",
+        hint=Remedy(f"{hint} {SCRIPT}" if hint else "Use pipeline.py of the run."),
+    )
+
+
+def _has_limits_on_decisions(manifest: Mapping[str, Any]) -> bool:
+    """Return True if a limit sets thresholds; one that is not installed here may."""
+    try:
+        config = RunConfig(constraints=tuple(manifest["constraints"]))
+        limits = resolve_constraints(config, load_plugins(quietly=True))
+    except ConfigurationError:
+        return True
+    return bool(aimed_decisions(limits, [one.limit for one in limits]))
+
+
+def _asks_for_decisions(metric: str) -> bool:
+    """Return True unless a metric of scikit-learn looks at scores or probabilities alone."""
+    if metric not in get_scorer_names():
+        return True
+    return bool(get_scorer(metric)._response_method == "predict")  # noqa: SLF001
 
 
 def _of_component(name: str, reason: str) -> ConfigurationError:
