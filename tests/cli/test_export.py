@@ -88,7 +88,7 @@ def test_boosted_trees_are_converted() -> None:
     frame = table()[["a", "b"]]
     for model in (HistGradientBoostingClassifier(max_iter=3), GradientBoostingClassifier()):
         pipeline = Pipeline([("impute", SimpleImputer()), ("last", model)])
-        found = convert(pipeline.fit(frame, table()["buys"]), frame)
+        found = convert(pipeline.fit(frame, table()["buys"]), frame, {})
         assert (found.rows, found.columns) == (200, ("a", "b"))
         assert found.difference < 1e-6
 
