@@ -17,6 +17,11 @@ LONGEST_NAME = 30
 def axes_of(ax: Any, lines: int = 0) -> Any:
     """Return the given axes, or new ones, high enough for the lines."""
     if ax is not None:
+        if not hasattr(ax, "get_legend_handles_labels"):
+            raise TypeError(
+                f"ax must be the axes of matplotlib to draw on, or None for new ones, "
+                f"not {shorten_name(repr(ax))}."
+            )
         return ax
     try:
         from matplotlib import pyplot as plt
@@ -61,10 +66,15 @@ def label_lines(ax: Any, places: Iterable[int], names: Sequence[str]) -> None:
 
 
 def add_legend(ax: Any) -> None:
-    """Explain the signs, if there are any."""
+    """Explain the signs, if there are any, above the axes: inside, a key looks like one more dot.
+
+    Two columns are narrow enough for axes that share their figure with others.
+    """
     handles, _ = ax.get_legend_handles_labels()
     if handles:
-        ax.legend(framealpha=0.8, edgecolor="none", fontsize="small", loc="best")
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize="small"
+        )
 
 
 def shorten_name(name: object, longest: int = LONGEST_NAME) -> str:

@@ -18,6 +18,7 @@ from automl_admm.cli.shared.installed import installed
 from automl_admm.cli.shared.repeated_options import refuse_repeats
 from automl_admm.cli.shared.screen import (
     DISK_FULL,
+    NO_READER,
     OutputError,
     flush,
     give_up_output,
@@ -120,8 +121,7 @@ def main(arguments: Sequence[str] | None = None, begun: float | None = None) -> 
         except (KeyboardInterrupt, click.Abort):
             code = _say("interrupted", INTERRUPTED)
         except OutputError as problem:
-            code = _say(f"the result cannot be printed: {problem.reason}.", problem.exit_code)
-            give_up_output()
+            code = _give_up(problem)
     # SIGTERM and SIGHUP came as a KeyboardInterrupt too, but have codes of their own.
     sys.exit(interrupts.exit_code if code == INTERRUPTED else code)
 
@@ -142,6 +142,14 @@ def _run(arguments: Sequence[str] | None, begun: float) -> int:
     except OSError as problem:
         return _say_of_system(problem)
     return code if isinstance(code, int) else 0
+
+
+def _give_up(problem: OutputError) -> int:
+    """Drop the output and return the exit code; a reader that has enough is no error to tell."""
+    if problem.exit_code != NO_READER:
+        _say(f"the result cannot be printed: {problem.reason}.", problem.exit_code)
+    give_up_output()
+    return problem.exit_code
 
 
 def _say(message: str, code: int) -> int:

@@ -43,11 +43,13 @@ def watch_run(
 ) -> RunView:
     """Write the report again and again until the run ends; return the run as it is then.
 
-    `begun` is told the page once it is there. A KeyboardInterrupt leaves a page that stands still.
+    `begun` is told the page once it is there, unless the run was killed: there is nothing to
+    follow. A KeyboardInterrupt leaves a page that stands still.
     """
     places = places_of(run, page)
     look = _write(run, places)
-    begun(places[0])
+    if look.view.is_over or look.view.is_alive:
+        begun(places[0])
     try:
         return _follow(run, places, look, pause)
     except KeyboardInterrupt:

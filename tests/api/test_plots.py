@@ -91,6 +91,11 @@ def test_a_plot_is_drawn_with_any_names_on_new_or_given_axes(
     _, mine = plt.subplots()
     assert getattr(searched, name)(ax=mine) is mine
     assert saved(mine).startswith(b"\x89PNG")
+    for ax in (new, mine):
+        if ax.get_legend() is not None:
+            assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+    with pytest.raises(TypeError, match="ax must be the axes of matplotlib"):
+        getattr(searched, name)(ax=3)
     assert new is not mine
 
 

@@ -77,10 +77,10 @@ def test_a_watch_ends_with_the_run_and_a_killed_one_has_a_code_of_its_own(
     settings = tmp_path / "old/run.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"state": "running"}))
     ended = run("report", "old", "--watch")
-    assert ended.code == 7
+    assert (ended.code, ended.out) == (7, "")
     assert ended.err == (
-        "error: the run 'old' is no longer written: killed, or run on another host; the page has "
-        "what it left. Go on with: automl-admm resume old\n"
+        "error: the run 'old' is no longer written: killed, or run on another host; "
+        "old/report.html has what it left. Go on with: automl-admm resume old\n"
     )
     assert "no longer written" in (tmp_path / "old/report.html").read_text()
 

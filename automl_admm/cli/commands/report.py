@@ -21,7 +21,7 @@ from automl_admm.data.reading.streams import title_of
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.sections.verdict import say_state
 from automl_admm.report.watching import watch_run
-from automl_admm.report.writing import make_report, write_report
+from automl_admm.report.writing import make_report, places_of, write_report
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.store.run_folder import RunFolder
 
@@ -101,7 +101,7 @@ def _watch(run: Path, output: Path | None) -> None:
     last = watch_run(run, output, lambda page: say(f"{page}: the report, which follows the run"))
     if not last.is_over:
         raise StoreError(
-            f"the run '{run}' is {say_state(last)}; the page has what it left.",
+            f"the run '{run}' is {say_state(last)}; {places_of(run, output)[0]} has what it left.",
             hint=f"Go on with: {resume_command(str(run))}",
         )
     say(f"the run has ended ({say_state(last)}); the page is complete")
