@@ -196,7 +196,7 @@ def _write_report(outcome: PipelineResult) -> None:
 def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
-    lines += map(in_a_line, tell_answers(prepared.answers, prepared.target))
+    lines += map(in_a_line, tell_answers(prepared.answers, prepared.target, prepared.sensitive))
     lines += map(in_a_line, tell_readings(prepared.ingest))
     left_out = tell_left_out(prepared.grammar.left_out, prepared.plugins)
     lines += [] if left_out is None else [in_a_line(left_out)]

@@ -1,7 +1,8 @@
-"""Numbers in text in the target and in the weights, read as those of features are."""
+"""Numbers in text in the target, the weights and the sensitive columns, read as in features."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,19 @@ def decide_answers(
         None if weight is None else _reading(weight, _facts(weight)),
     )
     return Ingest(tuple(one for one in found if one is not None))
+
+
+def with_sensitive(answers: Ingest, sensitive: Any) -> Ingest:
+    """Return the answers with readings of the sensitive columns that hold numbers in text.
+
+    A column that has a reading, such as one with the weights, keeps it.
+    """
+    known, found = answers.by_name(), []
+    for place, name in enumerate(() if sensitive is None else sensitive.columns):
+        column = sensitive.iloc[:, place]
+        reading = None if str(name) in known else _reading(column, _facts(column))
+        found += [] if reading is None else [reading]
+    return Ingest((*answers.readings, *found))
 
 
 def _target(y: Any, task: LearningTask | None, decimal: str | None) -> Reading | None:
@@ -67,7 +81,7 @@ def _say_first(facts: Facts) -> str:
 
 
 def read_answer(column: Any, answers: Ingest, place: Place = row_of) -> Any:
-    """Return the numbers of a target or of weights; a column without a reading stays as it is.
+    """Return the numbers of a column that is no feature; a column without a reading stays as it is.
 
     A cell that cannot be read as in training raises a DataError with its place.
     """
@@ -75,6 +89,16 @@ def read_answer(column: Any, answers: Ingest, place: Place = row_of) -> Any:
     if reading is None:
         return column
     return read_by_facts(column, reading.facts, place)[""]
+
+
+def read_sensitive(sensitive: Any, answers: Ingest, place: Place = row_of) -> Any:
+    """Return the sensitive columns, those with numbers in text as numbers; the others stay."""
+    if sensitive is None or not set(map(str, sensitive.columns)) & set(answers.by_name()):
+        return sensitive
+    frame = sensitive.copy(deep=False)
+    for name in frame.columns:
+        frame[name] = read_answer(frame[name], answers, place)
+    return frame
 
 
 def read_target(y: Any, answers: Ingest, place: Place = row_of) -> Any:
@@ -85,11 +109,11 @@ def read_target(y: Any, answers: Ingest, place: Place = row_of) -> Any:
     return found
 
 
-def tell_answers(answers: Ingest, target: str | None) -> list[str]:
+def tell_answers(answers: Ingest, target: str | None, sensitive: Collection[str] = ()) -> list[str]:
     """Return a line for each reading, and say what the predictions are."""
     return [
         f"target '{one.name}': {one.note}; predictions are such plain numbers"
         if one.name == target
-        else f"weight '{one.name}': {one.note}"
+        else f"{'sensitive' if one.name in sensitive else 'weight'} '{one.name}': {one.note}"
         for one in answers.readings
     ]

@@ -28,7 +28,8 @@ LEFT_OUT: frozenset[ColumnKind] = frozenset({"identifier", "constant", "dropped"
 PLAIN: frozenset[ColumnKind] = frozenset({"number", "category", "boolean"})
 # The key of the facts with the name of the form that reads the column.
 FORM = "form"
-# The keys of a manifest with the readings of features, and of the target and the weights.
+# The keys of a manifest with the readings of features, and of the target, the weights and the
+# sensitive columns.
 FEATURES, ANSWERS = "ingest", "answers"
 # Plain JSON data: all that a form needs to read a column again.
 Facts = Mapping[str, Any]

@@ -115,7 +115,8 @@ def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
     frame, table = frame.reset_index(drop=True), _renumbered(whole)
     answers = Remembered(run.pipeline)
     metric = _metric(run, table)
-    groups = dict(_groups(frame, table, constraints, asked))
+    seen = run.for_limits(frame) if asked.groups else frame
+    groups = dict(_groups(seen, table, constraints, asked))
     with unheard_warnings(), rows_for_the_model():
         decisions = decisions_of(answers, table)
         response = "" if table.classes is None else response_of(answers)

@@ -87,7 +87,7 @@ class Preparation:
     rows `set_aside`, a part of the data's `rows`. `target`, `sensitive` and, by their role,
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
     user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
-    target and the weights, and `leaks` names those that tell the target.
+    target, the weights and the sensitive columns, and `leaks` names those that tell the target.
     `doubts` are warnings of a target or a header that may not be what it seems.
     """
 
@@ -211,8 +211,8 @@ def prepare(
     pipeline sees them. Rows with a weight of 0 are left out.
     """
     given = "" if config.certify is None else fingerprint_given(X, y, sensitive, columns)
-    answered = answer(config, y, columns)
-    X, y, sensitive, columns = counted_rows(X, answered.y, sensitive, answered.columns)
+    answered = answer(config, y, sensitive, columns)
+    X, y, sensitive, columns = counted_rows(X, answered.y, answered.sensitive, answered.columns)
     known = _learn(config, X, y, sensitive, columns)
     shared = share_work(known)
     work, taken, config = shared.work, known.taken, shared.config

@@ -17,7 +17,7 @@ from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
 from automl_admm.data.columns import check_columns
 from automl_admm.data.fingerprints import Hashes
-from automl_admm.data.ingest.answers import PLAIN, read_answer, read_target
+from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
 from automl_admm.data.ingest.records import ANSWERS, Ingest, read_ingest
 from automl_admm.data.row_roles import NAMES, RoleColumns
@@ -111,8 +111,17 @@ class CertifiedRun:
         taken = self._taken_in(frame)
         wanted = columns_of(self.limits())
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
+        sensitive = read_sensitive(sensitive, self._answers)
         known = known_columns(sensitive, taken.for_limits(), wanted)
         return Table(taken.made, y, classes, known, self._columns(frame).read())
+
+    def for_limits(self, frame: Any) -> Any:
+        """Return the rows with all numbers in text as numbers, as limits see them."""
+        seen = self._taken_in(frame).for_limits()
+        read = read_sensitive(frame, self._answers).copy(deep=False)
+        for name in seen.columns:
+            read[name] = seen[name]
+        return read
 
     def _taken_in(self, frame: Any) -> TakenIn:
         """The features of rows, and the table that the model is given."""
@@ -145,7 +154,7 @@ class CertifiedRun:
 
     @property
     def _answers(self) -> Ingest:
-        """The readings of numbers in text in the target and in the weights."""
+        """The readings of numbers in text in the columns that are no features."""
         return read_ingest(self.manifest, ANSWERS) or PLAIN
 
     def _classes(self, labels: Any) -> tuple[Any, Any]:

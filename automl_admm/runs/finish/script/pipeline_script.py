@@ -239,8 +239,12 @@ class _Script:
 
     def _read_answers(self, bundle: Bundle) -> list[str]:
         """Return the lines that make numbers of a target and of weights in text."""
+        prepared = self.outcome.preparation
+        wanted = {prepared.target, prepared.columns.get("weight")}
         found = {
-            str(one.name): dict(one.facts) for one in self.outcome.preparation.answers.readings
+            str(one.name): dict(one.facts)
+            for one in prepared.answers.readings
+            if str(one.name) in wanted
         }
         if not found:
             return []
