@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
     """Return the rows, read as the run read its own; None without any."""
     from automl_admm.data.reading.streams import title_of
+    from automl_admm.data.reading.tables import place_in
     from automl_admm.report.rows.given import RowsAsked
     from automl_admm.runs.finish.model_file import read_rows
     from automl_admm.store.run_folder import RunFolder
@@ -31,7 +32,7 @@ def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
     if isinstance(data, str | os.PathLike):
         source, folder = Path(data), RunFolder(run)
         frame = read_rows(folder.read(folder.model_manifest), source)
-        return RowsAsked(frame, title_of(source), source, groups)
+        return RowsAsked(frame, title_of(source), source, groups, place_in(source))
     if not hasattr(data, "columns") or not hasattr(data, "iloc"):
         raise ConfigurationError(
             f"data must be a frame with the target in it, or a file, not {say_value(data)}."

@@ -57,7 +57,14 @@ def test_they_are_read_as_columns_are_and_the_same_by_each_command(run, tmp_path
     write("words.csv", [*PRICES[:-1], "about 5"])
     refused = run("evaluate", "out", "words.csv")
     assert refused.code == 3
-    assert "row 119 (from 0): column 'price' holds 'about 5'" in refused.err
+    line, advice = refused.err.split(" in training. ")
+    assert line.startswith("error: words.csv, line 121: column 'price' holds 'about 5', and held ")
+    assert advice == "Write it as in training; every row needs its target.\n"
+    # Rows of weight 0 do not count, but their lines do.
+    write("gap.csv", [*PRICES[:5], "", *PRICES[6:]], [0, 0, *COUNTS[2:]])
+    refused = run("evaluate", "out", "gap.csv")
+    assert refused.code == 3
+    assert "'price' is missing in 1 of 118 rows, first in gap.csv, line 7." in refused.err
     again = run("resume", "out", "--max-evaluations", "+1", "--quiet")
     assert again.code == 0, again.err
     predicted = run("predict", "out", "plain.csv").out

@@ -324,7 +324,12 @@ def test_a_group_that_fresh_rows_lack_or_that_is_new_is_told(run: Any, folder: P
     fresh.assign(bad="maybe").to_csv("labels.csv", index=False)
     done = run("verify", "out", "labels.csv", "--fresh")
     assert done.code == 3
-    assert "'bad' has 'maybe' in row 1, which is no class of the run" in done.err
+    assert "line 2: column 'bad' holds 'maybe', which is no class of the run" in done.err
+    fresh.loc[3, "bad"] = None
+    fresh.to_csv("gap.csv", index=False)
+    done = run("verify", "out", "gap.csv", "--fresh")
+    assert done.code == 3
+    assert "'bad' is missing in 1 of 400 rows, first in gap.csv, line 5." in done.err
 
 
 @pytest.mark.fault(

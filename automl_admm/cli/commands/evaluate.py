@@ -18,6 +18,7 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.tables import place_in
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.labelled_rows import MeasuredLimit, OnLabelledRows, evaluate_on
 from automl_admm.store.run_folder import RunFolder
@@ -37,8 +38,9 @@ def command(run: Path, data: Path, *, as_json: bool, **options: Any) -> None:
     folder = RunFolder(run)
     with unprinted():
         manifest = folder.read(folder.model_manifest)
-        rows = read_rows(manifest, data, None, file_options_given(options))
-        found = evaluate_on(folder, rows, title_of(data))
+        given = file_options_given(options)
+        rows = read_rows(manifest, data, None, given)
+        found = evaluate_on(folder, rows, title_of(data), place_in(data, given))
     if as_json:
         hand_on(json.dumps(_as_json(found), indent=2) + "\n")
         return

@@ -18,6 +18,7 @@ from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.summary import resume_command
 from automl_admm.core.errors import StoreError
 from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.tables import place_in
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.sections.verdict import say_state
 from automl_admm.report.watching import watch_run
@@ -92,8 +93,9 @@ def command(
 def _rows(run: Path, data: Path, groups: tuple[str, ...], options: dict[str, Any]) -> RowsAsked:
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
-    frame = read_rows(manifest, data, None, file_options_given(options))
-    return RowsAsked(frame, title_of(data), data, groups)
+    given = file_options_given(options)
+    frame = read_rows(manifest, data, None, given)
+    return RowsAsked(frame, title_of(data), data, groups, place_in(data, given))
 
 
 def _watch(run: Path, output: Path | None) -> None:

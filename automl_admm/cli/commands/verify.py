@@ -22,6 +22,7 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.errors import NotCertifiedError
 from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.tables import place_in
 from automl_admm.data.row_portions import read_portion, take_rows
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
@@ -44,8 +45,9 @@ def command(run: Path, data: Path, *, fresh: bool, **options: Any) -> None:
     manifest = folder.read(folder.model_manifest)
     if fresh:
         with unprinted():
-            rows = read_rows(manifest, data, None, file_options_given(options))
-            tested = test_on_fresh_rows(folder, rows, title_of(data))
+            given = file_options_given(options)
+            rows = read_rows(manifest, data, None, given)
+            tested = test_on_fresh_rows(folder, rows, title_of(data), place_in(data, given))
         _tell_tested(run, tested)
     else:
         with unprinted():

@@ -21,8 +21,8 @@ from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import tell_readings
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.shares import Share
-from automl_admm.data.reading.streams import is_stream, source_of, table_name
-from automl_admm.data.reading.tables import place_in, read_table, split_target
+from automl_admm.data.reading.streams import source_of, table_name
+from automl_admm.data.reading.tables import place_in, read_table, row_read, split_target
 from automl_admm.data.reading.timed_reading import read_in_time
 from automl_admm.data.row_portions import Portion, take_rows
 from automl_admm.data.row_roles import NO_COLUMNS, RoleColumns, take_columns
@@ -104,17 +104,11 @@ def load(
         columns = ", ".join(map(str, list(frame.columns)[-5:]))
         hint = f"Name a column; the last are: {columns}."
         raise ConfigurationError("--target is missing.", hint=hint)
-    is_again = data is not None and share is None and not is_stream(data)
-    place = place_in(data, options) if data is not None and is_again else _row_read
+    place = place_in(data, options) if data is not None and share is None else row_read
     features, y = split_target(frame, target, place)
     features, with_roles = take_columns(features, roles, target, place)
     X, apart = set_aside(features, sensitive)
     return Loaded(X, y, apart, name, source, share, columns=with_roles)
-
-
-def _row_read(number: int) -> str:
-    """Name the place of a row of a file that is not read again."""
-    return f"row {number + 1} of those read"
 
 
 def read_within(

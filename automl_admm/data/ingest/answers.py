@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.core.errors import DataError
 from automl_admm.data.columns import refuse_in_target
 from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.ingest.applying import read_by_facts
 from automl_admm.data.ingest.doubts import amounts_in
 from automl_admm.data.ingest.forms.chosen import BY_NAME
-from automl_admm.data.ingest.forms.number import recognise_number
+from automl_admm.data.ingest.forms.number import HINT, recognise_number
 from automl_admm.data.ingest.records import FORM, Facts, Ingest, Reading
 from automl_admm.data.table_schema import content_of
 from automl_admm.plugins.records import LearningTask
 
 PLAIN = Ingest()
+# A feature may be missing; a target may not.
+HINT_ON_TARGET = "Write it as in training; every row needs its target."
 NUMBER = BY_NAME["number"]
 
 
@@ -103,7 +106,12 @@ def read_sensitive(sensitive: Any, answers: Ingest, place: Place = row_of) -> An
 
 def read_target(y: Any, answers: Ingest, place: Place = row_of) -> Any:
     """Return the numbers of a target; raise if a word in it stands for a missing one."""
-    found = read_answer(y, answers, place)
+    try:
+        found = read_answer(y, answers, place)
+    except DataError as problem:
+        if problem.hint != HINT:
+            raise
+        raise DataError(problem.message, hint=HINT_ON_TARGET) from problem
     if found is not y:
         refuse_in_target(np.isnan(found), f"the target '{y.name}' is missing", place)
     return found

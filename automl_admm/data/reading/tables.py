@@ -22,6 +22,7 @@ from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
 from automl_admm.data.reading.formats import CSV, format_of
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
+from automl_admm.data.reading.streams import is_stream
 from automl_admm.data.reading.typed_tables import place_of, read_typed, unique_names_of
 from automl_admm.data.table_schema import Schema
 
@@ -119,8 +120,18 @@ def tell_found(options: FileOptions, plain: PlainFile, dialect: Dialect = COMMAS
 
 
 def place_in(path: str | Path, options: FileOptions = NO_OPTIONS) -> Place:
-    """Return a function that names the place of a row in a file, from its number in the table."""
+    """Return a function that names the place of a row in a file, from its number in the table.
+
+    Stdin and addresses are not read again for that.
+    """
+    if is_stream(Path(path)):
+        return row_read
     return partial(_found_again, Path(path), options)
+
+
+def row_read(number: int) -> str:
+    """Name the place of a row of a table that is not read again."""
+    return f"row {number + 1} of those read"
 
 
 def _found_again(source: Path, options: FileOptions, number: int) -> str:

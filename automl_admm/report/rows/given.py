@@ -14,6 +14,7 @@ from automl_admm.constraints.groups import MOST_GROUPS, Grouping, Names, check_c
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, suggest
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.decisions import decisions_of, predict_unseen
@@ -38,6 +39,7 @@ from automl_admm.store.run_folder import RunFolder
 class RowsAsked:
     """A table with the target in it; `source` is its file, None for a table of Python.
 
+    `place` names the place of a row in messages.
     `groups` are columns to compare, as limits write them: `sex`, `age:30,50`, `sex,age:30,50`.
     """
 
@@ -45,6 +47,7 @@ class RowsAsked:
     title: str
     source: Path | None = None
     groups: tuple[str, ...] = ()
+    place: Place = row_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ class GivenRows:
 
 def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
     """Put the model of a run to labelled rows; raise in one line if they do not suit it."""
-    run = open_run(folder, asked.frame, asked.title)
+    run = open_run(folder, asked.frame, asked.title, asked.place)
     frame = run.counted(asked.frame.reset_index(drop=True))
     whole = run.table(frame)
     if not len(whole.y):

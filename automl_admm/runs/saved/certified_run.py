@@ -15,7 +15,8 @@ from automl_admm.constraints.dry_run import columns_of, meet_data
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
-from automl_admm.data.columns import check_columns
+from automl_admm.data.columns import check_columns, refuse_in_target
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.data.fingerprints import Hashes
 from automl_admm.data.ingest.answers import PLAIN, read_answer, read_sensitive, read_target
 from automl_admm.data.ingest.applying import TakenIn, take_in
@@ -73,7 +74,8 @@ class RowsAside:
 class CertifiedRun:
     """The files of a run: its `run.json`, the manifest of its model, its rows set aside.
 
-    `data` names the table that stands beside it in messages.
+    `data` names the table that stands beside it in messages, and `place` the place of its rows,
+    given their numbers in it.
     """
 
     folder: RunFolder
@@ -82,6 +84,7 @@ class CertifiedRun:
     aside: RowsAside
     pipeline: Any
     data: str
+    place: Place = row_of
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -94,7 +97,10 @@ class CertifiedRun:
         return 1.0 - float(self.settings["certify"])
 
     def table(self, frame: Any) -> Table:
-        """Rows as the search's own: features by name, the target as numbers, sensitive columns."""
+        """Rows as the search's own: features by name, the target as numbers, sensitive columns.
+
+        The index of the frame has the numbers of the rows in the table of the user.
+        """
         settings = self.settings
         if settings["target"] is None:
             raise StoreError(
@@ -105,13 +111,14 @@ class CertifiedRun:
         for name in [settings["target"], *settings["sensitive"], *roles.values()]:
             if name not in frame.columns:
                 raise DataError(f"{self.data} has no column '{name}', which the run was told of.")
-        y, classes = read_target(frame[settings["target"]], self._answers).to_numpy(), None
+        place, frame = _places_by_index(self.place, frame.index), frame.reset_index(drop=True)
+        y, classes = self._target(frame[settings["target"]], place), None
         if self.manifest["classes"] is not None:
-            classes, y = self._classes(y)
-        taken = self._taken_in(frame)
+            classes, y = self._classes(y, place)
+        taken = self._taken_in(frame, place)
         wanted = columns_of(self.limits())
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
-        sensitive = read_sensitive(sensitive, self._answers)
+        sensitive = read_sensitive(sensitive, self._answers, place)
         known = known_columns(sensitive, taken.for_limits(), wanted)
         return Table(taken.made, y, classes, known, self._columns(frame).read())
 
@@ -123,7 +130,12 @@ class CertifiedRun:
             read[name] = seen[name]
         return read
 
-    def _taken_in(self, frame: Any) -> TakenIn:
+    def _target(self, column: Any, place: Place) -> Any:
+        """Return the values of the target; raise on the first row without one."""
+        refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
+        return read_target(column, self._answers, place).to_numpy()
+
+    def _taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
         """The features of rows, and the table that the model is given."""
         ingest, columns = read_ingest(self.manifest), self.manifest["columns"]
         if ingest is None:
@@ -131,7 +143,7 @@ class CertifiedRun:
             return TakenIn(X, X, Ingest())
         # A limit may compare groups by a column that the model is not given.
         left = [name for name in ingest.by_name() if name not in columns and name in frame.columns]
-        return take_in(check_columns(frame, [*columns, *left]), ingest)
+        return take_in(check_columns(frame, [*columns, *left]), ingest, place)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -140,11 +152,14 @@ class CertifiedRun:
         return {role: name for role, name in known.items() if name is not None}
 
     def counted(self, frame: Any) -> Any:
-        """Return the rows with a weight above 0: the run left out the others."""
+        """Return the rows with a weight above 0: the run left out the others.
+
+        They keep their index.
+        """
         if self.roles.get("weight") not in frame.columns:
             return frame
         mask = self._columns(frame).counted()
-        return frame if mask is None else frame[mask].reset_index(drop=True)
+        return frame if mask is None else frame[mask]
 
     def _columns(self, frame: Any) -> RoleColumns:
         known = {r: frame[n].reset_index(drop=True) for r, n in self.roles.items() if n in frame}
@@ -157,14 +172,14 @@ class CertifiedRun:
         """The readings of numbers in text in the columns that are no features."""
         return read_ingest(self.manifest, ANSWERS) or PLAIN
 
-    def _classes(self, labels: Any) -> tuple[Any, Any]:
+    def _classes(self, labels: Any, place: Place) -> tuple[Any, Any]:
         """The labels of the classes, the positive one last, and the number of each row's."""
         names, positive = list(self.manifest["classes"]), self.manifest.get("positive")
         if positive is not None and positive not in names:
             reason = f"'{self.folder.model_manifest}' has no class '{positive}' to be positive."
             raise StoreError(reason)
         classes = np.asarray(self.pipeline.classes_)
-        numbers = _numbered(labels, names, self.settings["target"])
+        numbers = _numbered(labels, names, self.settings["target"], place)
         if len(names) == 2 and positive == names[0]:
             return classes[::-1], 1 - numbers
         return classes, numbers
@@ -225,7 +240,7 @@ class CertifiedRun:
         return as_evidence(found) if isinstance(found, float) else None
 
 
-def read_certified(folder: RunFolder, data: str) -> CertifiedRun:
+def read_certified(folder: RunFolder, data: str, place: Place = row_of) -> CertifiedRun:
     """Read a certifying run; the model last, because it tells of plugins."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     if content.get("settings", {}).get("certify") is None:
@@ -234,7 +249,7 @@ def read_certified(folder: RunFolder, data: str) -> CertifiedRun:
             hint=Remedy("Fit with {certify=0.95} to get one."),
         )
     aside = read_rows_aside(folder)
-    return CertifiedRun(folder, content, manifest, aside, load_model(folder), data)
+    return CertifiedRun(folder, content, manifest, aside, load_model(folder), data, place)
 
 
 def read_rows_aside(folder: RunFolder) -> RowsAside:
@@ -258,13 +273,17 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
         raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
 
 
-def _numbered(labels: Any, classes: Sequence[str], target: str) -> Any:
+def _places_by_index(place: Place, index: Any) -> Place:
+    return lambda number: place(int(index[number]))
+
+
+def _numbered(labels: Any, classes: Sequence[str], target: str, place: Place) -> Any:
     """The numbers of labels, by their names in the manifest."""
     numbers = {name: number for number, name in enumerate(classes)}
     found = [numbers.get(str(label), -1) for label in labels]
     if -1 in found:
         row = found.index(-1)
-        said = f"column '{target}' has '{labels[row]}' in row {row + 1}"
+        said = f"{place(row)}: column '{target}' holds '{labels[row]}'"
         hint = f"Its classes are: {', '.join(classes)}."
         raise DataError(f"{said}, which is no class of the run.", hint=hint)
     return np.array(found, dtype=np.intp)

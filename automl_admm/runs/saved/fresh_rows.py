@@ -12,6 +12,7 @@ from automl_admm.certify.bounds.bounds import exact_bounds
 from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
+from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
@@ -46,13 +47,13 @@ class OnFreshRows:
         return all_certified(self.findings)
 
 
-def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str) -> OnFreshRows:
+def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -> OnFreshRows:
     """Test the model of a run on rows new to it; raise if these are rows of the run.
 
-    `data` names the rows in messages.
+    In messages `data` names the table, and `place` a row of it.
     """
-    run = read_certified(folder, data)
-    table = run.table(run.counted(frame).reset_index(drop=True))
+    run = read_certified(folder, data, place)
+    table = run.table(run.counted(frame.reset_index(drop=True)))
     if not len(table.y):
         raise DataError(f"{data} has no rows.")
     known = _count_known(run, table)

@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.limits import Limit
+from automl_admm.data.conforming import Place, row_of
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
@@ -54,9 +55,12 @@ class OnLabelledRows:
     said: Mapping[str, Any]
 
 
-def evaluate_on(folder: RunFolder, frame: Any, data: str) -> OnLabelledRows:
-    """Measure the model of a run on rows with their target; `data` names these in messages."""
-    run = open_run(folder, frame, data)
+def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
+    """Measure the model of a run on rows with their target.
+
+    In messages `data` names the table, and `place` a row of it.
+    """
+    run = open_run(folder, frame, data, place)
     table = run.table(run.counted(frame.reset_index(drop=True)))
     metric = metric_of(run, table)
     answers = Remembered(run.pipeline)
@@ -69,13 +73,13 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str) -> OnLabelledRows:
     return OnLabelledRows(len(table.y), metric.name, score, rates, limits, run.manifest)
 
 
-def open_run(folder: RunFolder, frame: Any, data: str) -> CertifiedRun:
+def open_run(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> CertifiedRun:
     """Read a run and its model; raise if the rows have no column of its target."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     target = content["settings"]["target"]
     if target is not None and target not in frame.columns:
         raise DataError(f"{data} has no column '{target}', which the run predicts.")
-    return CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data)
+    return CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data, place)
 
 
 def metric_of(run: CertifiedRun, table: Table) -> Metric:

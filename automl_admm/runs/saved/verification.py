@@ -118,7 +118,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
 
 
 def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Again:
-    places, frame = list(run.aside.places), run.counted(frame)
+    places, frame = list(run.aside.places), run.counted(frame.reset_index(drop=True))
     whole = run.table(frame) if len(frame) == run.aside.rows else None
     if whole is None and len(frame) != len(places):
         raise DataError(
@@ -127,7 +127,7 @@ def _read_again(run: CertifiedRun, certificate: Certificate, frame: Any) -> _Aga
             hint="Give the file that the run was made on, or just the rows set aside; with --fresh "
             "rows that the run never saw.",
         )
-    rows = run.table(frame.reset_index(drop=True)) if whole is None else whole.part(places)
+    rows = run.table(frame) if whole is None else whole.part(places)
     _refuse_other_order(run, rows if whole is None else whole)
     constraints = run.constraints(rows if whole is None else whole)
     store = SqliteStore(run.folder.store)
