@@ -71,6 +71,18 @@ def _checked(pair: Any, rows: int) -> Split:
     return train.astype(np.intp), valid.astype(np.intp)
 
 
+def doubts_of_splits(splits: Sequence[Split]) -> list[str]:
+    """Return a warning of the first split that validates on rows that it learned from."""
+    for number, (train, valid) in enumerate(splits, start=1):
+        if both := len(np.intersect1d(train, valid)):
+            line = (
+                f"split {number} of {len(splits)} by cv learns from {both} of the "
+                f"{len(np.unique(valid))} rows that it is measured on: its score is too good"
+            )
+            return [line]
+    return []
+
+
 def check_sides(splits: Sequence[Split], roles: Roles, cv: Any) -> None:
     """Raise if a group is on both sides of a split, or if it learns from later rows."""
     for number, (train, valid) in enumerate(splits, start=1):

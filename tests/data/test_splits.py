@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.data.given_splits import doubts_of_splits
 from automl_admm.data.split_choice import count_repeats
 from automl_admm.data.splits import hold_out, make_splits
 
@@ -159,3 +162,19 @@ def test_folds_are_fewer_where_a_group_is_small() -> None:
     groups = np.where(np.arange(100) < 6, "few", "many")
     assert deal(make_splits(y, "classification")) == 4
     assert deal(make_splits(y, "classification", groups=[groups])) == 3
+
+
+def test_rows_on_both_sides_of_a_split_are_warned_of():
+    rows = np.arange(40)
+    y = rows % 2
+    for cv, said in (
+        ([(rows, rows)], "split 1 of 1 by cv learns from 40 of the 40 rows"),
+        ([(rows[:30], rows[30:]), (rows[9:], rows[:10])], "split 2 of 2 .* 1 of the 10 rows"),
+        # A row that is drawn several times is one row.
+        ([(rows, np.repeat(rows[:5], 3))], "learns from 5 of the 5 rows that it is measured on"),
+    ):
+        (told,) = doubts_of_splits(make_splits(y, "classification", cv))
+        assert re.search(said, told)
+        assert len(told) < 300
+    for cv in (3, 0.25, KFold(4), [(rows[:30], rows[30:])]):
+        assert doubts_of_splits(make_splits(y, "classification", cv)) == []

@@ -16,6 +16,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target
 from automl_admm.data.conforming import row_of
+from automl_admm.data.given_splits import doubts_of_splits
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
@@ -88,7 +89,7 @@ class Preparation:
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
     user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
     target, the weights and the sensitive columns, and `leaks` names those that tell the target.
-    `doubts` are warnings of a target or a header that may not be what it seems.
+    `doubts` are warnings of a target, a header or splits that may not be what they seem.
     """
 
     config: RunConfig
@@ -242,7 +243,11 @@ def prepare(
         ingest=taken.ingest,
         answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=(*find_doubts(y, known.task), *_doubts_of_names(taken.raw, y)),
+        doubts=(
+            *find_doubts(y, known.task),
+            *_doubts_of_names(taken.raw, y),
+            *doubts_of_splits(work.splits),
+        ),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
