@@ -155,11 +155,11 @@ def test_the_suffix_says_the_format(run: Run, folder: Path) -> None:
         assert (table == tables["csv"]).all().all(), name
 
 
-@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
-def test_a_table_without_rows_is_refused(run: Run, folder: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "held"), [("new.csv", "a header"), ("new.parquet", "columns")])
+def test_a_table_without_rows_is_refused(run: Run, folder: Path, name: str, held: str) -> None:
     done = run("predict", "RUN", save(people().head(0), folder / name), "-o", "told.csv")
     assert done.code == 3
-    assert "holds a header and no rows" in done.err
+    assert f"holds {held} and no rows" in done.err
     assert not (folder / "told.csv").exists()
 
 

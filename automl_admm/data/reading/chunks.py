@@ -24,7 +24,7 @@ from automl_admm.data.reading.csv_rows import (
 from automl_admm.data.reading.decimals import commas_in, has_fractions
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import FileOptions
-from automl_admm.data.reading.formats import CSV, PARQUET, format_of
+from automl_admm.data.reading.formats import CSV, PARQUET, format_of, without_rows
 from automl_admm.data.reading.parquet_rows import row_batches, text_batches
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.tables import Manner, read_plain, tell_found, without_infinities
@@ -71,7 +71,7 @@ def read_chunks(
             is_empty = False
             yield replace(chunk, place=_of_source(plain, chunk.place))
         if is_empty:
-            raise DataError(f"{path} holds a header and no rows.")
+            raise without_rows(path, form)
 
 
 def _of_source(plain: PlainFile, place: Place) -> Place:

@@ -41,6 +41,7 @@ LOOKED_AT = 1 << 16
 LEAST_UTF16 = 4
 KINDS_HINT = "Save the table as CSV or Parquet."
 HINT = "Name its encoding, such as --encoding cp1250, or save it as UTF-8."
+MOSTLY_HINT = "Correct that line and save the table as UTF-8, or name the encoding of all of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +100,49 @@ def _of_one_byte(source: Path, title: str, is_late: Callable[[], bool]) -> Encod
 
     An umlaut before a quotation mark looks like a sign of UTF-8, so most of the bytes decide.
     """
-    name, example, of_utf8, others, first, lines = LATIN, "", 0, 0, 0, 1
+    name, example, of_utf8, others, unknown, lines = LATIN, "", 0, 0, 0, 1
     with source.open("rb") as file:
         while block := file.read(BLOCK):
             # Any bytes can be read as Latin-1.
             if CONTROL.search(block):
                 raise _no_text(title)
-            if unused := UNUSED.search(block):
-                raise _unknown(title, lines + block[: unused.start()].count(b"\n"))
+            if not unknown and (unused := UNUSED.search(block)):
+                unknown = lines + block[: unused.start()].count(b"\n")
             if not block.isascii():
                 rest, found = SEVERAL_BYTES.subn(b"", block)
                 of_utf8 += found
                 others += len(rest) - len(rest.translate(None, HIGH))
-                first = first or lines + _lines_before_mistake(block)
                 name = WINDOWS if OF_WINDOWS.search(block) else name
                 example = example or _word_of(block)
             lines += block.count(b"\n")
             if is_late():
                 break
     if of_utf8 >= others:
-        raise _unknown(title, first)
+        raise _mostly_utf8(source, title)
+    if unknown:
+        raise _unknown(title, unknown)
     return Encoding(name, example)
 
 
-def _lines_before_mistake(block: bytes) -> int:
-    """Return the number of lines before the first byte that is no UTF-8."""
-    try:
-        block.decode()
-    except UnicodeDecodeError as problem:
-        return block[: problem.start].count(b"\n")
-    return 0
+def _mostly_utf8(source: Path, title: str) -> DataError:
+    """Name the first byte that is no UTF-8; a sign may stand in two blocks."""
+    decoder, line, is_over = codecs.getincrementaldecoder(UTF_8)(), 1, False
+    with source.open("rb") as file:
+        while not is_over:
+            block = file.read(BLOCK)
+            is_over = not block
+            try:
+                decoder.decode(block, final=is_over)
+            except UnicodeDecodeError as problem:
+                line += problem.object[: problem.start].count(b"\n")
+                byte = f"0x{problem.object[problem.start]:02x}"
+                return DataError(
+                    f"{title} is UTF-8 text for the most part, but not in line {line} "
+                    f"(byte {byte}).",
+                    hint=MOSTLY_HINT,
+                )
+            line += block.count(b"\n")
+    return _unknown(title, line)
 
 
 def _unknown(title: str, line: int) -> DataError:

@@ -51,6 +51,12 @@ MARK = b"\xef\xbb\xbf"
 LOOKED_AT = 4096  # bytes: enough for the comments before an ARFF header
 
 
+def without_rows(source: Path, form: str) -> DataError:
+    """Return the error of a table without rows; a binary file has no header line."""
+    named = "a header" if form in (CSV, ARFF) else "columns"
+    return DataError(f"{source} holds {named} and no rows.")
+
+
 def format_of(source: Path) -> str:
     """Return the format of a plain file by its content, as a suffix; raise for other formats."""
     if (form := binary_form(source)) is not None:

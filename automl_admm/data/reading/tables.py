@@ -19,7 +19,7 @@ from automl_admm.data.conforming import Place, conform, row_of
 from automl_admm.data.reading.csv_rows import line_of, read_csv_rows
 from automl_admm.data.reading.dialects import COMMAS, Dialect, find_dialect
 from automl_admm.data.reading.file_options import NO_OPTIONS, FileOptions
-from automl_admm.data.reading.formats import CSV, format_of
+from automl_admm.data.reading.formats import CSV, format_of, without_rows
 from automl_admm.data.reading.pieces import Piece
 from automl_admm.data.reading.plain_files import PlainFile, plain_file
 from automl_admm.data.reading.streams import is_stream
@@ -97,7 +97,7 @@ def read_csv_table(plain: PlainFile, dialect: Dialect, manner: Manner) -> Any:
 def finished(frame: Any, source: Path, manner: Manner, place: Place) -> Any:
     """Return a frame as in training."""
     if frame.empty:
-        raise DataError(f"{source} holds a header and no rows.")
+        raise without_rows(source, format_of(source))
     if manner.schema is not None:
         frame = conform(frame, manner.schema, place)
     return without_infinities(frame, manner.options.exact)

@@ -66,7 +66,13 @@ def test_quotes_blank_lines_and_line_ends_are_read(write):
         (b"a,b\n1,2,3\n4,5,6\n", "line 2: 3 fields"),
         (b'a,b\n1,"2\n3,4\n', "line 3: unexpected end of data"),
         (b"a;b\n1;2;3\n", "line 2: 3 fields.* a needless semicolon"),
-        (b"a,b\n1,\xc3\xa9\n2,\xe9\n", "line 3: this is neither UTF-8 text nor Windows-1252"),
+        (
+            b"a,b\n" + b"1,K\xc3\xb6ln\n" * 200 + b"2,K\xf6ln\n1,x\n",
+            r"UTF-8 text for the most part, but not in line 202 \(byte 0xf6\)\. Correct that line",
+        ),
+        (b"a,b\n" + b"1,\xc3\x81\n" * 9 + b"2,\xe9\n", r"but not in line 11 \(byte 0xe9\)"),
+        # A sign stands in two blocks of reading, which is no mistake of the file.
+        (b"a,b\n" + b"1,\xc3\xa9" * 300_000 + b"\n2,\xe9\n", r"not in line 3 \(byte 0xe9\)"),
         (b"a,b\n" + b"1,2\n" * 9000 + b"3,\x81\n", "line 9002: this is neither UTF-8"),
         (b"a,b\n1,\xe9\x00\n", "is no text, and no table of a known kind"),
         (b"\x1f\x8b\x08\x00rubbish", "is cut off or damaged: it cannot be unpacked"),
