@@ -188,6 +188,45 @@ def test_curves_thresholds_and_columns_are_those_of_the_rows(
     assert is_valid(found, describe())
 
 
+@pytest.mark.parametrize("count", [40, 1])
+def test_rows_of_one_class_are_told_in_a_sentence_and_keep_the_schema(
+    count: int, searched: tuple[Any, pd.DataFrame]
+) -> None:
+    search, fresh = searched
+    rows = RowsAsked(fresh[fresh["y"] == "yes"][:count], "rows.csv", None, ("a:-1,1",))
+    report = make_report(search.work_dir, rows)
+    found, shown = content(report), Page(report.page.decode())
+    assert is_valid(found, describe())
+    assert (found["columns"]["columns"], found["rows"]["limits"][0]["holds"]) == ([], None)
+    assert "Only class 'yes' is among these rows, so there is no ROC curve" in shown.text
+    assert f"so there is no {found['columns']['metric']} that a shuffle" in shown.text
+    titles = {a.get("aria-label") for t, a in shown.elements if t == "svg"}
+    assert "Calibration" in titles
+    assert not titles & {"ROC curve", "Precision and recall"}
+
+
+def test_rows_that_cannot_be_recognised_are_doubted_in_the_numbers(
+    searched: tuple[Any, pd.DataFrame],
+) -> None:
+    search, fresh = searched
+    found = on(search.work_dir, fresh)
+    doubt = found["rows"]["origin"]["doubt"]
+    assert "no hash of each row" in doubt
+    assert any(doubt in one for one in found["verdict"]["warnings"])
+
+
+def test_rows_of_one_group_cannot_tell_a_limit_between_groups(
+    certified: Path, table: pd.DataFrame
+) -> None:
+    one_group = table[table["sex"] == table["sex"].iloc[0]]
+    report = make_report(certified, RowsAsked(one_group, "rows.csv"))
+    found = content(report)
+    values = {one["limit"]: (one["value"], one["holds"]) for one in found["rows"]["limits"]}
+    assert {told for limit, told in values.items() if "[sex]" in limit} == {(None, None)}
+    assert "cannot tell" in Page(report.page.decode()).text
+    assert is_valid(found["rows"], describe()["properties"]["rows"])
+
+
 def test_the_page_has_the_figures_and_no_markup_of_names(
     page: tuple[Page, dict[str, Any]],
 ) -> None:

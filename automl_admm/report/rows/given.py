@@ -28,6 +28,7 @@ from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import (
     MeasuredLimit,
+    comparable_limits,
     measured_limits,
     metric_of,
     open_run,
@@ -78,6 +79,14 @@ class GivenRows:
         return () if found is None else tuple(map(str, found))
 
     @property
+    def only_class(self) -> str | None:
+        """The class of all rows; None if there are several, and for a quantity."""
+        if not self.classes:
+            return None
+        found = np.unique(self.table.y)
+        return self.classes[int(found[0])] if len(found) == 1 else None
+
+    @property
     def positive_scores(self) -> Any:
         """The scores of the positive class, of two; None without scores."""
         if self.scores is None or len(self.classes) != 2:
@@ -112,7 +121,7 @@ def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
     if not len(whole.y):
         raise DataError(f"{asked.title} has no rows.")
     origin, places = find_origin(run, whole, len(asked.frame), asked.source)
-    constraints = run.constraints(whole) if run.settings["limits"] else ()
+    constraints = comparable_limits(run, whole) if run.settings["limits"] else ()
     if places is not None:
         whole, frame = whole.part(places), frame.iloc[places]
     frame, table = frame.reset_index(drop=True), _renumbered(whole)
@@ -135,7 +144,7 @@ def read_given(folder: RunFolder, asked: RowsAsked) -> GivenRows:
         metric=metric,
         score=score,
         constraints=constraints,
-        limits=measured_limits(run, table),
+        limits=measured_limits(run, table, constraints),
         groups=groups,
     )
 

@@ -63,7 +63,7 @@ def find_origin(
         given=given,
         measured=measured,
         known=known,
-        doubt=_doubt(run, given) if found == OTHER else None,
+        doubt=_doubt(run, given, known) if found == OTHER else None,
     )
     return origin, places
 
@@ -95,11 +95,11 @@ def _places(run: CertifiedRun, whole: Table) -> Any:
     task, fraction = settings.get("task"), settings.get("test_size")
     if not task or not fraction or settings.get("certify") is not None:
         return None
-    constraints = run.constraints(whole) if settings["limits"] else ()
-    groups = [one.groups(whole.sensitive) for one in constraints if one.groups is not None]
     try:
+        constraints = run.constraints(whole) if settings["limits"] else ()
+        groups = [one.groups(whole.sensitive) for one in constraints if one.groups is not None]
         return hold_out(whole.y, task, fraction, settings["seed"], groups, whole.roles)[1]
-    except DataError:  # too few rows to be parted: they are not those of the run
+    except DataError:  # too few rows to be parted, or one group: they are not those of the run
         return None
 
 
@@ -126,7 +126,7 @@ def _known(run: CertifiedRun, table: Table) -> int | None:
     return None if hashes is None else int(np.isin(hash_table(table), hashes[learned]).sum())
 
 
-def _doubt(run: CertifiedRun, given: int) -> str | None:
+def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:
     """Say why other rows may be rows that the model learned from."""
     request = run.content.get("request") or {}
     portion = read_portion(request.get("portion"))
@@ -137,4 +137,20 @@ def _doubt(run: CertifiedRun, given: int) -> str | None:
             f"The run learned from {portion.taken} rows of a table with as many rows as this one: "
             "if it is the same, these rows are among them."
         )
+    if known is None:
+        return (
+            "The run kept no hash of each row, so its own rows are not recognised in another order "
+            "or among others. Make sure that it never saw these: else all numbers are too good."
+        )
     return None
+
+
+def warn_of(origin: Origin) -> str | None:
+    """Return a sentence if numbers of these rows are, or may be, too good."""
+    if origin.kind == LEARNED:
+        return (
+            "The labelled rows are those that the model learned from: their numbers are too good."
+        )
+    if origin.known:
+        return f"{origin.known} of the labelled rows equal rows that the model learned from."
+    return origin.doubt and f"Labelled rows of unknown origin: {origin.doubt}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +34,8 @@ SHOWN = 20
 class ColumnImportance:
     """The loss of the score by shuffling each column, on at most so many `rows` of `given`.
 
-    `unreached` columns were not measured at all before the time was over.
+    `unreached` columns were not measured at all before the time was over. `reason` says why there
+    is no score that could be lost, else None.
     """
 
     metric: str
@@ -43,6 +45,7 @@ class ColumnImportance:
     is_cut_short: bool
     columns: tuple[Shuffled, ...]
     unreached: tuple[str, ...]
+    reason: str | None
 
 
 def measure(view: RunView) -> ColumnImportance | None:
@@ -57,6 +60,18 @@ def measure(view: RunView) -> ColumnImportance | None:
         return _score(metric, rows, replace(part, X=X))
 
     with unheard_warnings(), rows_for_the_model():
+        if math.isnan(score(part.X)):
+            reason = _undefined(view.metric, rows, len(part.y))
+            return ColumnImportance(
+                metric=view.metric,
+                rows=len(part.y),
+                given=len(rows.table.y),
+                repeats=REPEATS,
+                is_cut_short=False,
+                columns=(),
+                unreached=(),
+                reason=reason,
+            )
         found = measure_columns(part.X, columns, score, seed)
     reached = {one.name for one in found}
     unreached = tuple(column for column in columns if column not in reached)
@@ -70,7 +85,16 @@ def measure(view: RunView) -> ColumnImportance | None:
         is_cut_short and bool(columns),
         found,
         unreached,
+        None,
     )
+
+
+def _undefined(metric: str, rows: GivenRows, count: int) -> str:
+    if rows.only_class is not None:
+        among = f"Only class '{rows.only_class}' is among these rows"
+        return f"{among}, so there is no {metric} that a shuffle could lose."
+    counted = "one row has" if count == 1 else f"these {count} rows have"
+    return f"{counted.capitalize()} no {metric} that a shuffle could lose."
 
 
 def _score(metric: Metric, rows: GivenRows, part: Table) -> float:
@@ -97,6 +121,8 @@ def _made(rows: GivenRows) -> dict[str, tuple[str, ...]]:
 
 def draw(found: ColumnImportance) -> Markup:
     """Draw a bar for each column, with its spread."""
+    if found.reason is not None:
+        return tag("p", found.reason)
     if not found.columns:
         return tag("p", "The time was over before a column was measured.")
     most = max((one.mean for one in found.columns), default=0.0) or 1.0

@@ -25,12 +25,14 @@ DIAGONAL = ((0.0, 0.0), (1.0, 1.0))
 class Curves:
     """The curves of the positive class of two, or of each class against all others.
 
-    Without `classes` the model has decisions alone.
+    Without `classes` the model has decisions alone. `only_class` is the one of all rows, if there
+    is but one.
     """
 
     classes: tuple[ClassCurves, ...]
     are_probabilities: bool
     share: float | None
+    only_class: str | None
 
 
 def measure(view: RunView) -> Curves | None:
@@ -41,7 +43,7 @@ def measure(view: RunView) -> Curves | None:
     share = None
     if len(rows.classes) == 2:
         share = float(np.average(rows.table.y == 1, weights=rows.table.roles.weights))
-    return Curves(_classes(rows), rows.are_probabilities, share)
+    return Curves(_classes(rows), rows.are_probabilities, share, rows.only_class)
 
 
 def _classes(rows: GivenRows) -> tuple[ClassCurves, ...]:
@@ -69,12 +71,23 @@ def draw(found: Curves) -> Markup:
     more = None
     if len(shown) < len(found.classes):
         more = tag("p", f"Drawn are the {len(shown)} most frequent classes; all are in the table.")
-    figures = [_roc(shown), _precision(found, shown)]
+    figures = []
+    if found.only_class is None:
+        figures += [_roc(shown), _precision(found, shown)]
+    else:
+        more = together(tag("p", _missing(found.only_class)), more)
     if found.are_probabilities:
         figures.append(_calibration(shown))
     else:
         more = together(more, tag("p", "Scores are no probabilities: they have no calibration."))
     return together(tag("div", *figures, class_="charts"), more, _areas(found))
+
+
+def _missing(only: str) -> str:
+    return (
+        f"Only class '{only}' is among these rows, so there is no ROC curve, and none of precision "
+        "and recall."
+    )
 
 
 def _chart(title: str, x: str, y: str, layers: Sequence[Layer]) -> Markup:

@@ -124,10 +124,7 @@ def _said(origin: Origin) -> str:
         )
     if origin.known == 0:
         return f"These {rows} are others: none of them equals a row that the model learned from."
-    return (
-        f"These {rows} are not, as a whole and in this order, those that the run learned from. It "
-        "kept no hash of each row, so make sure that it never saw them."
-    )
+    return f"These {rows} are not, as a whole and in this order, those that the run learned from."
 
 
 def _known(score: float | None) -> str | None:

@@ -11,6 +11,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import facts
 from automl_admm.report.pipeline_text import shape_of
+from automl_admm.report.rows.origin import warn_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
@@ -176,6 +177,9 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
             "The certificate in the folder is not of this model, or was changed: it proves nothing "
             "here."
         )
+    of_rows = None if view.rows is None else warn_of(view.rows.origin)
+    if of_rows is not None:
+        yield of_rows
     if model is None:
         return
     if model.one_class is not None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.constraints.dry_run import meet_data
+from automl_admm.constraints.groups import Grouping, check_columns
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.core.limits import Limit
 from automl_admm.data.conforming import Place, row_of
@@ -16,8 +18,9 @@ from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Remembered
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import LearningTask
+from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
+from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.store.run_folder import RunFolder
 
@@ -96,14 +99,31 @@ def metric_of(run: CertifiedRun, table: Table) -> Metric:
     return resolve_metric(name, task, classes, metrics).knowing(table.classes)
 
 
-def measured_limits(run: CertifiedRun, table: Table) -> tuple[MeasuredLimit, ...]:
-    """Measure the limits of a run on labelled rows."""
+def measured_limits(
+    run: CertifiedRun, table: Table, constraints: Sequence[Constraint] | None = None
+) -> tuple[MeasuredLimit, ...]:
+    """Measure the limits of a run on labelled rows; those not among `constraints` have no value."""
     if not run.settings["limits"]:
         return ()
-    constraints = run.constraints(table)
-    said = run.manifest.get("constraints", {})
-    seen = run.evidence(table, constraints)
+    if constraints is None:
+        constraints = run.constraints(table)
+    said, names = run.manifest.get("constraints", {}), [str(one.limit) for one in constraints]
+    seen = dict(zip(names, run.evidence(table, constraints), strict=True))
+    values = {name: float(evidence.value) for name, evidence in seen.items()}
     return tuple(
-        MeasuredLimit(one.limit, float(evidence.value), said.get(str(one.limit)))
-        for one, evidence in zip(constraints, seen, strict=True)
+        MeasuredLimit(one.limit, values.get(str(one.limit), math.nan), said.get(str(one.limit)))
+        for one in run.limits()
     )
+
+
+def comparable_limits(run: CertifiedRun, table: Table) -> tuple[Constraint, ...]:
+    """Return the limits of a run, without those that compare groups if all rows are in one."""
+    known = tuple(one for one in run.limits() if not _has_one_group(one, table))
+    return meet_data(known, trial_rows(table))
+
+
+def _has_one_group(constraint: Constraint, table: Table) -> bool:
+    if not isinstance(constraint.groups, Grouping):
+        return False
+    check_columns(constraint.groups.columns, table.sensitive, constraint.limit.name)
+    return len(set(constraint.groups(table.sensitive))) == 1
