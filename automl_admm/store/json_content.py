@@ -79,6 +79,9 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise
+    except NotADirectoryError as problem:
+        hint = "Name the folder of the run."
+        raise StoreError(f"'{path.parent}' is a file, and no folder.", hint=hint) from problem
     except OSError as problem:
         raise StoreError(f"'{path}' cannot be read: {problem.strerror}.") from problem
 

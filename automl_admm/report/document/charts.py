@@ -109,6 +109,12 @@ class Chart:
             aria_label=self.title,
         )
 
+    def has_depths(self) -> bool:
+        """Return True if a value of y is so far below that it stands on the lower border."""
+        points = [p for one in self.layers if one.kind != "crosses" for p in one.points]
+        up = [y for x, y in points if math.isfinite(x) and math.isfinite(y)]
+        return bool(up) and not self.shows_all and len(_without_depths(up)) < len(up)
+
     def legend(self) -> Markup:
         """Return the labels of the layers, each with its sign."""
         named = [one for one in self.layers if one.label and one.points]

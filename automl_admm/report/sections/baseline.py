@@ -80,7 +80,9 @@ def draw(found: Baseline) -> Markup:
     """Draw the comparison."""
     if not found.compared:
         return tag("p", "Nothing has succeeded yet, so there is nothing to compare.")
-    headings = ("", "Pipeline", "#", found.metric, *found.limits, "Within limits")
+    headings = ("", "Pipeline", "#", found.metric, *found.limits)
+    if found.limits:
+        headings = (*headings, "Within limits")
     said = None
     if found.gain is not None:
         gain = numbers.signed(found.gain)
@@ -99,8 +101,9 @@ def draw(found: Baseline) -> Markup:
 def _row(one: Compared) -> tuple[Part, ...]:
     number = "–" if one.number is None else one.number
     values = map(numbers.plain, one.values)
-    feasible = "yes" if one.is_feasible else "no"
-    return (one.role, name(one.shape), number, numbers.score(one.score), *values, feasible)
+    # Without limits there are none to be within.
+    feasible = (("no", "yes")[one.is_feasible],) if one.values else ()
+    return (one.role, name(one.shape), number, numbers.score(one.score), *values, *feasible)
 
 
 SECTION = Section("baseline", "The first pipeline and the model", Baseline, measure, draw)

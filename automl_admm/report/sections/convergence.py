@@ -110,7 +110,7 @@ def draw(found: Convergence) -> Markup:
         by_number.legend(),
         tag(
             "div",
-            figure(by_number.drawn(), _by_evaluation(which), behind),
+            figure(by_number.drawn(), _by_evaluation(by_number, which), behind),
             figure(by_time.drawn(), f"By time: {_clock(found)}."),
             class_="charts",
         ),
@@ -135,8 +135,9 @@ def _incumbents_table(found: Convergence) -> Markup:
     return table(("Best", "Pipeline", "#", "Time", found.metric), rows, text_columns=2)
 
 
-def _by_evaluation(which: str) -> str:
-    return f"By evaluation: the line is {which}. Dots on the lower border are far below it."
+def _by_evaluation(chart: Chart, which: str) -> str:
+    below = " Dots on the lower border are far below it." if chart.has_depths() else ""
+    return f"By evaluation: the line is {which}.{below}"
 
 
 def _clock(found: Convergence) -> str:
@@ -183,6 +184,7 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
             Layer("crosses", "failed", at(p for p in found.points if p.score is None), "no result"),
         ),
         marks_x=found.pauses if is_by_time else (),
+        has_whole_x=not is_by_time,
     )
 
 

@@ -62,3 +62,11 @@ def test_texts_and_attributes_are_escaped_once() -> None:
     )
     assert name("a\u202eb\x1b").source == "<bdi>a\\u202eb\\x1b</bdi>"
     assert block_of_code("a\n<b>\t\x00").source.endswith(">a\n&lt;b&gt;\t\\x00</pre>")
+
+
+def test_a_chart_knows_if_a_dot_stands_on_the_lower_border() -> None:
+    near = [(float(x), 0.9 + x / 1000) for x in range(9)]
+    for points, has_depths in ((near, False), ([*near, (9.0, 0.1)], True)):
+        layer = Layer("dots", "inside", points)
+        assert Chart("t", "x", "y", (layer,)).has_depths() is has_depths
+        assert not Chart("t", "x", "y", (layer,), shows_all=True).has_depths()
