@@ -37,6 +37,7 @@ def test_json_is_printed_and_nothing_written(run: Run, tmp_path: Path) -> None:
     ("arguments", "code"),
     [
         (("nowhere",), 7),
+        (("old/run.json",), 7),
         (("old", "-o", "no/such/folder.html"), 7),
         (("old", "-o", "old"), 2),
         (("old", "-o", "x.json"), 2),

@@ -137,7 +137,9 @@ def run_option(option: Option, *, at_resume: bool = False, **attributes: Any) ->
         **({"flag_value": not option.default} if option.kind is Kind.FLAG else {}),
         "multiple": is_list,
         "default": default,
-        "show_default": default is not None and option.kind is not Kind.FLAG,
+        "show_default": default is not None
+        and option.kind is not Kind.FLAG
+        and "[default:" not in option.help,
     }
     return click.Option((option.flag, option.name), **made | attributes)
 
