@@ -1,0 +1,26 @@
+"""Pages of short runs: ticks of few evaluations, and tables without limits."""
+
+from __future__ import annotations
+
+import re
+
+from automl_admm.report.sections import baseline, convergence
+from automl_admm.report.sections.baseline import Baseline, Compared
+from automl_admm.report.sections.convergence import Convergence, Point
+
+
+def test_few_evaluations_have_whole_ticks_and_no_words_on_dots_far_below() -> None:
+    points = tuple(Point(n, float(n), 0.8 + n / 100, True, "ok", False) for n in (1, 2, 3))
+    drawn = convergence.draw(Convergence("auc", False, 1, (), 0, points, (), ())).source
+    assert "far below" not in drawn
+    by_number = drawn.split("</svg>")
+    (chart,) = (part for part in by_number if "auc by evaluation" in part)
+    ticks = re.findall(r"<text[^>]*middle[^>]*>([\d.]+)</text>", chart)
+    assert ticks == ["1", "2", "3"]
+
+
+def test_without_limits_no_column_is_on_them() -> None:
+    for limits, values in (((), ()), (("fpr <= 1",), (0.5,))):
+        one = Compared("the model", 1, "ridge", 0.9, True, values)
+        drawn = baseline.draw(Baseline("auc", limits, (one,), None)).source
+        assert ("Within limits" in drawn) is bool(limits)
