@@ -58,7 +58,7 @@ for group, rows in X_test.reset_index(drop=True).groupby("sex").groups.items():
     print(f"{group}: mean absolute error {error:.1f} on {len(rows)} rows")
 
 # %%
-axes = search.plot_limits(limit="neg_mean_absolute_error_gap[sex]")
+axes = search.plot_pareto("neg_mean_absolute_error_gap[sex]")
 
 # %% [markdown]
 # More: [limits](../../docs/how_to/limits.md), [keep groups alike](../../docs/how_to/fairness.md).
