@@ -67,7 +67,7 @@ class Logistic(Imported):
 
         share = values.get("l1_ratio", 0.0)
         if share == 1.0 and context.classes == 2:
-            # On wide tables some fifty times as fast as saga, and at the optimum. It penalises the
+            # On wide tables far faster than saga, and at the optimum. It penalises the
             # intercept, by so much less.
             return LogisticRegression(
                 solver="liblinear", intercept_scaling=INTERCEPT_SCALING, **values

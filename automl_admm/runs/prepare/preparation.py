@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -16,7 +16,7 @@ from automl_admm.core.space import Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.columns import check_target
 from automl_admm.data.conforming import row_of
-from automl_admm.data.given_splits import doubts_of_splits
+from automl_admm.data.given_splits import Split, doubts_of_splits
 from automl_admm.data.independent_rows import largest_total
 from automl_admm.data.ingest.asking import TARGET, refuse_kind_of_others
 from automl_admm.data.ingest.doubts import doubts_of_header, find_doubts, task_of
@@ -243,11 +243,7 @@ def prepare(
         ingest=taken.ingest,
         answers=answered.answers,
         leaks=find_leaks(taken.raw, y, taken.ingest.left_out),
-        doubts=(
-            *find_doubts(y, known.task),
-            *_doubts_of_names(taken.raw, y),
-            *doubts_of_splits(work.splits),
-        ),
+        doubts=_doubts(taken.raw, y, known.task, work.splits),
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
@@ -257,9 +253,11 @@ def prepare(
     )
 
 
-def _doubts_of_names(X: Any, y: Any) -> tuple[str, ...]:
+def _doubts(X: Any, y: Any, task: LearningTask, splits: Sequence[Split]) -> tuple[str, ...]:
+    """Return warnings on the target, on its name beside those of the columns, and on the splits."""
     name = name_of(y)
-    return () if name is None else doubts_of_header(list(getattr(X, "columns", ())), name)
+    of_names = () if name is None else doubts_of_header(list(getattr(X, "columns", ())), name)
+    return (*find_doubts(y, task), *of_names, *doubts_of_splits(splits))
 
 
 def _others(y: Any, sensitive: Any, columns: RoleColumns) -> Mapping[str, str]:
