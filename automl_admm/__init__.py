@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
+    from automl_admm.api.saved_runs import FolderRun, read_run
     from automl_admm.certify.certificate import Certificate
     from automl_admm.core.errors import (
         AutomlAdmmError,
@@ -60,6 +61,7 @@ _HOMES = {
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",
     "Fact": "core.evidence",
+    "FolderRun": "api.saved_runs",
     "Gap": "core.evidence",
     "GrammarPlugin": "plugins.records",
     "InfeasibleError": "core.errors",
@@ -88,6 +90,7 @@ _HOMES = {
     "hookimpl": "plugins.specs",
     "load": "runs.saved.loaded_model",
     "minimize": "runs.minimize",
+    "read_run": "api.saved_runs",
 }
 
 __all__ = [
@@ -107,6 +110,7 @@ __all__ = [
     "ExecutorPlugin",
     "ExecutorSetting",
     "Fact",
+    "FolderRun",
     "Gap",
     "GrammarPlugin",
     "InfeasibleError",
@@ -135,6 +139,7 @@ __all__ = [
     "hookimpl",
     "load",
     "minimize",
+    "read_run",
 ]
 
 

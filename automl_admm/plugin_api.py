@@ -29,6 +29,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from automl_admm.api.saved_runs import read_run
     from automl_admm.core.errors import (
         AutomlAdmmError,
         ConfigurationError,
@@ -95,7 +96,6 @@ if TYPE_CHECKING:
     )
     from automl_admm.plugins.specs import hookimpl
     from automl_admm.runs.saved.loaded_model import load
-    from automl_admm.runs.saved.saved_run import read_run
     from automl_admm.search.protocol import unwrap
 
 _HOMES = {
@@ -165,7 +165,7 @@ _HOMES = {
     "one_by_one": "core.proposals",
     "pickle_work": "execution.stored_work",
     "price_of_failure": "core.ranking",
-    "read_run": "runs.saved.saved_run",
+    "read_run": "api.saved_runs",
     "remove_tree": "execution.task_folders",
     "say_error": "core.messages",
     "say_value": "core.messages",

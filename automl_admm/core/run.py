@@ -152,7 +152,7 @@ class SavedRun:
     `info` is what observers are told, with all evaluations so far in `known`. `best` leads the
     leaderboard, and is within the limits if `feasible`. `content` is that of `run.json`.
 
-    >>> SavedRun(RunInfo("credit", SearchSpace()), RunState.DONE).evaluations
+    >>> SavedRun(RunInfo("credit", SearchSpace()), RunState.DONE).log
     ()
     """
 
@@ -163,6 +163,6 @@ class SavedRun:
     content: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def evaluations(self) -> tuple[Evaluation, ...]:
-        """All evaluations, in the order of their numbers."""
+    def log(self) -> tuple[Evaluation, ...]:
+        """All evaluations as records, in the order of their numbers."""
         return self.info.known

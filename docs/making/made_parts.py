@@ -21,7 +21,7 @@ from automl_admm.plugins.records import TASKS, ComponentPlugin
 
 OURS = "automl-admm "
 ESTIMATORS = ("AutoMLClassifier", "AutoMLRegressor")
-FUNCTIONS = ("minimize", "load")
+FUNCTIONS = ("minimize", "load", "read_run")
 # A heading of a docstring in the form of numpy.
 HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 

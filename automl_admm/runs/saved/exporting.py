@@ -15,7 +15,7 @@ from automl_admm.core.run import SavedRun
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import ExporterPlugin
 from automl_admm.runs.prepare.suggestions import whence
-from automl_admm.runs.saved.saved_run import read_run
+from automl_admm.runs.saved.saved_run import read_saved_run
 
 
 def export(folder: Path, request: str) -> str:
@@ -27,7 +27,7 @@ def export(folder: Path, request: str) -> str:
         raise ConfigurationError(
             f"'{request}' does not say where to write.", hint=f"Write {name}:{exporter.target}"
         )
-    return _write(plugins.exporters.title(name), exporter, read_run(folder), target)
+    return _write(plugins.exporters.title(name), exporter, read_saved_run(folder), target)
 
 
 def _exporter(name: str, plugins: Plugins) -> ExporterPlugin:

@@ -22,13 +22,13 @@ from automl_admm.runs.session.run_log import read_log
 from automl_admm.store.run_folder import RunFolder
 
 
-def read_run(path: str | PathLike[str]) -> SavedRun:
+def read_saved_run(path: str | PathLike[str]) -> SavedRun:
     """Read the run in a folder: finished, killed, or going on in another process.
 
     A folder that is none, is damaged, or whose components are not installed raises an error in one
     line.
 
-    >>> read_run("nowhere")
+    >>> read_saved_run("nowhere")
     Traceback (most recent call last):
     automl_admm.core.errors.StoreError: 'nowhere' holds no run.json. Name the folder that …
     """

@@ -119,7 +119,7 @@ def test_the_observer_logs_what_it_is_told(tmp_path: Path, store: str) -> None:
 
 def test_hostile_names_and_long_texts_are_taken(tmp_path: Path, store: str) -> None:
     run = saved(tmp_path / "credit-5", 1)
-    (one,) = run.evaluations
+    (one,) = run.log
     info = replace(
         run.info, loss_name="../../gap[\x1b[31m<b>]", known=(replace(one, text="x" * 9000),)
     )

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # SMAC's own
 def write(run: SavedRun, target: Path) -> Path:
     (exporter,) = exporters()
     folder, _, said = exporter.write(run, str(target)).rpartition(": ")
-    assert said == f"{len(run.evaluations)} trials"
+    assert said == f"{len(run.log)} trials"
     return Path(folder)
 
 

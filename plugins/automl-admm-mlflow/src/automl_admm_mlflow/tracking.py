@@ -128,7 +128,7 @@ class Tracker:
 def log_saved_run(run: SavedRun, uri: str, experiment: str | None = None) -> str:
     """Log a run from its folder, and return the id of the MLflow run."""
     tracker = Tracker.begin(run.info, uri, experiment)
-    for evaluation in run.evaluations:
+    for evaluation in run.log:
         tracker.add(evaluation)
     status = {RunState.DONE: "FINISHED", RunState.STOPPED: "KILLED"}.get(run.state, "RUNNING")
     tracker.finish(run.best, feasible=run.feasible, status=status)

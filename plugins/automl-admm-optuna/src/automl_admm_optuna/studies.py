@@ -46,7 +46,7 @@ def export_study(run: SavedRun, storage: Any) -> tuple[optuna.Study, int]:
     with quiet():
         study = _open(run, storage)
         known = {(one.user_attrs["key"], one.user_attrs["status"]) for one in study.get_trials()}
-        new = [one for one in run.evaluations if (one.key, one.ending) not in known]
+        new = [one for one in run.log if (one.key, one.ending) not in known]
         places = _distributions(run.info.space)
         study.add_trials([_trial(run, one, places, begun) for one, begun in _timed(run, new)])
     return study, len(new)
@@ -81,7 +81,7 @@ def _timed(run: SavedRun, some: Iterable[Evaluation]) -> Iterator[tuple[Evaluati
     said = run.content.get("sessions", [{}])[0].get("begun")
     clock = datetime.now().timestamp() if said is None else datetime.fromisoformat(said).timestamp()
     wanted = {one.number for one in some}
-    for one in run.evaluations:
+    for one in run.log:
         begun = clock if one.ended is None else one.ended - one.seconds
         if one.number in wanted:
             yield one, datetime.fromtimestamp(begun)  # Optuna's moments are local ones

@@ -78,7 +78,7 @@ def _begun(run: SavedRun) -> str:
 
 
 def _scenario(run: SavedRun, target: Path) -> Scenario:
-    shares = [_share(one) for one in run.evaluations if one.ok]
+    shares = [_share(one) for one in run.log if one.ok]
     is_staged = any(share < 1.0 for share in shares)
     return Scenario(
         configuration_space(run.info.space),
@@ -86,7 +86,7 @@ def _scenario(run: SavedRun, target: Path) -> Scenario:
         output_directory=target,
         deterministic=True,
         objectives=list(_objectives(run)),
-        n_trials=run.info.max_evaluations or max(len(run.evaluations), 1),
+        n_trials=run.info.max_evaluations or max(len(run.log), 1),
         walltime_limit=run.info.budget_seconds or math.inf,
         min_budget=min(shares) if is_staged else None,
         max_budget=1.0 if is_staged else None,
@@ -104,8 +104,8 @@ def _objectives(run: SavedRun) -> Iterator[str]:
 
 def _history(run: SavedRun, space: ConfigurationSpace) -> RunHistory:
     history, clock = RunHistory(), 0.0
-    is_staged = any(_share(one) < 1.0 for one in run.evaluations if one.ok)
-    for one in run.evaluations:
+    is_staged = any(_share(one) < 1.0 for one in run.log if one.ok)
+    for one in run.log:
         begun = clock if one.ended is None else one.ended - one.seconds
         clock += one.seconds
         if one.status in STATUSES:
