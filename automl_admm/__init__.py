@@ -20,7 +20,17 @@ if TYPE_CHECKING:
         NotCertifiedError,
     )
     from automl_admm.core.evaluations import Evaluation, Status
-    from automl_admm.core.evidence import Fact, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
+    from automl_admm.core.evidence import (
+        Fact,
+        Gap,
+        Largest,
+        Mean,
+        Ranking,
+        Rate,
+        Ratio,
+        Smallest,
+        Timing,
+    )
     from automl_admm.core.limits import Limit
     from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
     from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
         GrammarPlugin,
         MetricPlugin,
         NoOptions,
+        StrategyPlugin,
         ThetaSolverPlugin,
         ZSolverPlugin,
     )
@@ -82,7 +93,9 @@ _HOMES = {
     "SearchSpace": "core.space",
     "Selection": "core.space",
     "SelectionSubproblem": "core.subproblems",
+    "Smallest": "core.evidence",
     "Status": "core.evaluations",
+    "StrategyPlugin": "plugins.records",
     "ThetaSolverPlugin": "plugins.records",
     "ThetaSubproblem": "core.subproblems",
     "Timing": "core.evidence",
@@ -131,7 +144,9 @@ __all__ = [
     "SearchSpace",
     "Selection",
     "SelectionSubproblem",
+    "Smallest",
     "Status",
+    "StrategyPlugin",
     "ThetaSolverPlugin",
     "ThetaSubproblem",
     "Timing",

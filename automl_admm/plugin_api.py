@@ -17,7 +17,8 @@ A plugin declares records, and its hooks return them. This one brings a θ-solve
 >>> [record.name for record in theta_solvers()]
 ['halving']
 
-A z-solver proposes a `Selection` instead: a label for each decision.
+A z-solver proposes a `Selection` instead: a label for each decision. A strategy returns a `Search`,
+a generator that yields a `Proposal`, or `WAIT` until a result comes in.
 
 Names are resolved when they are first used, so that a plugin that only declares stays cheap. The
 test kit is `automl_admm.testing`. Nothing in the package imports this module.
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         Ranking,
         Rate,
         Ratio,
+        Smallest,
         Timing,
     )
     from automl_admm.core.limits import Limit
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from automl_admm.core.run import RunInfo, RunResult, RunState, SavedRun, Stop, StopReason
     from automl_admm.core.space import (
         Array,
+        Candidate,
         Choice,
         Condition,
         Order,
@@ -91,19 +94,35 @@ if TYPE_CHECKING:
         GrammarPlugin,
         MetricPlugin,
         NoOptions,
+        Solvers,
+        StrategyPlugin,
         ThetaSolverPlugin,
         ZSolverPlugin,
     )
     from automl_admm.plugins.specs import hookimpl
     from automl_admm.runs.saved.loaded_model import load
-    from automl_admm.search.protocol import unwrap
+    from automl_admm.search.protocol import (
+        WAIT,
+        Book,
+        Proposal,
+        Search,
+        SearchProblem,
+        await_pending,
+        beginning,
+        derive_seed,
+        draw_candidate,
+        evaluate_starts,
+        unwrap,
+    )
 
 _HOMES = {
     "Array": "core.space",
     "AtFidelity": "core.subproblems",
     "AutomlAdmmError": "core.errors",
     "AxisTree": "core.structure.axis_tree",
+    "Book": "search.protocol",
     "BuildContext": "plugins.records",
+    "Candidate": "core.space",
     "Choice": "core.space",
     "CommandPlugin": "plugins.records",
     "ComponentPlugin": "plugins.records",
@@ -133,6 +152,7 @@ _HOMES = {
     "Parameter": "core.space",
     "PickledWork": "execution.stored_work",
     "PluginError": "core.errors",
+    "Proposal": "search.protocol",
     "Quadratic": "core.subproblems",
     "Ranking": "core.evidence",
     "Rate": "core.evidence",
@@ -141,23 +161,34 @@ _HOMES = {
     "RunResult": "core.run",
     "RunState": "core.run",
     "SavedRun": "core.run",
+    "Search": "search.protocol",
+    "SearchProblem": "search.protocol",
     "SearchSpace": "core.space",
     "Selection": "core.space",
     "SelectionSubproblem": "core.subproblems",
     "SharedSetting": "execution.shared_state",
+    "Smallest": "core.evidence",
+    "Solvers": "plugins.records",
     "Status": "core.evaluations",
-    "Task": "core.protocols",
     "Stop": "core.run",
     "StopReason": "core.run",
+    "StrategyPlugin": "plugins.records",
+    "Task": "core.protocols",
     "TaskFolders": "execution.task_folders",
     "ThetaSolver": "core.protocols",
     "ThetaSolverPlugin": "plugins.records",
     "ThetaSubproblem": "core.subproblems",
     "Timing": "core.evidence",
+    "WAIT": "search.protocol",
     "ZSolver": "core.protocols",
     "ZSolverPlugin": "plugins.records",
+    "await_pending": "search.protocol",
+    "beginning": "search.protocol",
     "best_and_latest": "core.proposals",
     "count_cores": "execution.threads",
+    "derive_seed": "search.protocol",
+    "draw_candidate": "search.protocol",
+    "evaluate_starts": "search.protocol",
     "hookimpl": "plugins.specs",
     "load": "runs.saved.loaded_model",
     "naming_os_errors": "core.errors",
@@ -177,11 +208,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "WAIT",
     "Array",
     "AtFidelity",
     "AutomlAdmmError",
     "AxisTree",
+    "Book",
     "BuildContext",
+    "Candidate",
     "Choice",
     "CommandPlugin",
     "ComponentPlugin",
@@ -211,6 +245,7 @@ __all__ = [
     "Parameter",
     "PickledWork",
     "PluginError",
+    "Proposal",
     "Quadratic",
     "Ranking",
     "Rate",
@@ -219,13 +254,18 @@ __all__ = [
     "RunResult",
     "RunState",
     "SavedRun",
+    "Search",
+    "SearchProblem",
     "SearchSpace",
     "Selection",
     "SelectionSubproblem",
     "SharedSetting",
+    "Smallest",
+    "Solvers",
     "Status",
     "Stop",
     "StopReason",
+    "StrategyPlugin",
     "Task",
     "TaskFolders",
     "ThetaSolver",
@@ -234,8 +274,13 @@ __all__ = [
     "Timing",
     "ZSolver",
     "ZSolverPlugin",
+    "await_pending",
+    "beginning",
     "best_and_latest",
     "count_cores",
+    "derive_seed",
+    "draw_candidate",
+    "evaluate_starts",
     "hookimpl",
     "load",
     "naming_os_errors",

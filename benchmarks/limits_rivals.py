@@ -21,16 +21,13 @@ import numpy as np
 from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
+from automl_admm.plugins.records import Solvers
 from automl_admm.runs.driving.budget import no_reserve
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.search_run import budget_of, run_search, teller
-from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import Precision
-from automl_admm.search.admm.settings import AdmmSettings
-from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Search, SearchProblem, default_start
 from automl_admm.store.memory import MemoryStore
 
@@ -103,12 +100,8 @@ def unguarded(plan: SearchPlan) -> Any:
 
     def begin(problem: SearchProblem, tell: object) -> Search:
         del tell
-        theta_solver, options = plan.theta_solver.solver, plan.options
-        if plan.strategy == "joint":
-            return joint(problem, theta_solver, plan.view)
-        precision = Precision.within(problem.evaluations, options.first, options.step, options.last)
-        settings = AdmmSettings(rho=options.rho, precision=precision)
-        return admm(problem, theta_solver, plan.z_solver.solver, settings)
+        solvers = Solvers(plan.theta_solver.solver, plan.z_solver.solver, plan.view)
+        return plan.strategy.search(problem, solvers, plan.options)
 
     return SimpleNamespace(search=begin)
 

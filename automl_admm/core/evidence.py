@@ -192,6 +192,23 @@ class Largest:
         return max(values) if values else math.nan
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Smallest:
+    """The smallest of several values: a limit `>= b` on it holds for the worst-off group, too.
+
+    >>> Smallest({"f": Rate(1, 4), "m": Rate(3, 4)}).value
+    0.25
+    """
+
+    parts: Mapping[str, Evidence]
+
+    @property
+    def value(self) -> float:
+        """Their minimum."""
+        values = _values(self.parts.values())
+        return min(values) if values else math.nan
+
+
 def _values(evidence: Iterable[Evidence]) -> list[float]:
     """Return all values, or an empty list if one of them is unknown."""
     # Comparing with NaN is always False, so `max` would silently drop an unknown group.
@@ -219,7 +236,7 @@ def why_unknown(evidence: Evidence) -> str:
         return ""
     if isinstance(evidence, Gap | Ratio):
         return _first_unknown(evidence.groups, "group")
-    if isinstance(evidence, Largest):
+    if isinstance(evidence, Largest | Smallest):
         return _first_unknown(evidence.parts, "")
     return _what_is_missing(evidence)
 

@@ -169,7 +169,11 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A selection and the places on [0, 1] of its active parameters, integers still relaxed."""
+    """A selection and the places on [0, 1] of its active parameters, integers still relaxed.
+
+    >>> Candidate(Selection(()), (0.5,)).fidelity
+    1.0
+    """
 
     selection: Selection
     theta: tuple[float, ...]

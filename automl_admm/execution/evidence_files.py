@@ -27,6 +27,7 @@ from automl_admm.core.evidence import (
     Ranking,
     Rate,
     Ratio,
+    Smallest,
     Timing,
     Weighted,
 )
@@ -35,7 +36,7 @@ from automl_admm.execution.task_folders import read_regular
 
 KINDS: tuple[type[Any], ...] = (
     *(Fact, Estimate, Rate, Mean, Ranking, Timing),
-    *(Gap, Ratio, Largest, Weighted),
+    *(Gap, Ratio, Largest, Smallest, Weighted),
 )
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"

@@ -33,6 +33,7 @@ from automl_admm.plugins.records import (
     GrammarPlugin,
     LearningTask,
     MetricPlugin,
+    StrategyPlugin,
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
@@ -106,6 +107,7 @@ class Plugins:
         default_factory=lambda: Registry("theta solver")
     )
     z_solvers: Registry[ZSolverPlugin] = field(default_factory=lambda: Registry("z solver"))
+    strategies: Registry[StrategyPlugin] = field(default_factory=lambda: Registry("strategy"))
     constraints: Registry[ConstraintPlugin] = field(default_factory=lambda: Registry("constraint"))
     metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
     executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
@@ -130,6 +132,7 @@ class Plugins:
 RECORDS: Mapping[str, type[Any]] = {
     "theta_solvers": ThetaSolverPlugin,
     "z_solvers": ZSolverPlugin,
+    "strategies": StrategyPlugin,
     "constraints": ConstraintPlugin,
     "components": ComponentPlugin,
     "metrics": MetricPlugin,

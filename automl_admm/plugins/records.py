@@ -7,7 +7,7 @@ plugins stays cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -34,8 +34,10 @@ from automl_admm.plugins.contexts import (
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.named_record import NAME, NamedRecord
 from automl_admm.plugins.parameter_checks import wrong_parameters
+from automl_admm.plugins.record_with_options import NoOptions, RecordWithOptions
+from automl_admm.plugins.strategies import Solvers, StrategyPlugin, View
 
-# Names of `contexts` stand here, too: records are imported with what they speak of.
+# Names of other modules stand here, too: records are imported with what they speak of.
 __all__ = [
     "AXES",
     "FEW_LEVELS",
@@ -64,6 +66,8 @@ __all__ = [
     "MetricPlugin",
     "NeededKind",
     "NoOptions",
+    "Solvers",
+    "StrategyPlugin",
     "Target",
     "ThetaSolverPlugin",
     "View",
@@ -73,41 +77,15 @@ __all__ = [
 if TYPE_CHECKING:
     import click
 
-View = Literal["one-hot", "conditional"]
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
 
 
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """The options of a plugin without options.
-
-    >>> NoOptions()
-    NoOptions()
-    """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _WithOptions(NamedRecord):
-    options: type[Any] = NoOptions
-
-    def __post_init__(self) -> None:
-        NamedRecord.__post_init__(self)
-        if not isinstance(self.options, type) or not is_dataclass(self.options):
-            raise PluginError(f"plugin '{self.name}': its options must be a dataclass.")
-        if any(field.init and not _has_default(field) for field in fields(self.options)):
-            raise PluginError(f"plugin '{self.name}': every option needs a default.")
-
-
-def _has_default(field: Any) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Solver(_WithOptions):
+class _Solver(RecordWithOptions):
     is_stand_in: bool = False
 
     def __post_init__(self) -> None:
-        _WithOptions.__post_init__(self)
+        RecordWithOptions.__post_init__(self)
         if not isinstance(self.is_stand_in, bool):
             raise PluginError(
                 f"plugin '{self.name}': is_stand_in must be True or False, "
@@ -156,7 +134,7 @@ class ZSolverPlugin(_Solver):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutorPlugin(_WithOptions):
+class ExecutorPlugin(RecordWithOptions):
     """A way to run evaluations; the factory gets the work, the setting and the options.
 
     >>> ExecutorPlugin(name="cluster", summary="ours", factory=LocalExecutor).options is NoOptions

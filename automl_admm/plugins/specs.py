@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ExporterPlugin,
         GrammarPlugin,
         MetricPlugin,
+        StrategyPlugin,
         ThetaSolverPlugin,
         ZSolverPlugin,
     )
@@ -63,6 +64,28 @@ def z_solvers() -> Iterable[ZSolverPlugin]:
         @hookimpl
         def z_solvers():
             yield ZSolverPlugin(name="greedy", summary="one change at a time", factory=build_greedy)
+    """
+
+
+@hookspec
+def strategies() -> Iterable[StrategyPlugin]:
+    """Provide strategies: searches that let solvers work on the problem.
+
+    A search is a generator: it yields proposals and is sent evaluations. It runs in the thread of
+    the run, and its exceptions end the run in one line.
+
+    Example::
+
+        def draw(problem, solvers, options):
+            book, rng = Book.of(problem), np.random.default_rng(problem.seed)
+            yield from evaluate_starts(problem, book)
+            while True:
+                results = yield Proposal(draw_candidate(problem.space, rng), "draw")
+                book.receive(results)
+
+        @hookimpl
+        def strategies():
+            yield StrategyPlugin(name="draw", summary="random pipelines", search=draw)
     """
 
 

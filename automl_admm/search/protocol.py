@@ -47,7 +47,11 @@ WAIT = Wait.WAIT
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A candidate to evaluate, and the name of the sub-problem asking for it."""
+    """A candidate to evaluate, and the name of the sub-problem asking for it.
+
+    >>> Proposal(Candidate(Selection(()), (0.5,)), "draw").origin
+    'draw'
+    """
 
     candidate: Candidate
     origin: str
@@ -69,6 +73,10 @@ class SearchProblem:
     evaluations of a fidelity down to `lowest_fidelity`. `known` holds earlier evaluations: the
     search resumes from them. `text` names a candidate for people. After the starts the `portfolio`
     is evaluated, but for no more than half of the time; then the search begins at the best so far.
+
+    >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
+    >>> SearchProblem(space, key=str, starts=(Candidate(Selection(()), (0.5,)),)).limits
+    ()
     """
 
     space: SearchSpace
@@ -98,6 +106,9 @@ class Book:
     `evaluations` holds whole ones only: results on fewer rows go to the solver that asked, and to
     no other. It also holds the records in `refused`, candidates excluded beforehand by a limit:
     failures with known cheap values. `keys` names only candidates really evaluated.
+
+    >>> Book(key=str).pending
+    {}
     """
 
     key: Callable[[Candidate], str]
@@ -301,7 +312,14 @@ def cheap_at(
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
-    """Evaluate the starting points not excluded by a limit; wait for the first success."""
+    """Evaluate the starting points not excluded by a limit; wait for the first success.
+
+    >>> start = Candidate(Selection(()), (0.5,))
+    >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
+    >>> problem = SearchProblem(space, key=str, starts=(start,))
+    >>> next(evaluate_starts(problem, Book.of(problem))).candidate == start
+    True
+    """
     begun, first = problem.clock(), len(problem.quick) + len(problem.starts)
     for place, candidate in enumerate((*problem.quick, *problem.starts, *problem.portfolio)):
         if place >= first and _is_half_gone(problem, begun):
@@ -323,6 +341,12 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
     """Return the best known candidate; else the first starting point not known to fail.
 
     If all starting points failed, return the first.
+
+    >>> start = Candidate(Selection(()), (0.5,))
+    >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
+    >>> problem = SearchProblem(space, key=str, starts=(start,))
+    >>> beginning(problem, Book.of(problem)) == start
+    True
     """
     best = best_of(problem.known, problem.limits)
     if best is not None:
@@ -334,7 +358,11 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
 
 
 def await_pending(book: Book) -> Search:
-    """Wait for all pending evaluations; raise an error if limits excluded every candidate."""
+    """Wait for all pending evaluations; raise an error if limits excluded every candidate.
+
+    >>> list(await_pending(Book(key=str)))
+    []
+    """
     while book.pending:
         book.receive((yield WAIT))
     if book.refused and not book.keys:
@@ -388,13 +416,22 @@ def default_start(space: SearchSpace) -> Candidate:
 
 
 def draw_candidate(space: SearchSpace, rng: np.random.Generator) -> Candidate:
-    """Draw a candidate at random, with its integers on their grids."""
+    """Draw a candidate at random, with its integers on their grids.
+
+    >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
+    >>> space.values(draw_candidate(space, np.random.default_rng(0))).keys()
+    dict_keys(['x'])
+    """
     theta = rng.random(len(space.parameters))
     return space.projected(space.candidate(space.sample(rng), theta))
 
 
 def derive_seed(*parts: object) -> int:
-    """Derive a seed from its parts alone, equal in every process."""
+    """Derive a seed from its parts alone, equal in every process.
+
+    >>> derive_seed(0, "rows") == derive_seed(0, "rows") != derive_seed(1, "rows")
+    True
+    """
     # `hash` of a text differs from process to process.
     digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big")

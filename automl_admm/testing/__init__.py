@@ -11,7 +11,7 @@ import sys
 
 WITH_PROMISES = tuple(
     f"automl_admm.testing.{name}"
-    for name in ("components", "fresh_process", "silence", "theta", "whole", "z")
+    for name in ("components", "fresh_process", "silence", "strategies", "theta", "whole", "z")
 )
 
 # pytest explains a failed `assert` only in modules registered before their import.

@@ -1,4 +1,4 @@
-"""The promises of every solver and of every component, as test classes for pytest.
+"""The promises of every solver, strategy and component, as test classes for pytest.
 
 Subclass one and make your solver in it::
 
@@ -21,6 +21,7 @@ from automl_admm.testing.problems import (
     table_loss,
     table_problem,
 )
+from automl_admm.testing.strategies import StrategyContract
 from automl_admm.testing.theta import ThetaSolverContract
 from automl_admm.testing.z import ZSolverContract
 
@@ -29,6 +30,7 @@ __all__ = [
     "MIXED",
     "TABLE",
     "ComponentContract",
+    "StrategyContract",
     "ThetaSolverContract",
     "ZSolverContract",
     "box_problem",

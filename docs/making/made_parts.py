@@ -106,7 +106,11 @@ def solvers() -> str:
     """Return every solver that ships with its options and their defaults."""
     plugins = load_plugins()
     parts = []
-    for title, registry in (("θ-solvers", plugins.theta_solvers), ("z-solvers", plugins.z_solvers)):
+    for title, registry in (
+        ("θ-solvers", plugins.theta_solvers),
+        ("z-solvers", plugins.z_solvers),
+        ("strategies", plugins.strategies),
+    ):
         parts.append(f"## The {title} that ship\n")
         for record in registry:
             if registry.provider(record.name).startswith(OURS):
@@ -144,7 +148,7 @@ def public_names() -> str:
     return "\n".join(
         f"## {name}\n\n{told(inspect.getdoc(getattr(plugin_api, name)) or '')}\n"
         for name in plugin_api.__all__
-        if name not in {"Array", "hookimpl"}
+        if name not in {"Array", "Search", "WAIT", "hookimpl"}
     )
 
 

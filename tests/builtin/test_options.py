@@ -12,14 +12,18 @@ import pytest
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.plugin_options import build_options
-from automl_admm.runs.prepare.assembly import STRATEGIES
 
 
 def float_options() -> Iterator[tuple[str, type[Any], str]]:
     """Every option that takes a float: whose it is, in which record, and its name."""
     plugins = load_plugins()
-    kinds = {(name, kind) for name, kind in STRATEGIES.items()}
-    for registry in (plugins.theta_solvers, plugins.z_solvers, plugins.executors):
+    kinds = set[tuple[str, type[Any]]]()
+    for registry in (
+        plugins.theta_solvers,
+        plugins.z_solvers,
+        plugins.strategies,
+        plugins.executors,
+    ):
         kinds |= {(record.name, record.options) for record in registry}
     for owner, kind in sorted(kinds, key=lambda each: each[0]):
         hints = typing.get_type_hints(kind)

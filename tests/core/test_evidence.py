@@ -15,6 +15,7 @@ from automl_admm.core.evidence import (
     Ranking,
     Rate,
     Ratio,
+    Smallest,
     Timing,
     as_evidence,
     explain_unknown,
@@ -37,6 +38,7 @@ RATES = {"a": Rate(1, 4), "b": Rate(3, 4)}
         (Ratio(RATES), 1 / 3),
         (Ratio({"a": Rate(0, 3), "b": Rate(0, 4)}), 1.0),
         (Largest({"x": Gap(RATES), "y": Rate(9, 10)}), 0.9),
+        (Smallest({"x": Gap(RATES), "y": Rate(4, 10)}), 0.4),
     ],
 )
 def test_values(evidence: Evidence, value: float) -> None:
@@ -56,6 +58,7 @@ def test_values(evidence: Evidence, value: float) -> None:
         (Gap(RATES | {"c": Rate(0, 0, "positive rows")}), "group 'c' has no positive rows"),
         (Gap({}), "there is nothing to compare"),
         (Largest({"x": Gap(RATES), "y": Ratio({"c": Rate(0, 0)})}), "group 'c' has no rows"),
+        (Smallest({"f": Rate(1, 4), "m": Rate(0, 0, "positive rows")}), "has no positive rows"),
     ],
 )
 def test_what_is_unknown_says_why(evidence: Evidence, reason: str) -> None:

@@ -16,6 +16,7 @@ from automl_admm.core.evidence import (
     Ranking,
     Rate,
     Ratio,
+    Smallest,
     Timing,
 )
 from automl_admm.core.protocols import Finished
@@ -42,7 +43,12 @@ class Own:
     [
         *(Fact(3.0), Estimate(np.float64(0.1)), RATES["a"], Rate(0, 0), Own()),
         *(Mean(SCORES, 0.0, 1.0), Timing(SCORES, 0.9), Ranking(SCORES[:9], SCORES[9:])),
-        *(Gap(RATES), Ratio(RATES), Largest({"tpr": Gap(RATES), "fpr": Gap(RATES)})),
+        *(
+            Smallest(RATES),
+            Gap(RATES),
+            Ratio(RATES),
+            Largest({"tpr": Gap(RATES), "fpr": Gap(RATES)}),
+        ),
     ],
     ids=lambda evidence: type(evidence).__name__,
 )

@@ -24,6 +24,7 @@ from automl_admm import (
     MetricPlugin,
     NoOptions,
     Parameter,
+    StrategyPlugin,
     ThetaSolverPlugin,
     ZSolverPlugin,
     hookimpl,
@@ -33,10 +34,12 @@ from automl_admm.core.space import Selection
 from automl_admm.core.subproblems import SelectionSubproblem, ThetaSubproblem
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.records import Solvers
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, draw_candidate
 
 GRAMMAR = """
 %import components (clipper, decision_tree)
@@ -82,6 +85,16 @@ class Everything:
     @hookimpl
     def z_solvers(self) -> Iterable[ZSolverPlugin]:
         yield ZSolverPlugin(name="greedy", summary="stays", factory=lambda options: Greedy())
+
+    @hookimpl
+    def strategies(self) -> Iterable[StrategyPlugin]:
+        yield StrategyPlugin(name="walk", summary="draws", search=self.walk)
+
+    def walk(self, problem: SearchProblem, solvers: Solvers, options: NoOptions) -> Search:
+        self.heard.append(f"walk with {type(solvers.theta).__name__}")
+        rng = np.random.default_rng(problem.seed)
+        while True:
+            yield Proposal(draw_candidate(problem.space, rng), "walk")
 
     @hookimpl
     def constraints(self) -> Iterable[ConstraintPlugin]:
@@ -201,6 +214,21 @@ def test_its_observers_hear_of_everything_and_it_may_stop_the_run(
         "run_finished a plugin",
     ]
     assert outcome.result.stopped_by == "a plugin"
+
+
+def test_a_strategy_of_a_plugin_searches(everything: Everything) -> None:
+    X, y = load_iris(return_X_y=True)
+    config = RunConfig(
+        grammar="mine",
+        executor="here",
+        strategy="walk",
+        cv=2,
+        max_evaluations=2,
+        extra_plugins={"everything": everything},
+    )
+    outcome = run_pipelines(prepare(config, X, y))
+    assert "walk with Guard" in everything.heard
+    assert len({one.key for one in outcome.result.evaluations}) == 2
 
 
 def test_iterations_are_told(everything: Everything) -> None:

@@ -5,7 +5,7 @@ bound all ordered pairs (i, j) at the *full* risk and take the largest: the clai
 the bound of the truly farthest pair missed, with probability `risk` (an intersection-union
 argument; no correction for the number of pairs). To claim "the gap is at least the bound", the pair
 was chosen after looking, so all 2 K bounds must hold at once and share the risk. A ratio, and the
-largest of several parts, are treated alike.
+largest or smallest of several parts, are treated alike.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from automl_admm.core.evidence import (
     Ranking,
     Rate,
     Ratio,
+    Smallest,
     Timing,
 )
 
@@ -68,7 +69,7 @@ def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
         return _delong(evidence, risk)
     if isinstance(evidence, Gap):
         return _mover(evidence.groups, risk)
-    if isinstance(evidence, Largest | Ratio):
+    if isinstance(evidence, Largest | Smallest | Ratio):
         # Parts without an approximate bound lend their exact one; if all do, the exact bounds say
         # it.
         found = composed_bounds(evidence, risk, _tighter)
@@ -155,6 +156,8 @@ def composed_bounds(evidence: Evidence, risk: float, bounds_of: BoundsOf) -> Bou
         return _ratio(evidence.groups, risk, bounds_of)
     if isinstance(evidence, Largest):
         return _largest(evidence.parts, risk, bounds_of)
+    if isinstance(evidence, Smallest):
+        return _smallest(evidence.parts, risk, bounds_of)
     return None
 
 
@@ -215,6 +218,18 @@ def _largest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) ->
     if not each or not together:
         return None
     return _joined(each, max(one.lower for one in together), max(one.upper for one in each))
+
+
+def _smallest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """Bound the smallest of M: at least min l_m, at the full risk; at most min u_m at risk / M.
+
+    The mirror of `_largest`: if the true smallest part is below the lower bound, its own missed.
+    """
+    each = _of_all(parts.values(), risk, bounds_of)
+    together = _of_all(parts.values(), risk / max(len(parts), 1), bounds_of)
+    if not each or not together:
+        return None
+    return _joined(each, min(one.lower for one in each), min(one.upper for one in together))
 
 
 def _delong(evidence: Ranking, risk: float) -> Bounds | None:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from automl_admm.core.evidence import Evidence, Gap, Largest, Mean, Ranking, Rate, Ratio, Timing
+from automl_admm.core.evidence import (
+    Evidence,
+    Gap,
+    Largest,
+    Mean,
+    Ranking,
+    Rate,
+    Ratio,
+    Smallest,
+    Timing,
+)
 from automl_admm.core.space import Array
 
 
@@ -43,7 +53,7 @@ def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
     """Return the parts of the evidence by their place."""
     if isinstance(evidence, Gap | Ratio):
         return {f"{where} in group '{name}'".strip(): one for name, one in evidence.groups.items()}
-    if isinstance(evidence, Largest):
+    if isinstance(evidence, Largest | Smallest):
         return {f"for {name}": one for name, one in evidence.parts.items()}
     return {}
 
@@ -76,7 +86,7 @@ def stretch(evidence: Evidence, factor: float) -> Evidence:
         return Ranking(_spread(positives, factor), _spread(negatives, factor))
     if isinstance(evidence, Gap | Ratio):
         return replace(evidence, groups=_stretched(evidence.groups, factor))
-    if isinstance(evidence, Largest):
+    if isinstance(evidence, Largest | Smallest):
         return replace(evidence, parts=_stretched(evidence.parts, factor))
     return evidence
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from automl_admm.certify.bounds.row_counts import smallest, stretch
 from automl_admm.certify.plan.power import expected_bounds, half_width, most_events, rows_needed
 from automl_admm.certify.walk.verdicts import why_not_estimable
-from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Timing
+from automl_admm.core.evidence import Evidence, Fact, Gap, Largest, Rate, Smallest, Timing
 from automl_admm.core.limits import Limit
 
 LARGEST_FRACTION = 0.4  # the search keeps more than half of the rows
@@ -117,17 +117,19 @@ def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allow
 
 
 def is_out_of_reach(limit: Limit, evidence: Evidence, risk: float) -> bool:
-    """Return True if a rate, or a gap of rates, cannot pass even without a single event.
+    """Return True if a rate, or a gap or an extreme of rates, cannot pass at its best.
 
     A gap is at least as wide as the bound of its smallest group: the others may have a rate of 0.
+    A limit above the largest part, or below the smallest one, is a limit on every part.
     Of other evidence nobody knows its best case beforehand.
     """
     if isinstance(evidence, Rate):
         return not can_pass(limit, evidence, risk, approximate_allowed=False)
+    is_on_all = isinstance(evidence, Smallest if limit.at_least else Largest)
+    if isinstance(evidence, Largest | Smallest) and is_on_all:
+        return any(is_out_of_reach(limit, part, risk) for part in evidence.parts.values())
     if limit.at_least:
         return False
-    if isinstance(evidence, Largest):
-        return any(is_out_of_reach(limit, part, risk) for part in evidence.parts.values())
     parts = evidence.groups.values() if isinstance(evidence, Gap) else ()
     rates = [part for part in parts if isinstance(part, Rate)]
     return any(most_events(rate.trials, limit.bound, risk) < 0 for rate in rates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -10,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import Empty
-from typing import Any, Literal
+from typing import Any
 
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
-from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
+from automl_admm.core.errors import ConfigurationError, PluginError
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor
@@ -22,12 +21,16 @@ from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.factories import expect, make
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.plugin_options import build_options, split_request
-from automl_admm.plugins.records import Constraint, ExecutorSetting, NoOptions
+from automl_admm.plugins.records import (
+    Constraint,
+    ExecutorSetting,
+    Solvers,
+    StrategyPlugin,
+    View,
+)
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
-from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.admm.schedule import LAST, Precision
-from automl_admm.search.admm.settings import AdmmSettings
+from automl_admm.search.guard.checked_search import checked_search
 from automl_admm.search.guard.guard import (
     LONGEST_CALL,
     SHORT_CALL,
@@ -36,29 +39,10 @@ from automl_admm.search.guard.guard import (
     guard_theta,
     guard_z,
 )
-from automl_admm.search.joint.joint_search import joint
 from automl_admm.search.protocol import Search, SearchProblem
 
-
-@dataclass(frozen=True, slots=True)
-class AdmmOptions:
-    """Options of the strategy `admm`: the penalty ρ, and n_t = min(first + step·t, last).
-
-    `first` and `step` are 16, and less if the search has few evaluations.
-    """
-
-    rho: float = 1.0
-    first: int | None = None
-    step: int | None = None
-    last: int = LAST
-
-    def __post_init__(self) -> None:
-        if not (self.rho > 0 and math.isfinite(self.rho)):
-            raise ConfigurationError(f"rho must be a number above 0, not {self.rho:g}.")
-
-
 EXECUTOR_METHODS = ("submit", "wait", "kill", "close")
-STRATEGIES: dict[str, type[Any]] = {"admm": AdmmOptions, "joint": NoOptions}
+GENERATOR_METHODS = ("__next__", "send", "throw", "close")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,42 +67,36 @@ class Chosen:
 class SearchPlan:
     """The chosen strategy and solvers, built; nothing has run yet."""
 
-    strategy: str
+    strategy: StrategyPlugin
+    title: str
     options: Any
     theta_solver: Chosen
     z_solver: Chosen
-    view: Literal["one-hot", "conditional"] = "one-hot"
+    view: View = "one-hot"
 
     def search(self, problem: SearchProblem, tell: Callable[..., object]) -> Search:
         """The search over a problem, its solvers under guard; `tell` hears of those replaced."""
         theta_solver = guard_theta(self.theta_solver.solver, self.theta_solver.post(problem, tell))
         z_solver = guard_z(self.z_solver.solver, self.z_solver.post(problem, tell))
         with closing(theta_solver), closing(z_solver):
-            if self.strategy == "joint":
-                yield from joint(problem, theta_solver, self.view)
-                return
-            precision = self._precision(problem.evaluations)
-            settings = AdmmSettings(rho=self.options.rho, precision=precision)
-            yield from admm(problem, theta_solver, z_solver, settings)
-
-    def _precision(self, evaluations: int | None) -> Precision:
-        options = self.options
-        return Precision.within(evaluations, options.first, options.step, options.last)
+            solvers = Solvers(theta_solver, z_solver, self.view)
+            search = make(self.title, self.strategy.search, problem, solvers, self.options)
+            is_one = all(hasattr(search, method) for method in GENERATOR_METHODS)
+            expect(self.title, "generator", search, is_one=is_one)
+            yield from checked_search(self.title, search, problem)
 
 
 def plan_search(config: RunConfig, plugins: Plugins) -> SearchPlan:
     """Look everything up by name, to report a misspelt one before any work."""
-    strategy, given = split_request(config.strategy)
-    if strategy not in STRATEGIES:
-        raise UnknownNameError("strategy", strategy, STRATEGIES)
-    options = build_options(strategy, STRATEGIES[strategy], given)
-    if strategy == "admm":
-        Precision.within(config.max_evaluations, options.first, options.step, options.last)
+    name, given = split_request(config.strategy)
+    strategy = plugins.strategies.get(name)
+    options = build_options(name, strategy.options, given)
     limit, until = openmp_limiter(), config.deadline
     theta_solver = choose_solver(plugins.theta_solvers, config.theta_solver, limit, until)
     z_solver = choose_solver(plugins.z_solvers, config.z_solver, limit, until)
     view = plugins.theta_solvers.get(split_request(config.theta_solver)[0]).joint
-    return SearchPlan(strategy, options, theta_solver, z_solver, view)
+    title = plugins.strategies.title(name)
+    return SearchPlan(strategy, title, options, theta_solver, z_solver, view)
 
 
 def choose_solver(

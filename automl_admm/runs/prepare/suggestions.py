@@ -11,7 +11,6 @@ from automl_admm.grammar.compile import NOWHERE
 from automl_admm.plugins.loading import ONLY, Plugins, package_of
 from automl_admm.plugins.plugin_options import split_request
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.prepare.assembly import STRATEGIES
 
 
 def check_parts(config: RunConfig, plugins: Plugins) -> None:
@@ -27,7 +26,7 @@ def check_parts(config: RunConfig, plugins: Plugins) -> None:
 def _known(plugins: Plugins) -> dict[str, set[str]]:
     """Return the known names, by setting."""
     return {
-        "strategy": set(STRATEGIES),
+        "strategy": {record.name for record in plugins.strategies},
         "theta_solver": {record.name for record in plugins.theta_solvers},
         "z_solver": {record.name for record in plugins.z_solvers},
         "executor": {record.name for record in plugins.executors},

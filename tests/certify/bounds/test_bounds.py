@@ -24,6 +24,7 @@ from automl_admm.core.evidence import (
     Ranking,
     Rate,
     Ratio,
+    Smallest,
     Timing,
 )
 
@@ -113,6 +114,21 @@ def test_the_largest_is_bounded_by_its_parts_at_the_full_risk() -> None:
     assert bounds.lower == lower_rate(30, 200, 0.025)
 
 
+def test_the_smallest_is_bounded_by_its_parts_at_the_full_risk() -> None:
+    parts: dict[str, Evidence] = {"f": Rate(80, 100), "m": Rate(190, 200)}
+    bounds = exact_bounds(Smallest(parts), 0.05)
+    assert bounds.lower == lower_rate(80, 100, 0.05)
+    assert bounds.upper == upper_rate(80, 100, 0.025)
+
+
+def test_the_smallest_is_the_largest_of_the_complements() -> None:
+    for found in _draws((0.1, 0.1, 0.3), (20, 60, 200), 20):
+        turned = {name: Rate(one.trials - one.events, one.trials) for name, one in found.items()}
+        least, most = exact_bounds(Smallest(turned), 0.1), exact_bounds(Largest(found), 0.1)
+        assert least.lower == pytest.approx(1 - most.upper)
+        assert least.upper == pytest.approx(1 - most.lower)
+
+
 @pytest.mark.parametrize(("rows", "quantile"), [(5, 0.5), (40, 0.9), (100, 0.95)])
 def test_calls_are_bounded_by_the_order_statistics_of_the_binomial_test(
     rows: int, quantile: float
@@ -169,6 +185,7 @@ class _Foreign:
         Gap({}),
         Ratio({"a": Rate(1, 5)}),
         Largest({}),
+        Smallest({}),
         Rate(0, 0),
         Mean(np.array([0.5, 1.5]), 0, 1),
         Mean(np.array([0.5, math.nan]), 0, 1),
@@ -192,6 +209,7 @@ def test_approximate_bounds_are_for_rankings_alone() -> None:
         ranking,
         Gap({"a": ranking, "b": other}),
         Ratio({"a": ranking, "b": other}),
+        Smallest({"a": ranking, "b": Rate(1, 10)}),
         Largest({"auc": Gap({"a": ranking, "b": other}), "fpr": Rate(1, 10)}),
     ):
         assert approximate_bounds(evidence, 0.05).is_approximate

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from automl_admm.certify.plan.planning import Demand, plan
-from automl_admm.core.evidence import Estimate, Fact, Gap, Rate, Timing
+from automl_admm.certify.plan.planning import Demand, is_out_of_reach, plan
+from automl_admm.core.evidence import Estimate, Fact, Gap, Largest, Rate, Smallest, Timing
 from automl_admm.core.limits import Limit
 
 FPR = Limit("fpr", 0.05, extreme=0.0)
@@ -75,3 +75,20 @@ def test_without_limits_nothing_is_set_aside() -> None:
 def test_a_limit_at_its_extreme_is_certified_by_no_number_of_rows() -> None:
     (sentence,) = plan([Demand(Limit("fpr", 0.0, extreme=0.0), Rate(0, 100))], 0.05).shortfalls
     assert "no number of rows would do" in sentence
+
+
+def test_a_limit_on_all_groups_is_out_of_reach_if_one_group_is_too_small() -> None:
+    few, many = Rate(5, 5, "positives"), Rate(500, 500, "positives")
+    least = Limit("tpr_of_all", 0.8, at_least=True, extreme=1.0)
+    assert is_out_of_reach(least, Smallest({"f": few, "m": many}), 0.05)
+    assert not is_out_of_reach(least, Smallest({"f": many, "m": many}), 0.05)
+    # The largest of them may be that of the many.
+    assert not is_out_of_reach(least, Largest({"f": few, "m": many}), 0.05)
+
+
+def test_rows_are_planned_for_the_smallest_of_several_values() -> None:
+    least = Limit("tpr_of_all", 0.8, at_least=True, extreme=1.0)
+    groups = {"f": Rate(570, 600, "positives"), "m": Rate(930, 1000, "positives")}
+    found = plan([Demand(least, Smallest(groups))], 0.05)
+    assert found.shortfalls == ()
+    assert 0.05 < found.fraction < 0.4
