@@ -82,13 +82,13 @@ def draw_limits(history: History, ax: Any = None) -> Any:
     """Draw how far each evaluation is from each limit, in parts of its bound, a line a limit."""
     limits = _demanded(history)
     ax = axes_of(ax, lines=2 * len(limits))
-    fronts = pareto.measure_search(history.search, history.model).fronts
-    lines = [(-place, *pair) for place, pair in enumerate(zip(limits, fronts, strict=True))]
+    found = pareto.measure_search(history.search, history.model)
+    lines = [(-place, *pair) for place, pair in enumerate(zip(limits, found.fronts, strict=True))]
     for is_within in (True, False):
         some = [
-            (_distance(limit, one.value), line)
+            (_distance(limit, value), line)
             for line, limit, front in lines
-            for one in front.places
+            for value, one in found.against(front)
             if one.is_feasible is is_within
         ]
         scatter(ax, [x for x, _ in some], [y for _, y in some], is_within=is_within)
@@ -134,10 +134,11 @@ def draw_pareto(history: History, limit: str | None = None, ax: Any = None) -> A
     found = pareto.measure_search(history.search, history.model)
     fronts = _fronts_of(history, found.fronts, limit)
     first = fronts[0]
+    places = found.against(first)
     ax = axes_of(ax)
     for is_within in (True, False):
-        some = [one for one in first.places if one.is_feasible is is_within]
-        scatter(ax, [one.value for one in some], [one.score for one in some], is_within=is_within)
+        some = [(value, one.score) for value, one in places if one.is_feasible is is_within]
+        scatter(ax, [x for x, _ in some], [y for _, y in some], is_within=is_within)
     front = sorted((one.value, one.score) for one in first.front)
     where = "pre" if first.at_least else "post"
     if front:
@@ -145,7 +146,7 @@ def draw_pareto(history: History, limit: str | None = None, ax: Any = None) -> A
         ax.step(x, y, where=where, color=BEST, lw=1, label="front")
     if first.model_value is not None and first.model_score is not None:
         _draw_model(ax, [(first.model_value, first.model_score)])
-    values = [one.value for one in first.places]
+    values = [value for value, _ in places]
     if _is_wide(values, [one.bound for one in fronts]):
         ax.set_xscale("log")
     for one in fronts:

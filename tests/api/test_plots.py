@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,16 @@ def told(searched: AutoMLClassifier) -> dict[str, Any]:
     return found
 
 
+def rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the records of a table that the report has by column."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def near(points: Iterable[tuple[float, float]]) -> list[Any]:
+    """Return points as a report has them: it rounds columns to six digits."""
+    return [pytest.approx(one, rel=1e-5) for one in sorted(points)]
+
+
 def dots(ax: Any, label: str) -> list[tuple[float, float]]:
     """Return the places of the dots with this name in the legend."""
     found = [one for one in ax.collections if one.get_label() == label]
@@ -123,17 +133,19 @@ def test_convergence_has_the_numbers_of_the_report(
 ) -> None:
     ax, found = searched.plot_convergence(by=by), told["convergence"]
     assert ax.get_ylabel() == "accuracy"
-    whole = [one for one in found["points"] if one["score"] is not None and not one["is_partial"]]
+    points = rows(found["points"])
+    whole = [one for one in points if one["score"] is not None and not one["is_partial"]]
     for label, is_within in (("within the limits", True), ("outside the limits", False)):
         some = [one for one in whole if one["is_feasible"] is is_within]
-        assert dots(ax, label) == sorted((one[key], one["score"]) for one in some)
+        assert dots(ax, label) == near((one[key], one["score"]) for one in some)
     assert whole
-    failed = [one for one in found["points"] if one["score"] is None]
-    assert [x for x, _ in line(ax, "no result")] == [one[key] for one in failed]
+    failed = [one[key] for one in points if one["score"] is None]
+    assert [x for x, _ in line(ax, "no result")] == pytest.approx(failed, rel=1e-5)
     assert failed
     best = line(ax, "best so far")
     assert best[:-1] == [(one[key], one["score"]) for one in found["incumbents"]]
-    assert best[-1] == (max(one[key] for one in found["points"]), searched.best_score_)
+    end = max(one[key] for one in points)
+    assert best[-1] == pytest.approx((end, searched.best_score_), rel=1e-5)
     any_best = line(ax, "best of all")[:-1]
     assert any_best == [(one[key], one["score"]) for one in found["incumbents_of_any"]]
 
@@ -146,13 +158,12 @@ def test_an_axis_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
 def test_a_front_has_the_numbers_of_the_report(
     searched: AutoMLClassifier, told: dict[str, Any]
 ) -> None:
-    for limit, found in zip(
-        (None, "size_mb", "latency_us >= 0.1"), told["pareto"]["fronts"], strict=True
-    ):
+    places, limits = rows(told["pareto"]["places"]), (None, "size_mb", "latency_us >= 0.1")
+    for number, (limit, found) in enumerate(zip(limits, told["pareto"]["fronts"], strict=True)):
         ax = searched.plot_pareto(limit)
         assert ax.get_xlabel() == found["name"]
-        inside = [one for one in found["places"] if one["is_feasible"]]
-        assert dots(ax, "within the limits") == sorted((o["value"], o["score"]) for o in inside)
+        inside = [(o["values"][number], o["score"]) for o in places if o["is_feasible"]]
+        assert dots(ax, "within the limits") == near(inside)
         front = sorted((one["value"], one["score"]) for one in found["front"])
         assert line(ax, "front") == front
         assert dots(ax, "the model") == [(found["model_value"], found["model_score"])]

@@ -35,5 +35,15 @@ def test_a_killed_run_has_valid_numbers(tmp_path: Path, count: int) -> None:
     assert is_valid(json.loads(make_report(run).content), describe())
 
 
+def test_records_by_column_have_all_their_fields_rounded(tmp_path: Path) -> None:
+    evaluations = [an_evaluation(number, loss=1 / 3) for number in (1, 2)]
+    made = json.loads(make_report(write_run(tmp_path / "run", evaluations)).content)
+    points = made["convergence"]["points"]
+    assert (points["number"], points["score"]) == ([1, 2], [0.666667, 0.666667])
+    assert made["pareto"]["places"]["values"] == [[53.0], [9.0]]
+    none = json.loads(make_report(write_run(tmp_path / "none", ())).content)
+    assert none["convergence"]["points"] == {name: [] for name in points}
+
+
 def test_numbers_that_are_not_finite_are_null() -> None:
     assert as_plain({"a": (math.nan, math.inf, 1.5)}) == {"a": [None, None, 1.5]}

@@ -187,7 +187,7 @@ def test_five_thousand_evaluations_stay_small(tmp_path: Path) -> None:
     assert content(report)["verdict"]["evaluations"] == 5000
     assert content(report)["convergence"]["estimated"] == 0
     assert len(report.page) < 300_000
-    assert len(report.content) < 1_000_000
+    assert len(report.content) < 500_000
 
 
 @pytest.mark.parametrize("evaluations", [[], [an_evaluation(7)]])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import json
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +39,9 @@ def drawn(number: int, component: str, alpha: float, loss: float, **changes: Any
 
 def test_a_front_has_no_evaluation_that_another_beats_in_both(tmp_path: Path) -> None:
     view = view_of(tmp_path, map(an_evaluation, range(1, 80)))
-    (front,) = pareto.measure(view).fronts
-    points = {one.number: (one.value, one.score) for one in front.places}
+    found = pareto.measure(view)
+    (front,) = found.fronts
+    points = {one.number: (value, one.score) for value, one in found.against(front)}
     beaten = {
         number
         for number, (value, score) in points.items()
@@ -109,8 +113,37 @@ def test_orders_of_the_same_components_are_compared(tmp_path: Path) -> None:
     texts = ("scale() pca() ridge()", "pca() scale() ridge()", "pca() ridge()")
     evaluations = [an_evaluation(number + 1, text=text) for number, text in enumerate(texts)]
     (found,) = tried.measure(view_of(tmp_path, evaluations)).orders
-    assert found.components == ("pca", "ridge", "scale")
+    assert (found.components, found.tried) == (("pca", "ridge", "scale"), 2)
     assert {one.name for one in found.orders} == {"scale → pca → ridge", "pca → scale → ridge"}
+
+
+def test_the_model_that_got_most_evaluations_is_told_first(tmp_path: Path) -> None:
+    texts = ["ridge()"] + ["scale() forest()"] * 2 + ["pca() forest()"] * 3 + ["not a pipeline"]
+    evaluations = [an_evaluation(number, text=text) for number, text in enumerate(texts, 1)]
+    found = tried.measure(view_of(tmp_path, evaluations))
+    assert [(one.name, one.evaluations) for one in found.last_steps] == [
+        ("forest", 5),
+        ("ridge", 1),
+    ]
+    assert "71 %" in tried.draw(found).source
+
+
+def test_of_thousands_of_shapes_the_best_are_listed_and_all_counted(tmp_path: Path) -> None:
+    def evaluated(number: int, names: Sequence[str]) -> Any:
+        return an_evaluation(7 * number + 1, text=" ".join(f"{one}()" for one in names))
+
+    pairs = [(f"a{number}", f"b{number}") for number in range(13)]
+    shapes = [*permutations("wxyz"), *pairs, *(two[::-1] for two in pairs)]
+    shapes += [(f"only_{number}",) for number in range(60)]
+    evaluations = [evaluated(number, names) for number, names in enumerate(shapes)]
+    evaluations[0] = replace(evaluations[0], loss=0.0)
+    found = tried.measure(view_of(tmp_path, evaluations))
+    assert (found.shapes_tried, len(found.shapes)) == (len(shapes), tried.MOST_SHAPES)
+    assert (found.sets_tried, len(found.orders)) == (14, tried.MOST_SETS)
+    assert (found.orders[0].tried, len(found.orders[0].orders)) == (24, tried.MOST_ORDERS)
+    shown = tried.draw(found).source
+    for words in ("110 tried, the best 100", "14 tried, the best 10", "12 more orders"):
+        assert words in shown
 
 
 def test_groups_have_the_counts_of_the_certificate(tmp_path: Path) -> None:

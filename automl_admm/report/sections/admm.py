@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, Part, tag, together
 from automl_admm.report.document.tables import figure, table
-from automl_admm.report.sections.section import Section
+from automl_admm.report.sections.section import BY_COLUMN, Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.session.iterations import Iteration, read_iterations
 
@@ -23,7 +23,7 @@ class Course:
     """The outer iterations of all sessions, and the limits in the order of their multipliers."""
 
     limits: tuple[str, ...]
-    iterations: tuple[Iteration, ...]
+    iterations: tuple[Iteration, ...] = field(metadata=BY_COLUMN)
 
 
 def measure(view: RunView) -> Course | None:

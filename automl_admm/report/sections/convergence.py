@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.report.clock import clock_of
@@ -13,7 +13,7 @@ from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.searched import Searched
-from automl_admm.report.sections.section import Section
+from automl_admm.report.sections.section import BY_COLUMN, Section
 from automl_admm.report.view import RunView
 
 
@@ -52,7 +52,7 @@ class Convergence:
     workers: int
     pauses: tuple[float, ...]
     estimated: int
-    points: tuple[Point, ...]
+    points: tuple[Point, ...] = field(metadata=BY_COLUMN)
     incumbents: tuple[Incumbent, ...]
     incumbents_of_any: tuple[Incumbent, ...]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
@@ -14,19 +15,19 @@ from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.searched import Searched
-from automl_admm.report.sections.section import Section
+from automl_admm.report.sections.section import BY_COLUMN, Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An evaluation by its value of one limit and its score."""
+    """An evaluation by its score and its value of each limit, None for one that is not finite."""
 
     number: int
-    value: float
     score: float
     is_feasible: bool
+    values: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,12 @@ class OnFront:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The evaluations by one limit, the front among them, and the place of the model."""
+    """The front of the evaluations by one limit, and the place of the model."""
 
     limit: str
     name: str
     bound: float
     at_least: bool
-    places: tuple[Place, ...]
     front: tuple[OnFront, ...]
     model_value: float | None
     model_score: float | None
@@ -56,10 +56,17 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Fronts:
-    """A front for each limit."""
+    """The evaluations on all rows and folds, and a front for each limit."""
 
     metric: str
     fronts: tuple[Front, ...]
+    places: tuple[Place, ...] = field(metadata=BY_COLUMN)
+
+    def against(self, front: Front) -> list[tuple[float, Place]]:
+        """Return the evaluations, each behind its value of the limit of a front."""
+        limit = self.fronts.index(front)
+        pairs = ((place.values[limit], place) for place in self.places)
+        return [(value, place) for value, place in pairs if value is not None]
 
 
 def measure(view: RunView) -> Fronts:
@@ -70,7 +77,13 @@ def measure(view: RunView) -> Fronts:
 def measure_search(search: Searched, model: Shipped | None) -> Fronts:
     """Find the front of each limit among the evaluations on all rows and folds."""
     fronts = (_front(search, limit, place, model) for place, limit in enumerate(search.limits))
-    return Fronts(search.metric, tuple(fronts))
+    places = tuple(map(partial(_place, search), search.ranked)) if search.limits else ()
+    return Fronts(search.metric, tuple(fronts), places)
+
+
+def _place(search: Searched, one: Evaluation) -> Place:
+    values = tuple(map(numbers.finite, one.constraints))
+    return Place(one.number, search.score(one), one.number in search.feasible, values)
 
 
 def _front(search: Searched, limit: Limit, place: int, model: Shipped | None) -> Front:
@@ -81,12 +94,6 @@ def _front(search: Searched, limit: Limit, place: int, model: Shipped | None) ->
         name=limit.name,
         bound=limit.bound,
         at_least=limit.at_least,
-        places=tuple(
-            Place(
-                one.number, one.constraints[place], search.score(one), one.number in search.feasible
-            )
-            for one in known
-        ),
         front=tuple(_on_front(search, limit, place, known)),
         model_value=values,
         model_score=None if model is None else model.validation_score,
@@ -114,7 +121,7 @@ def draw(found: Fronts) -> Markup:
     """Draw a chart for each limit."""
     if not found.fronts:
         return tag("p", "The run has no limits, so there is nothing to trade the score for.")
-    charts = [_chart(one, found.metric) for one in found.fronts]
+    charts = [_chart(found, one) for one in found.fronts]
     pairs = zip(charts, found.fronts, strict=True)
     figures = (
         figure(chart.drawn(), _caption(one), _numbers(one, found.metric)) for chart, one in pairs
@@ -141,9 +148,10 @@ def _numbers(one: Front, metric: str) -> Markup:
     return table(("Front", "#", one.name, metric, "Within all limits"), rows)
 
 
-def _chart(one: Front, metric: str) -> Chart:
-    inside = [(p.value, p.score) for p in one.places if p.is_feasible]
-    outside = [(p.value, p.score) for p in one.places if not p.is_feasible]
+def _chart(found: Fronts, one: Front) -> Chart:
+    places, metric = found.against(one), found.metric
+    inside = [(value, p.score) for value, p in places if p.is_feasible]
+    outside = [(value, p.score) for value, p in places if not p.is_feasible]
     chosen: list[tuple[float, float]] = []
     if one.model_value is not None and one.model_score is not None:
         chosen = [(one.model_value, one.model_score)]

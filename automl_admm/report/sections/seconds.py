@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from automl_admm.core.evaluations import STOPPED
@@ -12,7 +12,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.charts import Chart, Layer
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import bar, figure, table
-from automl_admm.report.sections.section import Section
+from automl_admm.report.sections.section import BY_COLUMN, Section
 from automl_admm.report.view import RunView
 from automl_admm.runs.driving.profile import fit_times
 
@@ -64,7 +64,7 @@ class Times:
     steps: tuple[Spent, ...]
     statuses: tuple[Spent, ...]
     sessions: tuple[tuple[str, float | None], ...]
-    held: tuple[Held, ...]
+    held: tuple[Held, ...] = field(metadata=BY_COLUMN)
     busy: float | None
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from automl_admm.report.document.html import Markup
 from automl_admm.report.view import RunView
+
+# The metadata of a field of many records: `report.json` has a list for each field of theirs. A name
+# for each number of each of thousands of records would be most of the file.
+BY_COLUMN: Mapping[str, bool] = MappingProxyType({"by_column": True})
 
 
 @dataclass(frozen=True, slots=True)

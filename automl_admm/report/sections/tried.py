@@ -10,13 +10,14 @@ from statistics import median
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
-from automl_admm.report.document.tables import folded, table
+from automl_admm.report.document.tables import bar, folded, table
 from automl_admm.report.pipeline_text import components_of, shape_of
 from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
-SHOWN_SHAPES = 15
+SHOWN_SHAPES, MOST_SHAPES = 15, 100
+MOST_SETS, MOST_ORDERS = 10, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,29 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The orders tried of one set of components."""
+    """The orders tried of one set of components, the best ones of them."""
 
     components: tuple[str, ...]
+    tried: int
     orders: tuple[Tried, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AllTried:
-    """Everything tried, by component, by shape, and by order where several were."""
+    """What was tried by last step, the commonest first; by component, shape and order, best first.
+
+    A long run tries thousands of shapes: the best are listed, and all of them are counted. So are
+    the sets of components with several orders.
+    """
 
     metric: str
     has_limits: bool
+    evaluations: int
+    last_steps: tuple[Tried, ...]
     components: tuple[Tried, ...]
+    shapes_tried: int
     shapes: tuple[Tried, ...]
+    sets_tried: int
     orders: tuple[Orders, ...]
 
 
@@ -67,12 +77,19 @@ def measure(view: RunView) -> AllTried:
 def measure_search(search: Searched) -> AllTried:
     """Group the evaluations by what is in them."""
     evaluations = search.evaluations
+    last_steps = _grouped(search, evaluations, lambda one: components_of(one.text)[-1:])
+    shapes = _grouped(search, evaluations, lambda one: [shape_of(one.text)])
+    orders = sorted(_orders(search), key=lambda one: _best_first(one.orders[0]))
     return AllTried(
         metric=search.metric,
         has_limits=bool(search.limits),
+        evaluations=len(evaluations),
+        last_steps=tuple(sorted(last_steps, key=lambda one: -one.evaluations)),
         components=_grouped(search, evaluations, lambda one: set(components_of(one.text))),
-        shapes=_grouped(search, evaluations, lambda one: [shape_of(one.text)]),
-        orders=tuple(_orders(search)),
+        shapes_tried=len(shapes),
+        shapes=shapes[:MOST_SHAPES],
+        sets_tried=len(orders),
+        orders=tuple(orders[:MOST_SETS]),
     )
 
 
@@ -125,24 +142,56 @@ def _orders(search: Searched) -> Iterator[Orders]:
     for components, evaluations in sorted(alike.items()):
         tried = _grouped(search, evaluations, lambda one: [" → ".join(components_of(one.text))])
         if len(tried) > 1:
-            yield Orders(components, tried)
+            yield Orders(components, len(tried), tried[:MOST_ORDERS])
 
 
 def draw(found: AllTried) -> Markup:
-    """Draw a table of components, of shapes, and of orders."""
+    """Draw a table of last steps, of components, of shapes, and of orders."""
     if not found.components and not found.shapes:
         return tag("p", "Nothing has been evaluated yet.")
     shapes, rest = found.shapes[:SHOWN_SHAPES], found.shapes[SHOWN_SHAPES:]
-    orders = (_table(found, "Order", one.orders) for one in found.orders)
     return together(
+        _last_steps(found),
         tag("h3", "Components"),
         _table(found, "Component", found.components),
-        tag("h3", f"Shapes: {len(found.shapes)} tried"),
+        tag("h3", f"Shapes: {_counted(found.shapes_tried, len(found.shapes))}"),
         _table(found, "Shape", shapes),
         folded(f"{len(rest)} more shapes", _table(found, "Shape", rest)) if rest else None,
-        tag("h3", "The same components in another order") if found.orders else None,
-        *orders,
+        _orders_drawn(found) if found.orders else None,
     )
+
+
+def _last_steps(found: AllTried) -> Markup | None:
+    """Draw where the evaluations went: most of a long run may be of one model."""
+    if len(found.last_steps) < 2:
+        return None
+    rows = (
+        (
+            name(one.name, 200),
+            bar(one.evaluations / found.evaluations),
+            numbers.rough_share(one.evaluations / found.evaluations),
+            one.evaluations,
+            numbers.rough_share(one.share),
+        )
+        for one in found.last_steps
+    )
+    headings = ("Last step", "", "Share of evaluations", "Evaluations", "Share of time")
+    return together(tag("h3", "Where the evaluations went"), table(headings, rows, text_columns=2))
+
+
+def _counted(tried: int, listed: int) -> str:
+    return f"{tried} tried" if tried == listed else f"{tried} tried, the best {listed} of them here"
+
+
+def _orders_drawn(found: AllTried) -> Markup:
+    some = len(found.orders) < found.sets_tried
+    best = f": {_counted(found.sets_tried, len(found.orders))}" if some else ""
+    parts: list[Part] = [tag("h3", f"The same components in another order{best}")]
+    for one in found.orders:
+        parts.append(_table(found, "Order", one.orders))
+        if one.tried > len(one.orders):
+            parts.append(tag("p", f"{one.tried - len(one.orders)} more orders were no better."))
+    return together(*parts)
 
 
 def _table(found: AllTried, title: str, tried: Iterable[Tried]) -> Markup:
