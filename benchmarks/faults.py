@@ -4,12 +4,15 @@ Runs `pytest -m faults` and prints a row for every fault of the list, once as te
 Markdown. A fault without a test, or without anything seen, is an empty row; with one of these, or
 with a test that failed, the script exits with 1.
 
-    python benchmarks/faults.py [--only F06] [--out FILE.md] [pytest arguments …]
+    python benchmarks/faults.py [--only F06] [--out FILE.json] [pytest arguments …]
+
+`python benchmarks/write_tables.py` makes the page from benchmarks/measured/faults.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import socket
@@ -107,20 +110,29 @@ def as_markdown(rows: Sequence[Row]) -> Iterator[str]:
     yield f"| {' | '.join(HEADINGS)} |"
     yield "|" + " --- |" * len(HEADINGS)
     for row in rows:
-        yield f"| {' | '.join(_plain(cell) for cell in row.cells)} |"
+        cells = (_plain(cell).replace("|", "\\|") for cell in row.cells)
+        yield f"| {' | '.join(cells)} |"
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """The table as a file of benchmarks/measured, from which the page is made."""
+    cells = (json.dumps([_plain(cell) for cell in row.cells], ensure_ascii=False) for row in rows)
+    head, body = json.dumps(HEADINGS), ",\n".join(f"    {line}" for line in cells)
+    table = f'{{\n   "columns": {head},\n   "rows": [\n{body}\n   ]\n }}'
+    return f'{{\n "tables": {{"faults": {table}}}\n}}\n'
 
 
 def _plain(cell: str) -> str:
     """A cell that says the same on every machine: no folders of this one, and not its name."""
     anywhere = re.sub(rf"{re.escape(tempfile.gettempdir())}\S*", "…", " ".join(cell.split()))
-    return anywhere.replace(f"host {socket.gethostname()}", "host HOST").replace("|", "\\|")
+    return anywhere.replace(f"host {socket.gethostname()}", "host HOST")
 
 
 def main() -> int:
     """Run the tests and print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--only", action="append", metavar="ID", help="only these rows")
-    parser.add_argument("--out", type=Path, help="write the Markdown here, too")
+    parser.add_argument("--out", type=Path, help="write the table here, too")
     options, rest = parser.parse_known_args()
     os.environ.setdefault("AUTOML_ADMM_KILLS", KILLS)
     collector = Collector()
@@ -132,7 +144,7 @@ def main() -> int:
     markdown = "\n".join(as_markdown(rows)) + "\n"
     print("\n".join(as_text(rows)), markdown, sep="\n\n")
     if options.out is not None:
-        options.out.write_text(markdown, encoding="utf-8")
+        options.out.write_text(as_json(rows), encoding="utf-8")
     bad = [row for row in rows if row.verdict != "ok"]
     print(f"{len(rows)} rows, {len(bad)} of them empty or failed; pytest ended with {int(code)}")
     return 1 if bad or code else 0

@@ -13,7 +13,8 @@ interrupted goes on from the file of its results.
     python benchmarks/frames.py --rivals FOLDER --out frames.jsonl --seconds 10
     python benchmarks/frames.py --rivals FOLDER --out frames.jsonl --behind --seeds 1 2 3 4
     python benchmarks/frames.py --out frames.jsonl --table        # nothing is run
-    python benchmarks/frames.py --out frames.jsonl --write        # into FRAMES.md and its echoes
+
+`python benchmarks/write_tables.py` writes the page from benchmarks/frames.jsonl.
 
 One draw of a small table decides little. With `--behind` those in which this package is not close
 to the best are drawn again from more seeds, for all systems. Then the means over the new draws are
@@ -25,7 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -38,12 +38,6 @@ from frames_files import FILES
 from frames_tables import TABLES
 
 HERE = Path(__file__).resolve().parent
-DOCUMENT = HERE / "FRAMES.md"
-ECHOES = (HERE / "RESULTS.md", HERE.parent / "docs" / "benchmarks" / "index.md")
-# The sentence that these have of it.
-SENTENCE = re.compile(
-    r"best or within 0\.01 of the best on .*?;\s+errors or refusals [\d, ]*\d", re.DOTALL
-)
 # Nothing within so little of the best is called worse.
 CLOSE = 0.01
 PATIENCE = 300.0
@@ -56,7 +50,6 @@ RIVALS = {
 }
 OURS = "ours"
 SYSTEMS = (OURS, "plain", *RIVALS)
-BLOCK = re.compile(r"```text\n.*?```\n", re.DOTALL)
 Row = Mapping[str, Any]
 Item = tuple[str, str]
 
@@ -228,27 +221,6 @@ def _shortfall(one: Compared) -> str:
     return f"{said}, mean of {len(pairs)} draws, standard error {error:.3f}"
 
 
-def write_documents(rows: Sequence[Row]) -> None:
-    """Put the table into its document, and the counts into those that mention it."""
-    block, sentence = f"```text\n{report(rows)}\n```\n", _sentence(compare(rows))
-    written = BLOCK.sub(lambda _: block, DOCUMENT.read_text("utf-8"), count=1)
-    DOCUMENT.write_text(written, "utf-8")
-    for path in ECHOES:
-        path.write_text(SENTENCE.sub(lambda _: sentence, path.read_text("utf-8")), "utf-8")
-
-
-def _sentence(found: Sequence[Compared]) -> str:
-    """Return how often each system is close to the best, in a sentence."""
-    names = (OURS, "AutoGluon", "FLAML", "plain", "skrub")
-    close = [sum(one.is_close(system) for one in found) for system in names]
-    refused = [sum(system in one.refused for one in found) for system in names]
-    others = ", ".join(f"{name} {n}" for name, n in zip(names[1:], close[1:], strict=True))
-    return (
-        f"best or within 0.01 of the best on {close[0]} of {len(found)}, {others};\n"
-        f"errors or refusals {', '.join(map(str, refused))}"
-    ).replace("plain", "plain scikit-learn")
-
-
 def main() -> None:
     """Install the rivals, or run and report."""
     parser = argparse.ArgumentParser()
@@ -261,16 +233,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="NAME")
     parser.add_argument("--behind", action="store_true", help="run where ours is not close")
     parser.add_argument("--table", action="store_true", help="run nothing, report")
-    parser.add_argument("--write", action="store_true", help="run nothing, write FRAMES.md")
     asked = parser.parse_args()
     if asked.install is not None:
         install(asked.install)
         return
-    rows = read_rows(asked.out) if asked.table or asked.write else run_all(asked)
-    if asked.write:
-        write_documents(rows)
-    else:
-        sys.stdout.write(report(rows) + "\n")
+    rows = read_rows(asked.out) if asked.table else run_all(asked)
+    sys.stdout.write(report(rows) + "\n")
 
 
 if __name__ == "__main__":

@@ -5,124 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from statistics import median
-from textwrap import fill
 from typing import Any
 
-from peers.ranking import Block, compare_all, rank_all, tally
-from peers.report import PRIMARY, block_of, tell_anytime, tell_costs, tell_ranks, tell_scores
+import frames_table
+import peers_tables
+import study_pages
+from printed_tables import MEASURED, fenced, markdown_table, table, wrapped
 from scipy.stats import beta
 
-HERE = Path(__file__).parent
-PEERS = HERE / "peers" / "measured" / "seconds_60.jsonl"
-MEASURED = HERE / "measured"
-OURS, SYSTEMS, BEST = "ours-boost", ("ours-boost", "FLAML", "AutoGluon"), "AutoGluon-best"
-BUDGET = 60.0
-WIDTH = 130
 Record = Mapping[str, Any]
-
-
-@cache
-def peers() -> tuple[dict[str, Any], ...]:
-    """Return the records of all runs of 60 s."""
-    return tuple(json.loads(line) for line in PEERS.read_text(encoding="utf-8").splitlines())
 
 
 @cache
 def measured(name: str) -> Any:
     """Return the content of one of the files in measured/."""
     return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def splits() -> list[dict[str, dict[str, Any]]]:
-    """Return the splits on which all systems ended, each with its records by system."""
-    found: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
-    for record in peers():
-        if record["system"] in SYSTEMS:
-            split = record["set"], record["seed"], record["split"]
-            found.setdefault(split, {})[record["system"]] = record
-    return [one for one in found.values() if len(one) == len(SYSTEMS)]
-
-
-def blocks() -> list[Block]:
-    """Return the scores of each split."""
-    return [block_of(one) for one in splits()]
-
-
-def peers_tables() -> str:
-    """Return ranks, tests, costs, scores and the course of the runs."""
-    records = [record for record in peers() if record["system"] in SYSTEMS]
-    scores = (tell_scores(records, SYSTEMS, metric) for metric in ("auc", "log_loss", "r2"))
-    parts = (
-        tell_ranks(splits(), SYSTEMS),
-        tell_costs(records, SYSTEMS),
-        *scores,
-        tell_anytime(records, SYSTEMS, BUDGET),
-    )
-    return "\n\n".join(parts)
-
-
-def peers_best() -> str:
-    """Return the table of AutoGluon's best preset beside ours."""
-    ours = {record["set"]: record for record in peers() if record["system"] == OURS}
-    lines = [
-        f"| set | measure | {OURS} | {BEST} | its fit, of 60 s |",
-        "| --- | --- | ---: | ---: | ---: |",
-    ]
-    for record in peers():
-        if record["system"] == BEST:
-            name, measure = record["set"], PRIMARY[record["kind"]]
-            scores = [f"{one['scores'][measure]:.4f}" for one in (ours[name], record)]
-            lines.append(
-                f"| {name} | {measure} | {' | '.join(scores)} | {record['fit_seconds']:.0f} |"
-            )
-    return "\n".join(lines)
-
-
-def peers_short() -> str:
-    """Return the sentences of the summary page."""
-    ranks, found = rank_all(blocks(), SYSTEMS), compare_all(blocks(), SYSTEMS, OURS)
-    flaml, gluon = (tally(blocks(), OURS, other) for other in ("FLAML", "AutoGluon"))
-    fits = [record["fit_seconds"] for record in peers() if record["system"] == "AutoGluon"]
-    best = sum(record["system"] == BEST for record in peers())
-    p = "" if found is None else f"Friedman p = {found.p:.2g};"
-    means = {system: f"{ranks[system].mean:.2f}" for system in SYSTEMS}
-    return wrapped(
-        "**60 s, one core, beside FLAML and AutoGluon** (`benchmarks.peers`;",
-        f"{len(blocks())} sets, one split each, default settings, the boosters' plugin installed):",
-        f"mean rank {means[OURS]}, FLAML {means['FLAML']}, AutoGluon {means['AutoGluon']} ({p}",
-        f"{flaml.wins} sets better than FLAML and {flaml.losses} worse,",
-        f"{gluon.wins} and {gluon.losses} with AutoGluon).",
-        f"AutoGluon's default ends after {median(fits):.0f} s; its `best_quality` was run on",
-        f"{best} sets alone; our own joint TPE, random search, longer budgets and more splits were",
-        "not run.",
-    )
-
-
-def wrapped(*parts: str, indent: str = "") -> str:
-    """Return the parts of a sentence as lines of a page."""
-    text = " ".join(parts).replace("( ", "(")
-    return fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def peers_readme() -> str:
-    """Return the item of README.md."""
-    ranks = rank_all(blocks(), SYSTEMS)
-    gluon, flaml = (f"{ranks[system].mean:.2f}" for system in ("AutoGluon", "FLAML"))
-    return wrapped(
-        "- **Good models soon**: after 60 s on one core, with LightGBM and XGBoost as a",
-        "[plugin](plugins/automl-admm-boost/README.md), mean rank",
-        f"{ranks[OURS].mean:.2f} on {len(blocks())} data sets, beside {gluon} (AutoGluon's",
-        f"default) and {flaml} (FLAML); one split each, and",
-        "[what that does not show](docs/benchmarks/index.md).",
-        indent="  ",
-    )
-
-
-def fenced(lines: Sequence[str]) -> str:
-    """Return lines as a block of text."""
-    return "\n".join(["```text", *lines, "```"])
 
 
 def limits_table() -> str:
@@ -153,6 +50,41 @@ def _limits_cell(cell: Record) -> str:
 def _firsts(method: str) -> int:
     """Count the settings at which a method has the best median, or is level with it."""
     return sum(one["methods"][method]["is_best"] for one in measured("limits")["settings"])
+
+
+def limits_against() -> str:
+    """Return ADMM beside each method, by settings and by pairs of runs with one seed."""
+    heads = ["", "against", "settings: better", "worse", "not told apart"]
+    heads += ["runs: better", "worse", "level", "p"]
+    rows = [
+        [
+            one["method"],
+            one["against"],
+            *map(str, (*one["settings"], *one["runs"])),
+            f"{one['p']:g}",
+        ]
+        for one in measured("limits")["pairs"]
+    ]
+    return markdown_table(heads, rows)
+
+
+def limits_twins() -> str:
+    """Return what limits bring over a twin that filters."""
+    return "\n".join(map(_twin, ("ADMM", "ADMM 16+16t"), ("ADMM, filtered", "16+16t, filtered")))
+
+
+def _twin(method: str, other: str) -> str:
+    settings = measured("limits")["settings"]
+    pairs = [(one["methods"][method], one["methods"][other]) for one in settings]
+    better = sum(mine["median"] < theirs["median"] for mine, theirs in pairs)
+    # The settings stand by the limit on the latency, then by that on the gap, the tightest first.
+    tight = [f"{mine['within']:.0%} to {theirs['within']:.0%}" for mine, theirs in pairs]
+    return wrapped(
+        f"- {method} against {other}: the better median at {better} of {len(pairs)}; share within",
+        f"at the tightest limits on the latency: {tight[0]}, {tight[1]}; on the gap: {tight[5]},",
+        f"{tight[6]}.",
+        indent="  ",
+    )
 
 
 def limits_summary() -> str:
@@ -213,27 +145,37 @@ def certificates_table() -> str:
 
 
 def certificates_short() -> str:
-    """Return the sentences and the table of the summary page."""
+    """Return the outcome in sentences."""
     found = measured("certificates")
     whole = next(one for one in found["rows"] if one["set"] == "all")
+    price = next(one for one in found["price"] if one["set"] == "all")
     broken = "none breaks" if not whole["broken"] else f"{whole['broken']} break"
-    price = [one for one in found["price"] if one["runs"] and one["set"] != "all"]
-    lines = [f"{'':<14}{'recall':>13}{'balanced accuracy':>20}"]
-    for one in price:
-        pairs = (one[name] for name in ("recall", "balanced_accuracy"))
-        recall, balanced = (f"{mine:.3f} {theirs:.3f}" for mine, theirs, *_ in pairs)
-        lines.append(f"{one['set']:<14}{recall:>13}{balanced:>20}")
-    told = wrapped(
-        "**Certificates** (`benchmarks/certified_runs.py --data DIR --runs 80`;",
-        f"`fpr <= {found['fpr']}` and `fpr_gap[sex] <= {found['fpr_gap']}` on four data sets,",
-        f"judged on rows that no run had): of {whole['certified']} certified models {broken} a",
-        f"limit; of the best on validation rows {whole['best_broken']} of {whole['runs']} do. The",
-        f"certificate costs {whole['auroc_lost']:.3f} AUROC in the median, and much of the recall,",
-        "as a model that is certain to stay inside seldom says yes",
-        f"(`--runs {price[0]['runs']}`: medians, the",
-        "certified model first, the best on validation rows second):",
+    recall = f"from {price['recall'][1]:.3f} to {price['recall'][0]:.3f}"
+    return wrapped(
+        f"**In short:** of {whole['certified']} certified models {broken} a limit on rows that",
+        f"no run had; of the best on validation rows {whole['best_broken']} of {whole['runs']} do.",
+        f"The certificate costs {whole['auroc_lost']:.3f} AUROC in the median, and much of the",
+        f"recall, which falls {recall}.",
     )
-    return f"{told}\n\n{fenced(lines)}"
+
+
+def certificates_price() -> str:
+    """Return what a certificate costs: certified, best on validation rows, lost in pairs."""
+    found = measured("certificates")
+    names = ("auroc", "recall", "balanced_accuracy")
+    heads = ["", "runs"]
+    for name in ("AUROC", "recall", "balanced accuracy"):
+        heads += [name, "best on validation", "lost", "worse in"]
+    rows = []
+    for one in found["price"]:
+        cells = [_price(one[name]) if one["runs"] else ["-"] * 4 for name in names]
+        rows.append([one["set"], str(one["runs"]), *(cell for part in cells for cell in part)])
+    return f"Medians; commit {found['price_commit']}:\n\n{markdown_table(heads, rows)}"
+
+
+def _price(found: Sequence[float]) -> list[str]:
+    mine, theirs, lost, worse = found
+    return [f"{mine:.3f}", f"{theirs:.3f}", f"{lost:+.4f}", f"{worse:g}"]
 
 
 def portfolio_table() -> str:
@@ -268,16 +210,32 @@ def rate_table() -> str:
     return fenced([*lines, f"median gain: {found['median_gain']:.1f}×"])
 
 
+def faults_short() -> str:
+    """Return how many faults are injected, and how many end as they should."""
+    verdicts = [row[-1] for row in table("faults/faults")["rows"]]
+    good = verdicts.count("ok")
+    return wrapped(f"**In short:** {good} of {len(verdicts)} faults ended as they should.")
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "certificates": certificates_table,
+    "certificates-price": certificates_price,
     "certificates-short": certificates_short,
     "evaluation-rate": rate_table,
+    "faults-short": faults_short,
+    "frames": frames_table.table,
+    "frames-short": frames_table.short,
     "limits": limits_table,
+    "limits-against": limits_against,
     "limits-pairs": limits_pairs,
     "limits-summary": limits_summary,
-    "peers": peers_tables,
-    "peers-best": peers_best,
-    "peers-readme": peers_readme,
-    "peers-short": peers_short,
+    "limits-twins": limits_twins,
+    "peers": peers_tables.tables,
+    "peers-others": peers_tables.partial,
+    "peers-protocol": peers_tables.protocol,
+    "peers-readme": peers_tables.readme,
+    "peers-short": peers_tables.short,
+    "peers-shortfalls": peers_tables.shortfalls,
     "portfolio": portfolio_table,
+    "studies": study_pages.listed,
 }

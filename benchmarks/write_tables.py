@@ -1,9 +1,10 @@
-"""Write the tables of the pages from the measured numbers.
+"""Write the tables and pictures of the pages from the measured numbers.
 
     python benchmarks/write_tables.py
 
-A page has `<!-- data: NAME -->`, the text, and `<!-- /data -->`; the text is a part of
-`measured_tables`. A test holds pages and numbers equal: change the numbers, and run this.
+A page has `<!-- data: NAME -->`, the text, and `<!-- /data -->`. The text is a table of a file in
+measured/, such as `racing/racing`, or a part of `measured_tables`. Tests hold pages, pictures and
+numbers equal: change the numbers, and run this.
 """
 
 from __future__ import annotations
@@ -12,12 +13,21 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from measured_pictures import PICTURES
 from measured_tables import PARTS
+from printed_tables import printed
+from study_pages import ORDER
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/benchmarks/index.md", "benchmarks/RESULTS.md")
+# The list of studies comes last: it says what their pages say.
+PAGES = (
+    "README.md",
+    *(f"docs/benchmarks/{study}.md" for study in ORDER),
+    "docs/benchmarks/index.md",
+)
+DRAWN = ROOT / "docs" / "pictures" / "measured"
 MARK = re.compile(
-    r"(?P<begin>^ *<!-- data: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<end>^ *<!-- /data -->$)",
+    r"(?P<begin>^ *<!-- data: (?P<name>[\w/.-]+) -->\n)(?P<text>.*?)(?P<end>^ *<!-- /data -->$)",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -34,7 +44,7 @@ def filled(text: str) -> str:
 
 def made(name: str) -> str:
     """Return a part, with an empty line on either side unless it is an item of a list."""
-    part = PARTS[name]()
+    part = printed(name) if "/" in name else PARTS[name]()
     return part if part.startswith("- ") else f"\n{part}\n"
 
 
@@ -46,9 +56,11 @@ def marks() -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """Fill all pages."""
+    """Fill all pages and draw all pictures."""
     for page in PAGES:
         (ROOT / page).write_text(filled(read(page)), encoding="utf-8")
+    for name, draw in PICTURES.items():
+        (DRAWN / f"{name}.svg").write_text(draw(), encoding="utf-8")
 
 
 if __name__ == "__main__":

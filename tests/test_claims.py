@@ -1,4 +1,4 @@
-"""What the page on benchmarks claims stands in RESULTS.md, beside its command."""
+"""What a page of a study says in short stands on it, beside the command of a script."""
 
 from __future__ import annotations
 
@@ -6,36 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from study_pages import HEAD, ORDER, PAGES, SHORT, listed, outcome, text_of
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "benchmarks" / "index.md").read_text(encoding="utf-8")
-RESULTS = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
-FENCE = re.compile(r"^```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-def paragraphs() -> dict[str, str]:
-    """The claims by their bold titles."""
-    found = re.split(r"^\*\*(.+?)\*\*", PAGE, flags=re.MULTILINE)[1:]
-    return dict(zip(found[::2], found[1::2], strict=True))
-
-
-def scripts(text: str) -> set[str]:
-    return set(re.findall(r"\b(\w+\.py|benchmarks\.\w+)\b", text))
-
-
-def command_of(script: str) -> str:
-    return f"python benchmarks/{script}" if script.endswith(".py") else f"python -m {script}"
-
-
-def evidence(claim: str) -> str:
-    """The sections of RESULTS.md with the commands of the scripts that a claim names."""
-    sections = re.split(r"^(?=###? )", RESULTS, flags=re.MULTILINE)
-    named = scripts(claim)
-    return "".join(
-        section
-        for section in sections
-        if named & scripts("".join(re.findall(r"^    python .*$", section, re.MULTILINE)))
-    )
+COMMAND = re.compile(r"^    .*?python (?:-m )?(benchmarks[\w./]+)", re.MULTILINE)
 
 
 def numbers(text: str) -> set[str]:
@@ -44,54 +18,50 @@ def numbers(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)?", prose))
 
 
-def label(row: str) -> str:
-    """The name at the beginning of a row of a table."""
-    return re.split(r"\s{2,}", row.strip())[0]
+def script_of(named: str) -> Path:
+    """The file or the folder that a command runs."""
+    return ROOT / (named if named.endswith(".py") else named.replace(".", "/"))
 
 
-CLAIMS = paragraphs()
-ROWS = [
-    pytest.param(claim, row, id=f"{title}: {label(row)}")
-    for title, claim in CLAIMS.items()
-    for block in FENCE.findall(claim)
-    for row in block.splitlines()
-    if not row.startswith(" ") and numbers(row)
-]
+def exists(named: str) -> bool:
+    found = script_of(named)
+    return (
+        found.is_file() or (found / "__main__.py").is_file() or found.with_suffix(".py").is_file()
+    )
 
 
-def test_there_are_claims_and_tables() -> None:
-    assert len(CLAIMS) >= 8
-    assert len(ROWS) >= 20
+def is_made(study: str) -> bool:
+    """Say if a script makes the paragraph from the same data as the tables."""
+    return f"<!-- data: {study}-short -->" in text_of(study)
 
 
-@pytest.mark.parametrize("title", CLAIMS)
-def test_every_claim_names_scripts_that_are_there_and_in_the_results(title: str) -> None:
-    named = scripts(CLAIMS[title])
-    assert named
-    for script in named:
-        file = f"benchmarks/{script}" if script.endswith(".py") else script.replace(".", "/")
-        assert (ROOT / file).exists()
-        assert command_of(script) in RESULTS
+def test_every_page_of_a_study_is_in_the_list_and_the_other_way_round() -> None:
+    files = {page.stem for page in PAGES.glob("*.md")} - {"index"}
+    assert files == set(ORDER)
+    assert len(ORDER) == len(files)
+    for study in ORDER:
+        assert f"]({study}.md): *" in listed()
 
 
-@pytest.mark.parametrize("title", CLAIMS)
-def test_every_number_of_a_claim_is_in_the_results(title: str) -> None:
-    prose = FENCE.sub("", CLAIMS[title])
-    assert numbers(prose) <= numbers(evidence(CLAIMS[title]))
+@pytest.mark.parametrize("study", ORDER)
+def test_a_page_has_its_question_its_command_and_its_length(study: str) -> None:
+    text = text_of(study)
+    assert HEAD.match(text)
+    assert len(SHORT.findall(text)) == 1
+    assert len(text.splitlines()) < 400
+    commands = COMMAND.findall(text)
+    assert commands
+    assert [named for named in commands if not exists(named)] == []
 
 
-@pytest.mark.parametrize(("claim", "row"), ROWS)
-def test_every_row_of_a_table_is_of_the_row_of_that_name_in_the_results(
-    claim: str, row: str
-) -> None:
-    blocks = "\n".join(FENCE.findall(evidence(claim)))
-    same = [line for line in blocks.splitlines() if line.startswith(label(row))]
-    assert numbers(row) <= numbers("\n".join(same))
+@pytest.mark.parametrize("study", [study for study in ORDER if not is_made(study)])
+def test_every_number_in_short_is_on_the_page(study: str) -> None:
+    text = text_of(study)
+    short = outcome(text)
+    assert numbers(short)
+    assert numbers(short) <= numbers(SHORT.sub("", text))
 
 
-@pytest.mark.parametrize("command", re.findall(r"`benchmarks/(\w+\.py [^`]+)`", PAGE))
-def test_every_command_of_the_page_is_one_of_the_results(command: str) -> None:
-    options = {option for option in command.split() if option.startswith("--")}
-    script = command.split(maxsplit=1)[0]
-    lines = re.findall(rf"^    python benchmarks/{script}.*$", RESULTS, re.MULTILINE)
-    assert any(options <= set(line.split()) for line in lines)
+def test_a_number_that_was_not_measured_is_found_out() -> None:
+    text = text_of("racing").replace("makes 56 and", "makes 57 and")
+    assert not numbers(outcome(text)) <= numbers(SHORT.sub("", text))

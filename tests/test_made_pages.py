@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from borrowed_pages import RESULTS, borrowed, page_of, slug
+from borrowed_pages import borrowed, page_of
 from made_parts import PARTS, describe_range, told
 
 from automl_admm import plugin_api
@@ -73,19 +73,10 @@ def test_the_example_of_a_docstring_becomes_a_block_of_code() -> None:
     assert "```pycon\n>>> f(1)\n2\n```" in told("Say so.\n\n>>> f(1)\n2\n")
 
 
-def test_every_study_is_in_the_list_with_its_question() -> None:
-    listed = (DOCS / "benchmarks" / "index.md").read_text("utf-8")
-    studies = [page for page in borrowed() if page.is_study]
-    assert len(studies) >= 20
-    for study in studies:
-        assert f"| [{study.title}](../../{RESULTS}#{slug(study.title)}) | " in listed
-
-
-def test_a_heading_of_the_results_leads_to_the_page_of_its_study() -> None:
-    assert page_of(RESULTS, "killed-and-resumed") == "benchmarks/reliability.md"
-    assert page_of(RESULTS, "θ-solvers") == "benchmarks/theta_solvers.md"
-    assert page_of("plugins/automl-admm-smac", "") == "plugins/automl-admm-smac.md"
-    assert page_of("pyproject.toml", "") is None
+def test_a_file_that_is_a_page_has_its_place() -> None:
+    assert page_of("docs/benchmarks/reliability.md") == "benchmarks/reliability.md"
+    assert page_of("plugins/automl-admm-smac") == "plugins/automl-admm-smac.md"
+    assert page_of("pyproject.toml") is None
 
 
 def test_no_two_pages_have_one_place() -> None:

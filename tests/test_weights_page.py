@@ -14,7 +14,7 @@ from automl_admm.data.split_choice import REPEATS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "how_to" / "weights_groups_time.md").read_text(encoding="utf-8")
-RESULTS = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+SPLITS = (ROOT / "docs" / "benchmarks" / "splits.md").read_text(encoding="utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -48,7 +48,7 @@ def test_the_page_says_the_defaults() -> None:
     ("split", "share"), [("a quarter held out", 70), ("4 folds", 76), ("4 folds, 2 times", 82)]
 )
 def test_the_figures_of_the_page_were_measured(split: str, share: int) -> None:
-    found = re.search(rf"^\| 120 \| {split} \| \d+ \| ([\d.]+) %", RESULTS, re.MULTILINE)
+    found = re.search(rf"^\| 120 \| {split} \| \d+ \| ([\d.]+) %", SPLITS, re.MULTILINE)
     assert found is not None
     assert float(found[1]) == pytest.approx(share, abs=0.51)
     assert f"{share} %" in PAGE

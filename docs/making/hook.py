@@ -1,8 +1,8 @@
 """The hook of MkDocs: fill the marks of pages, add pages from other folders, point links at pages.
 
 A page says `<!-- made: NAME -->`, a line for readers of the source, and `<!-- end -->`; the built
-page has a table made from the code there. Files of other folders, such as the README of a plugin
-and each section of benchmarks/RESULTS.md, become pages of their own.
+page has a table made from the code there. Files of other folders, such as the README of a plugin,
+become pages of their own.
 """
 
 from __future__ import annotations
@@ -27,17 +27,8 @@ LINK = re.compile(
 ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 CODE = re.compile(r"`[^`\n]+`")
 ELSEWHERE = ("http://", "https://", "mailto:")
-STUDIES = "Benchmarks"
 # The theme gives its search no name, and a screen reader would say "dialog" alone.
 SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'
-
-
-def on_config(config: Any) -> Any:
-    """List each study in the navigation, below the page on benchmarks."""
-    (chapter,) = [part for part in config.nav if STUDIES in part]
-    studies = [{page.title: page.place} for page in borrowed() if page.is_study]
-    chapter[STUDIES] = [*chapter[STUDIES], *studies]
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -74,7 +65,7 @@ def pointed(text: str, origin: str, place: str) -> str:
             return found[0]
         file, _, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), file))
-        page = page_of(path if file else origin, anchor)
+        page = page_of(path if file else origin)
         if page is None:
             words = found["text"][1:-1]
             return f"`{path}`" if words.strip("`/") in path else f"{words} (`{path}`)"

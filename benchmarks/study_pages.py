@@ -1,0 +1,65 @@
+"""The pages of studies: their order, and what the list of them says of each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGES = Path(__file__).parents[1] / "docs" / "benchmarks"
+ORDER = (
+    "peers",
+    "frames",
+    "portfolio",
+    "limits_real_data",
+    "certificates",
+    "admm_against_joint",
+    "admm_precision",
+    "z_solvers",
+    "theta_solvers",
+    "theta_constrained",
+    "ctpe",
+    "rising_bandits",
+    "proposal_cost",
+    "shapes",
+    "real_data",
+    "racing",
+    "evaluation_rate",
+    "first_evaluation_and_scale",
+    "reliability",
+    "faults",
+    "encoders",
+    "splits",
+    "boosters",
+    "ensembles",
+    "ways",
+)
+HEAD = re.compile(r"\A# (?P<title>[^\n]+)\n\n\*(?P<question>[^*]+)\*\n")
+SHORT = re.compile(r"^\*\*In short:\*\* (.+?)\n\n", re.DOTALL | re.MULTILINE)
+
+
+def text_of(study: str) -> str:
+    """Return the page of a study."""
+    return (PAGES / f"{study}.md").read_text(encoding="utf-8")
+
+
+def outcome(text: str) -> str:
+    """Return what a page says in short."""
+    found = SHORT.search(text)
+    if found is None:
+        raise ValueError("a page of a study needs a paragraph that begins with **In short:**")
+    return " ".join(found[1].split())
+
+
+def listed() -> str:
+    """Return all studies with their questions and outcomes."""
+    return "\n".join(map(_item, ORDER))
+
+
+def _item(study: str) -> str:
+    text = text_of(study)
+    head = HEAD.match(text)
+    if head is None:
+        raise ValueError(f"docs/benchmarks/{study}.md needs a title and its question in italics")
+    question = " ".join(head["question"].split())
+    said = outcome(text)
+    return f"- [{head['title']}]({study}.md): *{question}* {said[0].upper()}{said[1:]}"
