@@ -10,7 +10,6 @@ import hazards
 import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
-from automl_admm_dask.letters import pack, unpack
 
 from automl_admm.plugin_api import ConfigurationError, ExecutorSetting, LocalExecutor, Status, Task
 from automl_admm.testing.searches import load_plugins
@@ -161,26 +160,6 @@ def test_work_that_cannot_be_pickled_is_a_configuration_error(shared_cluster):
         build_dask(threading.Lock(), ExecutorSetting(), DaskOptions(shared_cluster.address))
 
 
-def test_packed_files_stay_below_their_folder(tmp_path):
-    import io
-    import tarfile
-
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.addfile(tarfile.TarInfo("../outside"))
-    with pytest.raises(tarfile.FilterError):
-        unpack(buffer.getvalue(), tmp_path)
-
-
-def test_what_is_packed_is_unpacked(tmp_path):
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "one" / "a.txt").write_text("a")
-    (tmp_path / "one" / "task.pickle").write_text("the task itself")
-    unpack(pack(tmp_path / "one"), tmp_path / "other")
-    assert [path.name for path in (tmp_path / "other").iterdir()] == ["a.txt"]
-
-
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan")])
 def test_options_are_checked(wrong):
     with pytest.raises(ValueError, match="patience"):
@@ -197,7 +176,7 @@ def test_stations_that_dask_has_dropped_are_opened_again(executor, until):
     until(lambda: is_done(executor) and len(executor._roster.places) == WORKERS)
     before = set(executor._roster.places)
     server = finish(executor, 1).result["server"]
-    for hold in list(executor._crew._holds.values()):
+    for hold in list(executor._transport._crew._holds.values()):
         hold.release()
     until(lambda: is_done(executor) and before.isdisjoint(executor._roster.places))
     assert finish(executor, 3).result["server"] != server

@@ -161,7 +161,7 @@ def test_a_worker_that_starts_again_at_its_address_is_another_one(cluster, start
     until((tmp_path / "pid").exists)
     cluster.workers[0].kill()
     cluster.workers[0].wait()
-    cluster.add("--worker-port", place.address.rpartition(":")[2])
+    cluster.add("--worker-port", place.name.rpartition(":")[2])
     (finished,) = executor.wait(PATIENCE)
     assert finished.status is Status.LOST
     executor.submit(Task(2, "echo", {}))
@@ -170,7 +170,7 @@ def test_a_worker_that_starts_again_at_its_address_is_another_one(cluster, start
         executor.submit(Task(2, "echo", {}))
         (finished,) = executor.wait(PATIENCE)
     assert finished.status is Status.SUCCESS
-    assert [p.address for p in executor._roster.places] == [place.address]
+    assert [p.name for p in executor._roster.places] == [place.name]
 
 
 @pytest.mark.fault(

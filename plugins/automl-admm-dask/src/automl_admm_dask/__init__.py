@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.plugin_api import Executor, ExecutorPlugin, ExecutorSetting, hookimpl
+from automl_admm.plugin_api import (
+    Executor,
+    ExecutorPlugin,
+    ExecutorSetting,
+    RemoteExecutor,
+    Staffing,
+    hookimpl,
+)
 
 __all__ = ["DaskOptions", "executors"]
 
@@ -32,9 +39,13 @@ class DaskOptions:
 
 def build_dask(work: Any, setting: ExecutorSetting, options: DaskOptions) -> Executor:
     """Connect to the cluster, or start one, and wait for its first worker."""
-    from automl_admm_dask.executor import DaskExecutor
+    from automl_admm_dask.transport import DaskTransport
 
-    return DaskExecutor(work, setting, options)
+    # On a cluster of the user's its size counts, unless a number of workers was asked for.
+    is_free = options.address is not None and setting.is_default
+    staffing = Staffing(None if is_free else setting.workers, options.patience)
+    transport = DaskTransport(options.address, setting.workers)
+    return RemoteExecutor(work, setting, transport, staffing)
 
 
 @hookimpl

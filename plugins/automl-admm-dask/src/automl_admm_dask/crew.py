@@ -10,14 +10,26 @@ import asyncio
 import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from distributed import Client, Future
 from distributed.versions import get_versions
 
-from automl_admm.plugin_api import AutomlAdmmError, Finished, Status, say_error
-from automl_admm_dask.letters import Answer, Brief, Job
+from automl_admm.plugin_api import (
+    Answer,
+    AutomlAdmmError,
+    Brief,
+    Ended,
+    Heard,
+    Job,
+    Joined,
+    Left,
+    Place,
+    Refused,
+    explain_difference,
+    installed_versions,
+    say_error,
+)
 from automl_admm_dask.remote import (
     StationGoneError,
     close_station,
@@ -26,58 +38,12 @@ from automl_admm_dask.remote import (
     kill_job,
     open_station,
 )
-from automl_admm_dask.sameness import PACKAGES, explain_difference
 
 LOOK_SECONDS = 0.5
 REPLY_SECONDS = 10.0
 FIRST = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A worker with a station of this run, and the number of its jobs at a time."""
-
-    address: str
-    token: str
-    threads: int
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """A worker is ready."""
-
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A worker is of no more use."""
-
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A worker was not taken."""
-
-    address: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """The scheduler has answered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A job has ended."""
-
-    job: Job
-    answer: Answer
-
-
-Event = Joined | Left | Refused | Looked | Ended
+OWN = "automl-admm-dask"
+Event = Joined | Left | Refused | Heard | Ended
 
 
 class Crew:
@@ -104,7 +70,7 @@ class Crew:
 
     def kill(self, place: Place, job: Job) -> None:
         """Kill a job; from any thread. It ends as usual, and soon."""
-        call = _call(self._client, place.address, kill_job, self._brief.run, job.name)
+        call = _call(self._client, place.name, kill_job, self._brief.run, job.name)
         self._client.loop.add_callback(lambda: self._spawn(_ignored(call)))
 
     async def stop(self) -> None:
@@ -122,22 +88,18 @@ class Crew:
         for future in self._holds.values():
             future.release()
 
-    def bar(self, place: Place) -> None:
-        """Give a worker no more jobs, though it is there; from any thread."""
-        self._client.loop.add_callback(self._lose, place)
-
     async def _watch(self) -> None:
         while not self._is_over:
             with suppress(OSError):
                 found = await asyncio.wait_for(self._client.scheduler.identity(), REPLY_SECONDS)
                 self._compare(found["workers"])
-                self._tell(Looked())
+                self._tell(Heard())
             await asyncio.sleep(LOOK_SECONDS)
 
     def _compare(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
         """Compare the present workers with the known ones."""
         for place in list(self._places.values()):
-            if place.address not in workers:
+            if place.name not in workers:
                 self._lose(place)
         self._known &= set(workers)
         new = {a: int(w["nthreads"]) for a, w in workers.items() if a not in self._known}
@@ -147,10 +109,10 @@ class Crew:
 
     def _lose(self, place: Place) -> None:
         """Strike a worker out; its jobs end as lost."""
-        if self._places.get(place.address) != place:
+        if self._places.get(place.name) != place:
             return
-        del self._places[place.address]
-        self._holds.pop(place.address).release()
+        del self._places[place.name]
+        self._holds.pop(place.name).release()
         self._tell(Left(place))
         for other, task in list(self._jobs.values()):
             if other == place:
@@ -169,7 +131,7 @@ class Crew:
             reasons |= {address: answers.get(address, OSError()) for address in fit}
         for address, reason in reasons.items():
             if reason is None:
-                self._spawn(self._hold(Place(address, token, threads[address])))
+                self._spawn(self._hold(Place(address, threads[address], token)))
             elif isinstance(reason, OSError):
                 self._known.discard(address)  # it left or was too busy, and is looked at again
             else:
@@ -177,22 +139,23 @@ class Crew:
 
     async def _hold(self, place: Place) -> None:
         """Keep a station open by a key; Dask drops it when this client is gone."""
-        key = f"automl-admm-station-{place.token}-{place.address}"
+        key = f"automl-admm-station-{place.token}-{place.name}"
         call = (hold_station, self._brief.run, place.token)
         hold = _submit(self._client, place, *call, key=key, priority=FIRST)
-        self._holds[place.address] = hold
-        self._places[place.address] = place
+        self._holds[place.name] = hold
+        self._places[place.name] = place
         try:
             await hold
         except Exception:  # noqa: BLE001 - it is gone; if it came back, it is looked at again
             self._lose(place)
-            self._known.discard(place.address)
+            self._known.discard(place.name)
             return
         self._tell(Joined(place))
 
     def _begin(self, place: Place, job: Job) -> None:
-        if self._places.get(place.address) != place:
-            self._tell(Ended(job, _lost(job, f"worker {place.address} was lost")))
+        if self._places.get(place.name) != place:
+            answer = Answer.lost(job.number, f"worker {place.name} was lost")
+            self._tell(Ended(job.name, answer))
             return
         self._jobs[job.name] = (place, asyncio.ensure_future(self._do(place, job)))
 
@@ -203,17 +166,17 @@ class Crew:
         try:
             answer = await future
         except StationGoneError:
-            answer = _lost(job, f"worker {place.address} was started again")
+            answer = Answer.lost(job.number, f"worker {place.name} was started again")
             self._lose(place)
-            self._known.discard(place.address)  # so that it is looked at anew
+            self._known.discard(place.name)  # so that it is looked at anew
         except asyncio.CancelledError:
-            answer = _lost(job, f"worker {place.address} was lost")
+            answer = Answer.lost(job.number, f"worker {place.name} was lost")
         except Exception as problem:  # noqa: BLE001 - Dask's own, or what cannot be unpickled here
-            answer = _lost(job, f"worker {place.address}: {_describe(problem)}")
+            answer = Answer.lost(job.number, f"worker {place.name}: {_describe(problem)}")
         finally:
             future.release()
             del self._jobs[job.name]
-        self._tell(Ended(job, answer))
+        self._tell(Ended(job.name, answer))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -223,7 +186,7 @@ class Crew:
 
 def _submit(client: Client, place: Place, *call: Any, **options: Any) -> Future:
     """Submit a Dask task bound to one worker."""
-    where = {"workers": [place.address], "allow_other_workers": False}
+    where = {"workers": [place.name], "allow_other_workers": False}
     return client.submit(*call, pure=False, **where, **options)
 
 
@@ -237,12 +200,13 @@ async def _call(client: Client, address: str, function: Callable[..., Any], *arg
 async def _inspect(client: Client, address: str) -> Exception | None:
     """Return the reason against a worker; None if it can be used."""
     try:
-        there = await _call(client, address, get_versions, PACKAGES)
+        # A function of Dask: one of ours could not be loaded where our packages are missing.
+        there = await _call(client, address, get_versions, list(installed_versions(OWN)))
     except TimeoutError as problem:
         return problem
     if isinstance(there, Exception):
         return there
-    difference = explain_difference(get_versions(PACKAGES), there)
+    difference = explain_difference(installed_versions(OWN), _read(there))
     return None if difference is None else AutomlAdmmError(difference)
 
 
@@ -258,5 +222,7 @@ def _describe(problem: BaseException) -> str:
     return say_error(problem)
 
 
-def _lost(job: Job, message: str) -> Answer:
-    return Answer(Finished(job.number, Status.LOST, message=message))
+def _read(found: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return an answer of Dask's in the form of `installed_versions`."""
+    python = ".".join(found["host"]["python"].split(".")[:2])
+    return {**found["packages"], "Python": python}

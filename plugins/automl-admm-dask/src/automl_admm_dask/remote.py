@@ -11,8 +11,8 @@ from typing import Any
 
 from distributed import get_worker
 
-from automl_admm_dask.letters import Answer, Brief, Job
-from automl_admm_dask.station import Station
+from automl_admm.plugin_api import Answer, Brief, Job
+from automl_admm_dask.station import DaskStation
 
 
 class StationGoneError(Exception):
@@ -21,40 +21,41 @@ class StationGoneError(Exception):
 
 async def open_station(brief: Brief, token: str, dask_worker: Any) -> None:
     """Out of band: start a station; it is closed with the worker at the latest."""
-    await dask_worker.plugin_add(Station(brief, token), name=_name(brief.run), catch_errors=False)
+    station = DaskStation(brief, token)
+    await dask_worker.plugin_add(station, name=_name(brief.run), catch_errors=False)
 
 
 async def close_station(run: str, dask_worker: Any) -> None:
     """Out of band: end the station of a run, and wait until nothing of it is left."""
-    station = dask_worker.plugins.get(_name(run))
-    if station is not None:
+    plugin = dask_worker.plugins.get(_name(run))
+    if plugin is not None:
         await dask_worker.plugin_remove(name=_name(run))
-        await asyncio.to_thread(station.join)
+        await asyncio.to_thread(plugin.station.join)
 
 
 async def kill_job(run: str, name: str, dask_worker: Any) -> None:
     """Out of band: kill a job, or keep it from starting."""
-    station = dask_worker.plugins.get(_name(run))
-    if station is not None:
-        station.kill(name)
+    plugin = dask_worker.plugins.get(_name(run))
+    if plugin is not None:
+        plugin.station.kill(name)
 
 
 def hold_station(run: str, token: str) -> None:
     """As a task: the station lives as long as the result of this is wanted."""
-    _station(run, token).lease.hold(get_worker().get_current_task())
+    _plugin(run, token).lease.hold(get_worker().get_current_task())
 
 
 def do_job(run: str, token: str, job: Job) -> Answer:
     """As a task: do a job at its station, if that is still the same."""
-    return _station(run, token).run(job)
+    return _plugin(run, token).station.run(job)
 
 
 def _name(run: str) -> str:
     return f"automl-admm-{run}"
 
 
-def _station(run: str, token: str) -> Station:
-    station = get_worker().plugins.get(_name(run))
-    if isinstance(station, Station) and station.token == token and not station.is_over:
-        return station
+def _plugin(run: str, token: str) -> DaskStation:
+    found = get_worker().plugins.get(_name(run))
+    if isinstance(found, DaskStation) and found.token == token and not found.station.is_over:
+        return found
     raise StationGoneError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from automl_admm_dask.crew import Place
+from automl_admm.execution.remote.transport import Place
 
 
 class Roster:
@@ -20,8 +20,8 @@ class Roster:
     @property
     def workers(self) -> int:
         """Number of jobs at a time; 1 without any place, because the run waits for one."""
-        threads = sum(place.threads for place in self._places)
-        return max(min(threads, self._most or threads), 1)
+        total = sum(place.at_once for place in self._places)
+        return max(min(total, self._most or total), 1)
 
     def join(self, place: Place) -> None:
         """Enter a place."""
@@ -32,9 +32,9 @@ class Roster:
         self._places.pop(place, None)
 
     def take(self) -> Place | None:
-        """Claim the place with most threads free; None if a job has to wait."""
-        place = max(self._places, key=self._free, default=None)
-        if place is None or self._free(place) < 1 or sum(self._places.values()) >= self.workers:
+        """Claim the place with most room; None if a job has to wait."""
+        place = max(self._places, key=self._room, default=None)
+        if place is None or self._room(place) < 1 or sum(self._places.values()) >= self.workers:
             return None
         self._places[place] += 1
         return place
@@ -44,5 +44,5 @@ class Roster:
         if place in self._places:
             self._places[place] -= 1
 
-    def _free(self, place: Place) -> int:
-        return place.threads - self._places[place]
+    def _room(self, place: Place) -> int:
+        return place.at_once - self._places[place]

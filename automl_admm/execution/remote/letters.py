@@ -1,4 +1,4 @@
-"""Messages between the run and the workers of the cluster: small records, and files as bytes."""
+"""Messages between the run and its workers: small records, and files as bytes. All pickle."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from automl_admm.plugin_api import AutomlAdmmError, Finished, written_files
+from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.evaluations import Status
+from automl_admm.core.protocols import Finished
+from automl_admm.execution.task_folders import written_files
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A run for a worker: its name, the pickled work, the memory of one evaluation."""
+    """A run for a worker: its name, the pickled work, the memory of one evaluation.
+
+    It holds the data of the run: place it once on each machine.
+
+    >>> Brief("a1b2", b"", memory_bytes=2_000_000_000).run
+    'a1b2'
+    """
 
     run: str
     work: bytes
@@ -21,7 +30,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task on its way; `arguments` are pickled, `name` is new for every try."""
+    """A task on its way; `arguments` are pickled, `name` is new for every try.
+
+    >>> Job("c3d4", 1, "evaluate", b"", seconds=10.0, keep=False).number
+    1
+    """
 
     name: str
     number: int
@@ -36,11 +49,19 @@ class Answer:
     """The end of a job, with its files. `failure` is the reason if the worker is of no more use.
 
     The folder in `finished` is on the worker, and means nothing to the run.
+
+    >>> Answer.lost(1, "worker 2 was lost").finished.status is Status.LOST
+    True
     """
 
     finished: Finished
     files: bytes | None = None
     failure: AutomlAdmmError | None = None
+
+    @classmethod
+    def lost(cls, number: int, message: str, failure: AutomlAdmmError | None = None) -> Answer:
+        """Return the answer of a worker that cannot give one."""
+        return cls(Finished(number, Status.LOST, message=message), failure=failure)
 
 
 def pack(folder: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The executor: tasks go to free places, and come back as events."""
+"""The executor of an engine with workers elsewhere: tasks go to free places, and come back."""
 
 from __future__ import annotations
 
@@ -12,28 +12,41 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from automl_admm.plugin_api import (
-    AutomlAdmmError,
-    ConfigurationError,
-    ExecutorSetting,
-    Finished,
-    Status,
-    Task,
-    TaskFolders,
-    naming_os_errors,
-    pickle_work,
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, naming_os_errors
+from automl_admm.core.evaluations import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.remote.letters import Answer, Brief, Job, unpack
+from automl_admm.execution.remote.roster import Roster
+from automl_admm.execution.remote.transport import (
+    Ended,
+    Event,
+    Heard,
+    Joined,
+    Left,
+    Place,
+    Refused,
+    Transport,
 )
-from automl_admm_dask import DaskOptions
-from automl_admm_dask.clusters import OwnCluster, connect
-from automl_admm_dask.crew import Crew, Ended, Event, Joined, Left, Looked, Place, Refused
-from automl_admm_dask.letters import Answer, Brief, Job, unpack
-from automl_admm_dask.quiet import Silence
-from automl_admm_dask.roster import Roster
+from automl_admm.execution.stored_work import pickle_work
+from automl_admm.execution.task_folders import TaskFolders
+from automl_admm.plugins.records import ExecutorSetting
 
 SLICE = 0.25
 KILL_SECONDS = 2.0
-STOP_SECONDS = 20.0
-LARGEST_WORK = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Staffing:
+    """The workers that a run wants: at `most` so many jobs at a time, None for all there are.
+
+    Without a worker, at the start or later, one is waited for `patience` seconds.
+
+    >>> Staffing(most=None).patience
+    30.0
+    """
+
+    most: int | None
+    patience: float = 30.0
 
 
 @dataclass
@@ -45,37 +58,37 @@ class _Running:
     begun: float = 0.0
 
 
-class DaskExecutor:
-    """Runs tasks on the workers of a Dask cluster, each in a supervised child process there.
+class RemoteExecutor:
+    """An executor over a `Transport`: all of its contract but the way to the workers.
 
-    `workers` is the present number of the cluster's threads, unless the user wants fewer. A lost
-    worker costs its current tasks; a late one is given the work, too.
+    `workers` is the present number of jobs at a time. A lost worker costs its current tasks, which
+    end as `lost`; a late one is given the work, too. A task that finds no free place waits.
+
+    >>> [name for name in ("submit", "wait", "kill", "close") if not hasattr(RemoteExecutor, name)]
+    []
     """
 
-    def __init__(self, work: Any, setting: ExecutorSetting, options: DaskOptions) -> None:
+    def __init__(
+        self, work: Any, setting: ExecutorSetting, transport: Transport, staffing: Staffing
+    ) -> None:
         self.workers = 1
-        self._patience = options.patience
-        is_free = options.address is not None and setting.is_default
-        self._roster = Roster(None if is_free else setting.workers)
+        self._transport = transport
+        self._patience = staffing.patience
+        self._roster = Roster(staffing.most)
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._waiting: deque[int] = deque()
         self._running: dict[int, _Running] = {}
         self._ended: list[Finished] = []
         self._refused: list[str] = []
         self._failure: AutomlAdmmError | None = None
-        self._alone = self._unheard = 0.0
-        brief = Brief(secrets.token_hex(8), _pickled(work), setting.memory_bytes)
+        self._alone = 0.0
+        self._unheard: float | None = None
+        brief = Brief(secrets.token_hex(8), pickle_work(work).content, setting.memory_bytes)
         with ExitStack() as opened:
             self._folders = TaskFolders(setting.scratch)
             opened.callback(self._folders.close)
-            opened.callback(Silence().end)
-            scratch = self._folders.scratch
-            self._address = options.address or _start_cluster(setting.workers, scratch, opened)
-            self._client = connect(self._address)
-            opened.callback(self._client.close, timeout=STOP_SECONDS)
-            self._crew = Crew(self._client, brief, self._events.put)
-            self._client.sync(self._crew.start)
-            opened.callback(self._stop)
+            opened.callback(transport.close)
+            transport.open(brief, self._folders.scratch, self._events.put)
             self._assemble()
             self._opened = opened.pop_all()
 
@@ -114,24 +127,16 @@ class DaskExecutor:
             self._waiting.remove(number)
             self._cancel(number, "killed before it began")
             return
-        self._crew.kill(running.place, running.job)
+        self._transport.kill(running.place, running.job)
         deadline = time.monotonic() + KILL_SECONDS
         while number in self._running and (left := deadline - time.monotonic()) > 0:
             self._hear(left)
 
     def close(self) -> None:
-        """Kill all tasks and leave nothing on the workers; a cluster of our own ends."""
+        """Kill all tasks and leave nothing on the workers."""
         self._opened.close()
         for number in list(self._running):
             self._cancel(number, "the executor was closed")
-
-    def _stop(self) -> None:
-        """Close the stations; if the scheduler is gone, their workers see that by themselves."""
-        if self._client.status == "running":
-            try:
-                self._client.sync(self._crew.stop, callback_timeout=STOP_SECONDS)
-            except (OSError, TimeoutError):
-                return
 
     def _assemble(self) -> None:
         """Wait for the first workers; an unusable one is the user's mistake."""
@@ -145,20 +150,17 @@ class DaskExecutor:
 
     def _check(self) -> None:
         """Raise if no evaluation can come back any more."""
-        if self._client.status != "running":
-            raise AutomlAdmmError(f"the Dask scheduler at {self._address} is gone.")
-        if self._unheard > self._patience:
-            raise AutomlAdmmError(
-                f"the Dask scheduler at {self._address} has not answered for {self._unheard:.0f} s."
-            )
+        self._transport.check()
+        cluster = self._transport.cluster
+        if self._unheard is not None and self._unheard > self._patience:
+            raise AutomlAdmmError(f"{cluster} has not answered for {self._unheard:.0f} s.")
         if not self._roster.places and self._failure is not None:
             raise self._failure
         if self._alone > self._patience:
             reasons = "".join(f" {reason}." for reason in self._refused[-1:])
             raise AutomlAdmmError(
-                f"the Dask cluster at {self._address} has had no worker for {self._alone:.0f} s."
-                + reasons,
-                hint=f"Start one: dask worker {self._address}",
+                f"{cluster} has had no worker for {self._alone:.0f} s.{reasons}",
+                hint=self._transport.remedy,
             )
 
     def _hear(self, patience: float) -> None:
@@ -174,19 +176,20 @@ class DaskExecutor:
             pass
         # Not the time since then: this process may have been stopped for an hour.
         waited = min(time.monotonic() - begun, patience)
-        self._unheard += waited
+        if self._unheard is not None:
+            self._unheard += waited
         self._alone = 0.0 if self._roster.places else self._alone + waited
         self._dispatch()
 
     def _take(self, event: Event) -> None:
-        if isinstance(event, Looked):
+        if isinstance(event, Heard):
             self._unheard = 0.0
         elif isinstance(event, Joined):
             self._roster.join(event.place)
         elif isinstance(event, Left):
             self._roster.leave(event.place)
         elif isinstance(event, Refused):
-            self._refused.append(f"worker {event.address} cannot be used: {event.reason}")
+            self._refused.append(f"worker {event.name} cannot be used: {event.reason}")
         else:
             self._enter(event)
         self.workers = self._roster.workers
@@ -196,20 +199,18 @@ class DaskExecutor:
         while self._waiting and (place := self._roster.take()) is not None:
             running = self._running[self._waiting.popleft()]
             running.place, running.begun = place, time.monotonic()
-            self._crew.submit(place, running.job)
+            self._transport.submit(place, running.job)
 
     def _enter(self, event: Ended) -> None:
-        running = self._running.get(event.job.number)
-        if running is None or running.job.name != event.job.name or running.place is None:
+        running = next((one for one in self._running.values() if one.job.name == event.job), None)
+        if running is None or running.place is None:
             return
-        del self._running[event.job.number]
+        del self._running[running.task.number]
         self._roster.give_back(running.place)
-        answer = event.answer
-        if answer.failure is not None:
-            self._failure = answer.failure
-            self._crew.bar(running.place)
+        if event.answer.failure is not None:
+            self._failure = event.answer.failure
             self._roster.leave(running.place)
-        self._ended.append(self._hand_out(running, answer))
+        self._ended.append(self._hand_out(running, event.answer))
 
     def _hand_out(self, running: _Running, answer: Answer) -> Finished:
         """Return an ended task with its files in a folder of ours."""
@@ -227,19 +228,3 @@ class DaskExecutor:
         running = self._running.pop(number)
         finished = Finished(number, Status.CANCELLED, message=message)
         self._ended.append(self._folders.hand_out(finished, running.folder, keep=False))
-
-
-def _start_cluster(workers: int, scratch: Path, opened: ExitStack) -> str:
-    cluster = OwnCluster(workers, scratch)
-    opened.callback(cluster.close)
-    return cluster.address
-
-
-def _pickled(work: Any) -> bytes:
-    content = pickle_work(work).content
-    if len(content) > LARGEST_WORK:
-        raise ConfigurationError(
-            f"the work is too large for Dask: {len(content) / 1e9:.1f} GB of at most 2.",
-            hint="Use the executor 'local'.",
-        )
-    return content
