@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 # Modules that tests and the processes started by tests import by their plain names. pytest puts
-# these folders on its own path by `pythonpath` in pyproject.toml.
+# this folder on its own path by `pythonpath` in pyproject.toml.
 ROOT = Path(__file__).parent
-HELPERS = (ROOT / "tests" / "helpers", ROOT / "plugins" / "automl-admm-dask" / "tests" / "helpers")
+HELPERS = ROOT / "tests" / "helpers"
 
 
 def pytest_configure() -> None:
@@ -39,8 +39,7 @@ def pytest_configure() -> None:
 def helpers_in_children() -> Iterator[None]:
     """Put the helpers on the module path of every process that a test starts."""
     with pytest.MonkeyPatch.context() as patch:
-        for folder in HELPERS:
-            patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+        patch.setenv("PYTHONPATH", str(HELPERS), prepend=os.pathsep)
         yield
 
 

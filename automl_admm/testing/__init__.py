@@ -11,7 +11,16 @@ import sys
 
 WITH_PROMISES = tuple(
     f"automl_admm.testing.{name}"
-    for name in ("components", "fresh_process", "silence", "strategies", "theta", "whole", "z")
+    for name in (
+        "components",
+        "executors",
+        "fresh_process",
+        "silence",
+        "strategies",
+        "theta",
+        "whole",
+        "z",
+    )
 )
 
 # pytest explains a failed `assert` only in modules registered before their import.

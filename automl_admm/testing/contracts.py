@@ -1,4 +1,4 @@
-"""The promises of every solver, strategy and component, as test classes for pytest.
+"""The promises of solvers, strategies, components and executors, as test classes for pytest.
 
 Subclass one and make your solver in it::
 
@@ -12,6 +12,7 @@ Subclass one and make your solver in it::
 from __future__ import annotations
 
 from automl_admm.testing.components import ComponentContract
+from automl_admm.testing.executors import ExecutorContract
 from automl_admm.testing.problems import (
     BUDGET,
     MIXED,
@@ -30,6 +31,7 @@ __all__ = [
     "MIXED",
     "TABLE",
     "ComponentContract",
+    "ExecutorContract",
     "StrategyContract",
     "ThetaSolverContract",
     "ZSolverContract",

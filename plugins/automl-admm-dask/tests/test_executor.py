@@ -6,12 +6,12 @@ import logging
 import os
 import threading
 
-import hazards
 import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask
 
 from automl_admm.plugin_api import ConfigurationError, ExecutorSetting, LocalExecutor, Status, Task
+from automl_admm.testing import hazards
 from automl_admm.testing.searches import load_plugins
 
 MEMORY = 200_000_000

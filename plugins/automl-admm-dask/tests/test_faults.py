@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 
-import hazards
 import psutil
 import pytest
 from automl_admm_dask import DaskOptions, build_dask, crew
@@ -24,6 +23,7 @@ from automl_admm.plugin_api import (
     Status,
     Task,
 )
+from automl_admm.testing import hazards
 from automl_admm.testing.searches import main, minimize
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
@@ -33,7 +33,7 @@ SCRIPT = """
 import sys
 from automl_admm.plugin_api import ExecutorSetting, Task
 from automl_admm_dask import DaskOptions, build_dask
-from hazards import Hazards
+from automl_admm.testing.hazards import Hazards
 address, mark = sys.argv[1] or None, sys.argv[2]
 executor = build_dask(Hazards(), ExecutorSetting(), DaskOptions(address))
 executor.submit(Task(1, "hang", {"mark": mark}))

@@ -17,7 +17,13 @@ from pathlib import Path
 from distributed import Client, Security, rpc
 from distributed.versions import VersionMismatchWarning
 
-from automl_admm.plugin_api import AutomlAdmmError, ConfigurationError, threads_each, wait_readable
+from automl_admm.plugin_api import (
+    AutomlAdmmError,
+    ConfigurationError,
+    remove_tree,
+    threads_each,
+    wait_readable,
+)
 
 CONNECT_SECONDS = 5.0
 START_SECONDS = 60.0
@@ -62,9 +68,9 @@ class OwnCluster:
     """
 
     def __init__(self, workers: int, scratch: Path) -> None:
-        self._log = scratch / "cluster.log"
+        self._log, self._folder = scratch / "cluster.log", scratch / "cluster"
         threads = threads_each(workers)
-        setting = {"workers": workers, "threads": threads, "scratch": str(scratch / "cluster")}
+        setting = {"workers": workers, "threads": threads, "scratch": str(self._folder)}
         path = [str(entry) or str(Path.cwd()) for entry in sys.path]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
@@ -93,6 +99,7 @@ class OwnCluster:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)  # multiprocessing has helpers of its own
         self._log.unlink(missing_ok=True)
+        remove_tree(self._folder)
 
     def _read_address(self) -> str:
         output, line = self._process.stdout, ""

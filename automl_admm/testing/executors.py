@@ -1,0 +1,273 @@
+"""The promises of an executor."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psutil
+import pytest
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.evaluations import Status
+from automl_admm.core.protocols import Executor, Finished, Task
+from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.testing.hazards import Hazards
+
+WORKERS = 2
+MEMORY = 400_000_000
+# Long enough for a busy machine: a test waits for a thing to happen, not for this.
+PATIENCE = 200.0
+POLL = 0.02
+
+
+class Started:
+    """An executor, started at the first need and again after its end."""
+
+    def __init__(self, start: Callable[[Path], Executor], scratch: Path) -> None:
+        self.scratch = scratch
+        self._start = start
+        self._executor: Executor | None = None
+
+    def get(self) -> Executor:
+        """Return the executor, without ends of an earlier test."""
+        if self._executor is None:
+            self._executor = self._start(self.scratch)
+        return self._executor
+
+    def close(self) -> None:
+        """Close it, if there is one."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.close()
+
+
+class ExecutorContract:
+    """The promises of an executor to a run, which the suite plays.
+
+    Return your executor in `make`; its workers must be on this machine, because the tests look at
+    processes. One is started for most of the tests. An executor with `runs_here` is let off the
+    promises that need a process for each task.
+    """
+
+    patience: ClassVar[float] = PATIENCE
+
+    def make(self, work: Any, setting: ExecutorSetting) -> Executor:
+        """Start an executor with this work."""
+        raise NotImplementedError
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def started(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+        """Start one executor for all tests."""
+        started = Started(
+            lambda scratch: cls().make(Hazards(), ExecutorSetting(WORKERS, MEMORY, scratch)),
+            tmp_path_factory.mktemp("scratch"),
+        )
+        yield started
+        started.close()
+
+    @pytest.fixture
+    def executor(self, started: Started) -> Iterator[Executor]:
+        """Give a test the executor with nothing running, and leave none of its tasks."""
+        yield started.get()
+        # A failed test may have left something.
+        self.empty(started.get())
+
+    def finish(
+        self, executor: Executor, number: int, method: str, *, keep: bool = False, **arguments: Any
+    ) -> Finished:
+        """Run one task to its end."""
+        executor.submit(Task(number, method, arguments, self.patience, keep))
+        return self.next_end(executor, number)
+
+    def next_end(self, executor: Executor, number: int) -> Finished:
+        """Wait for the end of the only task."""
+        ended = list(executor.wait(2 * self.patience))
+        assert [one.number for one in ended] == [number], f"it returned {ended}"
+        return ended[0]
+
+    def hang(self, executor: Executor, number: int, mark: Path, seconds: float) -> tuple[int, int]:
+        """Start a task that hangs; return the numbers of its process and of the parent of that."""
+        executor.submit(Task(number, "hang", {"mark": str(mark)}, seconds))
+        self.until(lambda: bool(executor.wait(0.0)) or mark.exists())
+        pid, parent = mark.read_text().split()
+        return int(pid), int(parent)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Poll until something holds."""
+        end = time.monotonic() + self.patience
+        while not condition():
+            assert time.monotonic() < end, f"it did not happen within {self.patience:.0f} s"
+            time.sleep(POLL)
+
+    def empty(self, executor: Executor) -> None:
+        """Kill the tasks of a failed test, and take their ends."""
+        for number in range(10):
+            executor.kill(number)
+        executor.wait(0.0)
+
+    def test_a_result_comes_back(self, executor: Executor, started: Started) -> None:
+        """The result is the mapping that the method returned; no file of the task stays."""
+        given = {"b": [1.5, None, "ü"], "a": {"deep": True}}
+        finished = self.finish(executor, 1, "echo", **given)
+        assert (finished.status, finished.message) == (Status.SUCCESS, "")
+        assert finished.result["got"] == given
+        assert list(finished.result["got"]) == ["b", "a"], "the keys changed their order"
+        assert finished.seconds > 0
+        assert finished.folder is None
+        assert [path.name for path in started.scratch.glob("task-*")] == []
+
+    def test_results_go_through_json(self, executor: Executor) -> None:
+        """Tuples become lists, NaN and infinity stay; anything else is `invalid`."""
+        result: Mapping[str, Any] = self.finish(executor, 1, "odd_numbers").result
+        assert math.isnan(result["nan"])
+        assert (result["infinity"], result["pair"]) == (math.inf, [1, 2])
+        finished = self.finish(executor, 2, "no_json")
+        assert finished.status is Status.INVALID
+        assert "JSON" in finished.message
+
+    def test_each_result_has_its_own_number(self, executor: Executor) -> None:
+        """Results are told apart by the numbers of their tasks, in whatever order they come."""
+        numbers = range(1, 1 + min(executor.workers, WORKERS))
+        for number in numbers:
+            executor.submit(Task(number, "echo", {"own": number}, self.patience))
+        ended: list[Finished] = []
+        while len(ended) < len(numbers):
+            some = executor.wait(2 * self.patience)
+            assert some, "it returned nothing while a task ran"
+            ended += some
+        assert {one.number: one.result["got"]["own"] for one in ended} == {n: n for n in numbers}
+
+    def test_the_work_is_prepared(self, executor: Executor) -> None:
+        """`prepare` of the work was called before the task."""
+        assert self.finish(executor, 1, "echo").result["is_prepared"] is True
+
+    def test_an_exception_is_an_error(self, executor: Executor) -> None:
+        """A method that raises ends as `error`, with message and traceback; others go on."""
+        finished = self.finish(executor, 1, "fail", keep=True)
+        assert (finished.status, finished.message) == (Status.ERROR, "ValueError: this is wrong")
+        assert "in fail" in finished.result["traceback"]
+        assert finished.folder is None, "files are kept of a success alone"
+        assert self.finish(executor, 2, "echo").status is Status.SUCCESS
+
+    def test_files_are_kept_if_wanted(self, executor: Executor, started: Started) -> None:
+        """With `keep` the caller gets a folder below `scratch` with the files of the task."""
+        folder = self.finish(executor, 3, "echo", keep=True).folder
+        assert folder is not None
+        assert started.scratch in folder.parents
+        assert (folder / "below" / "written.txt").read_text() == "by the task"
+
+    def test_nothing_to_wait_for(self, executor: Executor) -> None:
+        """`wait` returns at once if nothing runs; killing an unknown task does no harm."""
+        executor.kill(9)
+        assert list(executor.wait(0.0)) == []
+        assert list(executor.wait()) == []
+
+    def test_a_task_can_be_killed(self, executor: Executor, tmp_path: Path) -> None:
+        """A killed task ends as `cancelled`; its process is dead, and others go on."""
+        if getattr(executor, "runs_here", False):
+            executor.submit(Task(1, "echo", {}))
+            executor.kill(1)
+            assert self.next_end(executor, 1).status is Status.CANCELLED
+            return
+        pid, _ = self.hang(executor, 1, tmp_path / "mark", self.patience)
+        assert list(executor.wait(0.0)) == [], "it returned the end of a task that runs"
+        executor.kill(1)
+        assert self.next_end(executor, 1).status is Status.CANCELLED
+        self.until(lambda: is_dead(pid))
+        assert self.finish(executor, 2, "echo").status is Status.SUCCESS
+
+    def test_a_time_limit_is_kept_without_us(self, executor: Executor, tmp_path: Path) -> None:
+        """A hanging task is killed at its limit, though nobody calls the executor meanwhile."""
+        if getattr(executor, "runs_here", False):
+            return
+        pid, _ = self.hang(executor, 1, tmp_path / "mark", seconds=3.0)
+        self.until(lambda: is_dead(pid))
+        finished = self.next_end(executor, 1)
+        assert finished.status is Status.TIMEOUT
+        assert finished.seconds >= 3.0
+
+    def test_a_memory_limit_is_kept(self, executor: Executor) -> None:
+        """A task beyond the memory limit is killed, and nothing else."""
+        if getattr(executor, "runs_here", False):
+            return
+        assert self.finish(executor, 1, "fill").status is Status.MEMOUT
+        assert self.finish(executor, 2, "echo").status is Status.SUCCESS
+
+    def test_a_crash_is_named(self, executor: Executor) -> None:
+        """A process that dies ends as `crashed`, with the signal or the exit code."""
+        if getattr(executor, "runs_here", False):
+            return
+        finished = self.finish(executor, 1, "crash")
+        assert (finished.status, finished.message) == (Status.CRASHED, "signal SIGSEGV")
+        finished = self.finish(executor, 2, "leave")
+        assert (finished.status, finished.message) == (Status.CRASHED, "exit 3")
+
+    def test_as_many_at_a_time_as_workers(self, executor: Executor, tmp_path: Path) -> None:
+        """Two tasks run at the same time, if there are two workers."""
+        # Workers of an engine may join one after the other.
+        if getattr(executor, "runs_here", False):
+            return
+        self.until(lambda: not executor.wait(0.0) and executor.workers >= WORKERS)
+        self.hang(executor, 1, tmp_path / "one", self.patience)
+        self.hang(executor, 2, tmp_path / "two", self.patience)
+        executor.kill(1)
+        executor.kill(2)
+        ended: list[Finished] = []
+        while len(ended) < 2:
+            ended += executor.wait(self.patience)
+        assert {one.status for one in ended} == {Status.CANCELLED}
+
+    def test_a_killed_worker_costs_its_tasks(self, executor: Executor, tmp_path: Path) -> None:
+        """The tasks of a killed parent end as `lost`; later ones find a worker again."""
+        if getattr(executor, "runs_here", False):
+            return
+        pid, parent = self.hang(executor, 1, tmp_path / "mark", self.patience)
+        psutil.Process(parent).kill()
+        finished = self.next_end(executor, 1)
+        assert finished.status is Status.LOST
+        assert finished.message
+        self.until(lambda: is_dead(pid))
+        assert self.finish(executor, 2, "echo").status is Status.SUCCESS
+
+    def test_it_is_silent(self, executor: Executor, capfd: pytest.CaptureFixture[str]) -> None:
+        """Output of a task stays off the terminal of the run."""
+        if getattr(executor, "runs_here", False):
+            return
+        self.finish(executor, 1, "echo")
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_work_that_cannot_be_sent(self, executor: Executor, tmp_path: Path) -> None:
+        """A work that cannot be pickled is a ConfigurationError, before anything starts."""
+        if getattr(executor, "runs_here", False):
+            return
+        setting = ExecutorSetting(WORKERS, MEMORY, tmp_path)
+        with pytest.raises(ConfigurationError, match="cannot be sent"):
+            self.make(threading.Lock(), setting).close()
+
+    def test_closing_kills_and_leaves_nothing(self, started: Started, tmp_path: Path) -> None:
+        """`close` kills running tasks and removes all files; a second one does no harm."""
+        executor = started.get()
+        if getattr(executor, "runs_here", False):
+            started.close()
+            executor.close()
+            return
+        pid, parent = self.hang(executor, 1, tmp_path / "mark", self.patience)
+        started.close()
+        self.until(lambda: is_dead(pid) and is_dead(parent))
+        executor.close()
+        assert {one.status for one in executor.wait(0.0)} <= {Status.CANCELLED}
+        assert [path.name for path in started.scratch.iterdir() if path.name != "task-3"] == []
+
+
+def is_dead(pid: int) -> bool:
+    """Return True if a process has ended, reaped or not."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True

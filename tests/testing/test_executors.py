@@ -1,0 +1,77 @@
+"""Our executors keep the contract, and it finds those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.core.evaluations import Status
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.execution.inline_executor import InlineExecutor
+from automl_admm.execution.local_executor import LocalExecutor
+from automl_admm.plugins.records import ExecutorSetting
+from automl_admm.testing.contracts import ExecutorContract
+from automl_admm.testing.executors import Started
+from automl_admm.testing.hazards import Hazards
+
+
+class TestInline(ExecutorContract):
+    def make(self, work: Any, setting: ExecutorSetting) -> InlineExecutor:
+        return InlineExecutor(work, setting)
+
+
+class TestLocal(ExecutorContract):
+    def make(self, work: Any, setting: ExecutorSetting) -> LocalExecutor:
+        return LocalExecutor(work, setting)
+
+
+class Broken(InlineExecutor):
+    """An executor with one broken promise."""
+
+    def __init__(self, fault: str, scratch: Path) -> None:
+        super().__init__(Hazards(), ExecutorSetting(1, None, scratch))
+        self.fault = fault
+
+    def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+        ended = super().wait(timeout)
+        if self.fault == "numbers":
+            return [Finished(one.number + 1, one.status, one.result) for one in ended]
+        if self.fault == "statuses":
+            return [Finished(one.number, Status.SUCCESS, one.result) for one in ended]
+        return ended
+
+    def submit(self, task: Task) -> None:
+        is_kept = task.keep and self.fault != "files"
+        super().submit(Task(task.number, task.method, task.arguments, task.seconds, is_kept))
+
+    def kill(self, number: int) -> None:
+        if self.fault != "killing":
+            super().kill(number)
+
+
+PROMISES: dict[str, Callable[[ExecutorContract, Broken, Path], None]] = {
+    "numbers": lambda suite, broken, _: suite.test_the_work_is_prepared(broken),
+    "statuses": lambda suite, broken, _: suite.test_an_exception_is_an_error(broken),
+    "files": lambda suite, broken, folder: suite.test_files_are_kept_if_wanted(
+        broken, Started(lambda _: broken, folder)
+    ),
+    "killing": lambda suite, broken, folder: suite.test_a_task_can_be_killed(broken, folder),
+}
+
+
+@pytest.mark.parametrize("fault", PROMISES)
+def test_a_broken_promise_is_found(fault: str, tmp_path: Path) -> None:
+    executor = Broken(fault, tmp_path)
+    with pytest.raises(AssertionError):
+        PROMISES[fault](ExecutorContract(), executor, tmp_path)
+    executor.close()
+
+
+def test_an_executor_without_a_fault_is_let_through(tmp_path: Path) -> None:
+    executor = Broken("none", tmp_path)
+    for keeps in PROMISES.values():
+        keeps(ExecutorContract(), executor, tmp_path)
+    executor.close()
