@@ -113,7 +113,7 @@ class ExecutorContract:
 
     def test_a_result_comes_back(self, executor: Executor, started: Started) -> None:
         """The result is the mapping that the method returned; no file of the task stays."""
-        given = {"b": [1.5, None, "ü"], "a": {"deep": True}}
+        given: dict[str, Any] = {"b": [1.5, None, "ü"], "a": {"deep": True}}
         finished = self.finish(executor, 1, "echo", **given)
         assert (finished.status, finished.message) == (Status.SUCCESS, "")
         assert finished.result["got"] == given
