@@ -40,6 +40,7 @@ TESTED = {
     "other_tools": "tests/test_other_tools_page.py",
     "own_solver": "tests/test_own_solver_page.py",
     "python": "tests/test_python_page.py",
+    "read_run": "tests/api/test_saved_runs.py",
     "weights_groups_time": "tests/test_weights_page.py",
 }
 # `.ci/run` reads the first mark of README.md, so its Python has another one.

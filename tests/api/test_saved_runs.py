@@ -94,6 +94,17 @@ def test_its_model_is_listed_and_loaded(infeasible: Path) -> None:
     assert set(run.load_model().predict(table()[0])) <= {"yes", "no"}
 
 
+def test_the_python_of_the_page_runs(
+    infeasible: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(infeasible, "people-run")
+    code = PAGE.read_text("utf-8").split("```python\n")[1].split("```")[0]
+    known: dict[str, Any] = {"rows": table()[0]}
+    exec(code, known)  # noqa: S102 - what the page shows
+    assert known["run"].folder == Path("people-run")
+
+
 def test_a_killed_run_has_evaluations_and_no_model(infeasible: Path, tmp_path: Path) -> None:
     folder = edited(infeasible, tmp_path / "killed", state="running")
     # The file of the lock names the process that wrote the run: this one, which lives.
