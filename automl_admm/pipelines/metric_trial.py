@@ -56,7 +56,9 @@ class _KnownValues(RegressorMixin, _Known):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class Answered:
+    """The scores of right answers and of wrong ones, on the same rows."""
+
     right: float
     wrong: tuple[float, ...]
 
@@ -69,7 +71,7 @@ def check_metric(metric: Metric, rows: Table) -> None:
     if not metric.sees_labels:
         return
     try:
-        seen = _try(metric, rows)
+        seen = try_metric(metric, rows)
     except Exception:  # noqa: BLE001 - a metric is anybody's code; what fails for all was told
         return
     known = [value for value in seen.wrong if not math.isnan(value)]
@@ -78,13 +80,19 @@ def check_metric(metric: Metric, rows: Table) -> None:
     raise ConfigurationError(_reason(metric, seen.right, max(known), rows), hint=_cure(seen, known))
 
 
-def _try(metric: Metric, rows: Table) -> _Seen:
+def try_metric(metric: Metric, rows: Table) -> Answered:
+    """Score right answers, answers wrong for every row, and right ones in another order."""
     plain = rows.X.reset_index(drop=True) if hasattr(rows.X, "reset_index") else rows.X
     table = Table(plain, rows.y, rows.classes)
-    kind = _KnownValues if rows.classes is None else _KnownClasses
     answers = [np.asarray(rows.y), *_wrong(rows)]
-    right, *wrong = (score_of(metric, kind(one, rows.classes), table) for one in answers)
-    return _Seen(right, tuple(wrong))
+    right, *wrong = (score_answers(metric, one, table) for one in answers)
+    return Answered(right, tuple(wrong))
+
+
+def score_answers(metric: Metric, answers: Any, rows: Table) -> float:
+    """Score a stand-in for a pipeline that gives these answers, by the rows' places."""
+    kind = _KnownValues if rows.classes is None else _KnownClasses
+    return score_of(metric, kind(answers, rows.classes), rows)
 
 
 def _wrong(rows: Table) -> list[Any]:
@@ -112,7 +120,7 @@ def _reason(metric: Metric, right: float, wrong: float, rows: Table) -> str:
     )
 
 
-def _cure(seen: _Seen, known: list[float]) -> str:
+def _cure(seen: Answered, known: list[float]) -> str:
     if all(seen.right == value for value in known):
         return (
             "It is given the labels as they are in the data; a metric with a parameter 'classes' "

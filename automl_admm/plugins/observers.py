@@ -57,6 +57,13 @@ class Hurry:
 UNHURRIED = Hurry()
 
 
+def observes(manager: pluggy.PluginManager, name: str) -> bool:
+    """Return True if the plugin of a name listens to runs."""
+    plugin = manager.get_plugin(name)
+    callers = [] if plugin is None else manager.get_hookcallers(plugin) or []
+    return any(caller.name in HOOKS for caller in callers)
+
+
 class Observers:
     """Tells observers about events, one by one.
 

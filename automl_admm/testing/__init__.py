@@ -1,8 +1,8 @@
-"""For authors of plugins: suites that hold a solver or a component to its promises; objectives.
+"""For authors of plugins: suites that hold what a plugin provides to its promises; objectives.
 
-Nothing in the package imports this. Begin with `contracts`, the classes to subclass; `theta`,
-`whole` and `z` have their tests, `problems` the sub-problems they use. `check` runs the suites for
-a user. `objectives` and `lookup_tables` serve benchmarks.
+Nothing in the package imports this. Begin with `contracts`, the classes to subclass; the modules
+named after hooks have their tests, `problems` the sub-problems of solvers. `check` runs the suites
+for a user, on the `subjects` that are installed. `objectives` and `lookup_tables` serve benchmarks.
 """
 
 from __future__ import annotations
@@ -12,9 +12,15 @@ import sys
 WITH_PROMISES = tuple(
     f"automl_admm.testing.{name}"
     for name in (
+        "component_forms",
         "components",
+        "constraints",
         "executors",
+        "exporters",
         "fresh_process",
+        "grammars",
+        "metrics",
+        "observers",
         "silence",
         "strategies",
         "theta",

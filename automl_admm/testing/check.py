@@ -1,94 +1,99 @@
-"""Hold an installed solver to its contract: `python -m automl_admm.testing.check --help`.
+"""Hold installed plugins to their contracts: `python -m automl_admm.testing.check --help`.
 
 The command line starts this in a process of its own, with a folder to work in, and reads the
-outcome of each promise there as JSON. So people who only use solvers do not need pytest.
+outcome of each promise there as JSON. It needs nothing but this package: people who only use a
+plugin may have no pytest.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import signal
 import sys
-from collections.abc import Generator, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from unittest import SkipTest
 
-import pytest
-
-from automl_admm.plugins.plugin_options import split_request
-from automl_admm.testing import WITH_PROMISES
+from automl_admm.core.messages import say_error
+from automl_admm.testing.subjects import CONTRACTS, Subject, title_of
 
 RESULTS = "promises.json"
+KEPT, BROKEN, NOT_ASKED = "kept", "broken", "not asked"
 # A hanging promise must not hang the report on the others.
 SECONDS_A_PROMISE = 300
-# A file, because pytest collects tests from files only.
+# A file, because some promises are asked again in another process, which imports it.
 MODULE = """\
-from automl_admm.plugins.loading import load_plugins
-from automl_admm.runs.prepare.assembly import build_solver
-from automl_admm.testing.contracts import ThetaSolverContract, ZSolverContract
+from automl_admm.testing.contracts import {contract}
+from automl_admm.testing.subjects import Subject, make_subject, view_of
 
-# Once and outside of the promises: what is wrong with other plugins is not this solver's fault.
-PLUGINS = load_plugins()
+SUBJECT = {subject!r}
 
 
-class TestSolver({contract}):
+class TestSubject({contract}):
     learns = {learns}
-    view = getattr(PLUGINS.{registry}.get({name!r}), "joint", None)
+{methods}"""
+MAKE = """
+    view = view_of(SUBJECT)
 
     def make(self):
-        return build_solver(PLUGINS.{registry}, {request!r})
+        return make_subject(SUBJECT)
 """
-SUITES = {
-    "theta": ("ThetaSolverContract", "theta_solvers"),
-    "z": ("ZSolverContract", "z_solvers"),
-}
+SEARCH = """
+    def search(self, problem, solvers):
+        return make_subject(SUBJECT)(problem, solvers)
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The outcome of one promise; `why` is the first line of the failure."""
+    """The outcome of one promise; `why` is the first line of the failure, or what it is not for."""
 
     kind: str
     name: str
-    kept: bool
+    promise: str
+    state: str
     why: str = ""
 
 
-class Recorder:
-    """A pytest plugin that records the outcome of every promise, and stops a hanging one."""
+def promises_of(contract: type) -> list[str]:
+    """Return the names of the tests of a contract, in the order of writing, its bases' first."""
+    found: dict[str, None] = {}
+    for base in reversed(contract.__mro__):
+        found |= dict.fromkeys(name for name in vars(base) if name.startswith("test_"))
+    return list(found)
 
-    def __init__(self) -> None:
-        self.promises: list[Promise] = []
 
-    def pytest_configure(self) -> None:
-        """Let pytest explain failed promises, because this package was imported before it."""
-        pytest.register_assert_rewrite(*WITH_PROMISES)
+def ask(contract: type, name: str) -> tuple[str, str]:
+    """Run one test of a contract and return its state, and the reason unless it was kept."""
+    try:
+        with_alarm(getattr(contract(), name))
+    except SkipTest as reason:
+        return NOT_ASKED, str(reason)
+    except AssertionError as broken:
+        return BROKEN, _first_line(broken)
+    except KeyboardInterrupt:
+        return BROKEN, "it raised KeyboardInterrupt"
+    except (Exception, SystemExit) as broken:  # noqa: BLE001 - a plugin is anybody's code
+        return BROKEN, say_error(broken)
+    return KEPT, ""
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Interrupt a test that never ends; fail one interrupted by its solver."""
-        del item
-        # An alarm rather than a thread: it raises inside the hanging call.
-        before = signal.signal(signal.SIGALRM, _give_up)
-        signal.alarm(SECONDS_A_PROMISE)
-        try:
-            return (yield)
-        except KeyboardInterrupt:
-            raise RuntimeError("it raised KeyboardInterrupt") from None
-        finally:
-            signal.alarm(0)
-            signal.signal(signal.SIGALRM, before)
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Record the outcome of a test."""
-        # Setting up and tearing down count only if they fail.
-        if report.when != "call" and not report.failed:
-            return
-        kind = Path(report.location[0]).stem.removeprefix("test_")
-        name = report.location[2].rpartition(".test_")[2].replace("_", " ")
-        self.promises.append(Promise(kind, name, report.passed, _first_line(report)))
+def with_alarm(test: Callable[[], object]) -> None:
+    """Run a test, and interrupt it if it never ends."""
+    # An alarm rather than a thread: it raises inside the hanging call.
+    before = signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(SECONDS_A_PROMISE)
+    try:
+        test()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _give_up(number: int, frame: FrameType | None) -> None:
@@ -96,49 +101,62 @@ def _give_up(number: int, frame: FrameType | None) -> None:
     raise TimeoutError(f"no end after {SECONDS_A_PROMISE} s")
 
 
-def _first_line(report: pytest.TestReport) -> str:
-    if report.passed:
-        return ""
-    crash = getattr(report.longrepr, "reprcrash", None)
-    text = report.longreprtext if crash is None else str(crash.message)
-    return text.strip().splitlines()[0].removeprefix("AssertionError: ")
+def _first_line(broken: AssertionError) -> str:
+    """Return what an assertion says, or else its code: nobody explains it without pytest."""
+    said = str(broken).strip()
+    if said:
+        return said.splitlines()[0]
+    code = traceback.extract_tb(broken.__traceback__)[-1].line or "an assertion"
+    return f"not true: {code.removeprefix('assert ')}"
 
 
-def check(request: str, kinds: Sequence[str], folder: Path, *, learns: bool) -> bool:
-    """Run the suites of these kinds; return True if every promise was kept."""
-    modules = []
-    for kind in kinds:
-        contract, registry = SUITES[kind]
-        text = MODULE.format(
-            contract=contract,
-            registry=registry,
-            name=split_request(request)[0],
-            learns=learns,
-            request=request,
-        )
-        modules.append(folder / f"test_{kind}.py")
-        modules[-1].write_text(text, encoding="utf-8")
-    settings = folder / "pytest.ini"
-    settings.write_text("[pytest]\n", encoding="utf-8")
-    recorder = Recorder()
-    # No cache and no settings of the user's project: the folder is all there is.
-    options = ["-q", "-p", "no:cacheprovider", "-c", str(settings), "--rootdir", str(folder)]
-    code = pytest.main([*options, "--import-mode=importlib", *map(str, modules)], [recorder])
-    content = json.dumps([asdict(promise) for promise in recorder.promises])
-    (folder / RESULTS).write_text(content, encoding="utf-8")
-    return code == pytest.ExitCode.OK
+def check(subjects: Sequence[Subject], folder: Path, *, learns: bool) -> list[Promise]:
+    """Ask every promise of these subjects."""
+    return [
+        promise
+        for place, subject in enumerate(subjects)
+        for promise in _of_subject(subject, folder / f"test_{place}.py", learns=learns)
+    ]
+
+
+def _of_subject(subject: Subject, path: Path, *, learns: bool) -> Iterator[Promise]:
+    kind, name = title_of(subject)
+    contract = CONTRACTS.get(subject.hook)
+    if contract is None:
+        yield Promise(kind, name, "all", NOT_ASKED, f"there is no contract for {subject.hook}")
+        return
+    methods = SEARCH if subject.hook == "strategies" else MAKE
+    text = MODULE.format(contract=contract, subject=subject, learns=learns, methods=methods)
+    path.write_text(text, encoding="utf-8")
+    suite = _imported(path).TestSubject
+    for test in promises_of(suite):
+        state, why = ask(suite, test)
+        yield Promise(kind, name, test.removeprefix("test_").replace("_", " "), state, why)
+
+
+def _imported(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"automl_admm_{path.stem}", path)
+    assert spec is not None and spec.loader is not None  # noqa: PT018 - it is a Python file
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a solver from the command line; the exit code is 0 if every promise was kept."""
-    parser = argparse.ArgumentParser(description="Hold an installed solver to its contract.")
-    parser.add_argument("request", help="NAME or NAME:key=value,…")
+    """Check plugins from the command line; the exit code is 0 if every promise was kept."""
+    parser = argparse.ArgumentParser(description="Hold installed plugins to their contracts.")
     parser.add_argument("folder", type=Path, help="an empty folder to work in")
-    parser.add_argument("kinds", nargs="+", choices=sorted(SUITES))
-    parser.add_argument("--no-progress", action="store_true", help="it is not meant to learn")
+    parser.add_argument("subjects", nargs="+", help="HOOK=NAME or HOOK=NAME:key=value,…")
+    parser.add_argument("--no-progress", action="store_true", help="a solver is not meant to learn")
     given = parser.parse_args(arguments)
-    is_well = check(given.request, given.kinds, given.folder, learns=not given.no_progress)
-    return 0 if is_well else 1
+    if not __debug__:
+        parser.error("with -O nothing is asserted: leave it out")
+    subjects = [Subject(*text.split("=", 1)) for text in given.subjects]
+    promises = check(subjects, given.folder, learns=not given.no_progress)
+    content = json.dumps([asdict(promise) for promise in promises])
+    (given.folder / RESULTS).write_text(content, encoding="utf-8")
+    return int(any(promise.state == BROKEN for promise in promises))
 
 
 if __name__ == "__main__":

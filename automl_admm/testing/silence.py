@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -42,3 +43,21 @@ def silence() -> Iterator[None]:
     assert ear.heard == [], f"it logged {ear.heard[0]!r}"
     assert is_as_before, "it changed the root logger"
     assert left == [], f"it left {left} in the working folder"
+
+
+@contextmanager
+def silent_streams() -> Iterator[None]:
+    """Assert that nothing is written to the streams of the process, from native code either."""
+    with tempfile.TemporaryFile() as said:
+        kept = [os.dup(number) for number in (1, 2)]
+        for number in (1, 2):
+            os.dup2(said.fileno(), number)
+        try:
+            yield
+        finally:
+            for number, copy in zip((1, 2), kept, strict=True):
+                os.dup2(copy, number)
+                os.close(copy)
+        said.seek(0)
+        heard = said.read()
+    assert heard == b"", f"it printed {heard[:80]!r}"

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
-import importlib.util
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 
-from automl_admm.cli.commands import plugins as module
+from automl_admm.cli.shared.plugin_check import subjects_of
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.specs import hookimpl
 
 Run = Callable[..., "object"]
 Install = Callable[[str], None]
@@ -39,6 +43,15 @@ INTERRUPTING = BROKEN.replace(
         raise KeyboardInterrupt""",
 )
 LEAVING = INTERRUPTING.replace("raise KeyboardInterrupt", "import os; os._exit(3)")
+
+
+class Heard:
+    """A plugin that observes, and provides nothing."""
+
+    @hookimpl
+    def run_started(self, info: object) -> None: ...
+
+
 UNREADABLE = "import a_module_that_is_not_there"
 
 
@@ -79,11 +92,44 @@ def test_a_name_that_is_not_there(run: Run) -> None:
     assert ended.err == "error: no plugin named 'trust-regoin'. Did you mean 'trust-region'?\n"
     ended = run("plugins", "check", "gpp")
     assert ended.code == 2
-    assert ended.err == "error: no solver named 'gpp'. Did you mean 'gp'?\n"
-    ended = run("plugins", "check", "pca")
+    assert ended.err == "error: no plugin named 'gpp'. Did you mean 'gp'?\n"
+
+
+def test_a_name_stands_for_all_that_has_it_or_that_the_plugin_provides() -> None:
+    plugins = load_plugins({"mine": Heard()})
+    assert subjects_of(plugins, "pca") == [
+        ("components:classification", "pca"),
+        ("components:regression", "pca"),
+    ]
+    assert subjects_of(plugins, "gp:initial=3") == [("theta_solvers", "gp:initial=3")]
+    assert ("constraints", "auc") in subjects_of(plugins, "builtin-constraints")
+    assert subjects_of(plugins, "mine") == [("observing", "mine")]
+
+
+def test_no_progress_and_options_are_for_what_has_them(run: Run) -> None:
+    ended = run("plugins", "check", "pca", "--no-progress")
     assert ended.code == 2
-    assert "'pca' is no solver but a component" in ended.err
-    assert "'local' is no solver but an executor." in run("plugins", "check", "local").err
+    assert ended.err == "error: --no-progress is for solvers and strategies: leave it out.\n"
+    ended = run("plugins", "check", "pca:n=3")
+    assert ended.err == "error: 'pca' is a component, and takes no options.\n"
+
+
+def test_a_limit_is_checked_and_told_as_json(run: Run) -> None:
+    ended = run("plugins", "check", "error", "--json")
+    assert ended.code == 0, ended.err
+    told = json.loads(ended.out)
+    assert told["request"] == "error"
+    states = {promise["promise"]: promise["state"] for promise in told["promises"]}
+    assert states["its value is a number in its range"] == "kept"
+    assert states["a fact is equal on any rows"] == "not asked"
+
+
+def test_a_plugin_that_cannot_be_loaded_is_not_checked(run: Run, install: Install) -> None:
+    install(UNREADABLE)
+    name = next(i.name for i in load_plugins(quietly=True).infos if i.state.startswith("failed"))
+    ended = run("plugins", "check", name)
+    assert ended.code == 2
+    assert f"plugin '{name}' cannot be loaded: " in ended.err
 
 
 def test_one_of_our_packages_that_is_not_here_is_named(
@@ -114,19 +160,16 @@ def test_a_good_solver_keeps_all_promises_of_both_kinds_beside_a_plugin_that_is_
     ended = run("plugins", "check", "random", "--no-progress")
     assert ended.code == 0, ended.out
     assert ended.out.splitlines()[-1].endswith("promises kept, 0 broken")
-    rows = [line.split() for line in ended.out.splitlines()[1:-1]]
-    assert {row[0] for row in rows} == {"theta", "whole", "z"}
-    assert {row[-1] for row in rows} == {"kept"}
+    rows = [re.split(r"  +", line) for line in ended.out.splitlines()[1:-1]]
+    assert {row[0] for row in rows} == {"theta solver", "z solver"}
+    assert {row[3] for row in rows} == {"kept"}
 
 
-def test_a_broken_solver_is_shown_with_reasons(
-    run: Run, install: Install, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_solver_is_shown_with_reasons(run: Run, install: Install) -> None:
     install(BROKEN)
-    monkeypatch.setenv("COLUMNS", "200")
     ended = run("plugins", "check", "broken")
     assert ended.code == 1
-    lines = {line.split("  ")[1].strip(): line for line in ended.out.splitlines()[1:-1]}
+    lines = {re.split(r"  +", line)[2]: line for line in ended.out.splitlines()[1:-1]}
     assert "kept" in lines["ask for nothing"]
     assert "broken" in lines["stays inside"]
     assert "a point outside [0, 1]: [2.0, 2.0, 2.0, 2.0]" in lines["stays inside"]
@@ -136,10 +179,9 @@ def test_a_broken_solver_is_shown_with_reasons(
 
 
 def test_a_solver_that_interrupts_breaks_every_promise_and_not_the_check(
-    run: Run, install: Install, monkeypatch: pytest.MonkeyPatch
+    run: Run, install: Install
 ) -> None:
     install(INTERRUPTING)
-    monkeypatch.setenv("COLUMNS", "200")
     ended = run("plugins", "check", "broken")
     assert ended.code == 1
     assert "it raised KeyboardInterrupt" in ended.out
@@ -153,9 +195,9 @@ def test_a_solver_that_ends_the_check_is_not_passed_over(run: Run, install: Inst
     assert "the check of 'broken' broke off (exit 3): nothing was said." in ended.err
 
 
-def test_without_pytest_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = importlib.util.find_spec
-    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pytest" else there(name))
-    ended = run("plugins", "check", "gp")
-    assert ended.code == 2
-    assert ended.err == "error: 'plugins check' needs pytest. Install it: pip install pytest\n"
+def test_the_check_needs_no_pytest() -> None:
+    code = (
+        "import sys; sys.modules['pytest'] = None; "
+        "import automl_admm.testing.check, automl_admm.testing.contracts"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, fields
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import click
@@ -17,21 +12,26 @@ from rich.table import Table
 from rich.text import Text
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console, say
+from automl_admm.cli.shared.plugin_check import (
+    ask_promises,
+    refuse_no_progress,
+    subjects_of,
+    tell_promises,
+)
+from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.execution.task_report import describe_exit
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
-from automl_admm.plugins.plugin_options import build_options, list_options, split_request
+from automl_admm.plugins.plugin_options import list_options
 from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.progress.visible_text import visible
-from automl_admm.runs.prepare.suggestions import whence, with_article
+from automl_admm.runs.prepare.suggestions import whence
 
-BROKEN = 1
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("plugins", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     """List every plugin with its version, state and what it provides."""
@@ -40,7 +40,7 @@ def command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 - cl
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def list_command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     """List every plugin with its version, state and what it provides."""
     _list(as_json=as_json)
@@ -71,39 +71,20 @@ def show_command(name: str) -> None:
 
 @command.command("check")
 @click.argument("request", metavar="NAME[:k=v,…]")
-@click.option(
-    "--no-progress", is_flag=True, help="The solver is not meant to learn from its observations."
-)
-def check_command(request: str, no_progress: bool) -> int:  # noqa: FBT001 - as above
-    """Hold the solver NAME to its contract: all that a run relies on.
+@click.option("--no-progress", is_flag=True, help="The solver or strategy is not meant to learn.")
+@JSON
+def check_command(request: str, no_progress: bool, as_json: bool) -> int:  # noqa: FBT001 - as above
+    """Hold NAME to its contract: all that a run relies on.
 
-    The exit code is 1 if it breaks a promise.
+    NAME is a solver, a component, a limit, a metric, a grammar, or anything else that a plugin
+    provides. With the name of a plugin all that it provides is checked. The exit code is 0 if every
+    promise is kept, 1 if one is broken, and 2 if nothing can be checked.
     """
-    kinds = _kinds_of_solver(installed(), request)
-    if find_spec("pytest") is None:
-        raise ConfigurationError(
-            "'plugins check' needs pytest.", hint="Install it: pip install pytest"
-        )
-    # In a process of its own: a solver that hangs or crashes breaks only the check.
-    # -P: a py.py in the working folder must not be taken for a module that pytest needs.
-    flags = ["--no-progress"] if no_progress else []
-    with tempfile.TemporaryDirectory(prefix="automl-admm-check-") as folder:
-        module = "automl_admm.testing.check"
-        done = subprocess.run(  # noqa: S603 - this interpreter, our own module
-            [sys.executable, "-P", "-m", module, *flags, request, folder, *kinds],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        results = Path(folder) / "promises.json"
-        promises = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
-    if not promises:
-        message = f"the check of '{request}' broke off ({describe_exit(done.returncode)}):"
-        raise ConfigurationError(message, hint=_last(done.stderr))
-    plain_console().print(_promises(promises))
-    broken = sum(not promise["kept"] for promise in promises)
-    say(f"{request}: {len(promises) - broken} promises kept, {broken} broken")
-    return BROKEN if broken or done.returncode else 0
+    subjects = subjects_of(installed(), request)
+    if no_progress:
+        refuse_no_progress(subjects)
+    promises = ask_promises(request, subjects, learns=not no_progress)
+    return tell_promises(request, promises, as_json=as_json)
 
 
 def _list(*, as_json: bool) -> None:
@@ -135,28 +116,6 @@ def _find(plugins: Plugins, name: str) -> Iterator[tuple[Registry[Any], Any]]:
             yield registry, registry.get(name)
 
 
-def _kinds_of_solver(plugins: Plugins, request: str) -> list[str]:
-    """Return the kinds of solver with this name; raise for an unknown name or a wrong option."""
-    name, given = split_request(request)
-    solvers: dict[str, Registry[Any]] = {
-        "theta": plugins.theta_solvers,
-        "z": plugins.z_solvers,
-    }
-    kinds = [kind for kind, registry in solvers.items() if name in registry]
-    for kind in kinds:
-        build_options(name, solvers[kind].get(name).options, given)
-    if kinds:
-        return kinds
-    others = [registry.kind for registry, _ in _find(plugins, name)]
-    if others:
-        raise ConfigurationError(
-            f"'{name}' is no solver but {with_article(others[0])}.",
-            hint="Only solvers have a contract.",
-        )
-    names = {record.name for registry in solvers.values() for record in registry}
-    raise UnknownNameError("solver", name, names, hint=whence(name, plugins))
-
-
 def _options(options: type[Any]) -> Table:
     table = _table("  option", "type", "default")
     for key, kind, default in list_options(options):
@@ -164,21 +123,8 @@ def _options(options: type[Any]) -> Table:
     return table
 
 
-def _promises(promises: list[Mapping[str, Any]]) -> Table:
-    table = _table("solver", "promise", "", "why")
-    for promise in promises:
-        state = Text("kept", "green") if promise["kept"] else Text("broken", "bold red")
-        kind, name, why = cells(promise[key] for key in ("kind", "name", "why"))
-        table.add_row(kind, name, state, why)
-    return table
-
-
 def _table(*headings: str) -> Table:
     table = grid(*headings)
-    for heading, column in zip(headings, table.columns, strict=True):
-        column.overflow, column.no_wrap = "fold", heading == "promise"
+    for column in table.columns:
+        column.overflow = "fold"
     return table
-
-
-def _last(text: str) -> str:
-    return (text.strip().splitlines() or ["nothing was said."])[-1]

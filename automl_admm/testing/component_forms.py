@@ -1,0 +1,115 @@
+"""The promises of a component to scikit-learn: copies, pickles, shapes, and its tags."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from automl_admm.core.space import Value
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.plugins.records import ComponentPlugin
+
+# More columns than any component of ours makes new ones by default.
+ROWS, COLUMNS = 120, 60
+Values = Mapping[str, Value]
+
+
+class FormPromises:
+    """The promises of a component as an object of scikit-learn."""
+
+    def make(self) -> ComponentPlugin:
+        """Return the record."""
+        raise NotImplementedError
+
+    def table(self, *, labels: Any = ("no", "yes")) -> tuple[Any, Any]:
+        """Return a table and its target."""
+        raise NotImplementedError
+
+    def built(self, y: Any, values: Values, *, raw: bool = False) -> Any:
+        """Build the shortest pipeline with the component."""
+        raise NotImplementedError
+
+    def fitted(
+        self, X: Any, y: Any, values: Values, weights: Any = None, *, raw: bool = False
+    ) -> Any:
+        """Fit the shortest pipeline with the component."""
+        raise NotImplementedError
+
+    def _itself(self, y: Any) -> Any:
+        """Return the component, unfitted, as the factory built it."""
+        place = -1 if self.make().role == "estimator" else -2
+        return clone(self.built(y, {}).steps[place][1])
+
+    def test_a_copy_fits_the_same(self) -> None:
+        """Survive `clone`, as a cross-validation makes it: the copy fits the same model."""
+        X, y = self.table()
+        pipeline = self.built(y, {})
+        copy = clone(pipeline)
+        assert str(copy.get_params()) == str(pipeline.get_params())
+        assert np.array_equal(_fitted_scores(copy, X, y), _fitted_scores(pipeline, X, y))
+
+    def test_a_fitted_one_can_be_pickled(self) -> None:
+        """Predict bit by bit the same after a round trip through pickle."""
+        X, y = self.table()
+        model = self.fitted(X, y, {})
+        again = pickle.loads(pickle.dumps(model))  # noqa: S301 - made a moment ago
+        assert np.array_equal(predict_scores(again, X), predict_scores(model, X))
+
+    def test_rows_and_columns_are_kept_count_of(self) -> None:
+        """Give a row for each row, and name as many columns as there are."""
+        if self.make().role == "estimator":
+            raise SkipTest("it is no transformer")
+        X, y = self.table()
+        model = self.fitted(X, y, {})
+        found = model[:-1].transform(X)
+        assert found.shape[0] == len(X), f"{len(X)} rows became {found.shape[0]}"
+        transformer = model.steps[-2][1]
+        if hasattr(transformer, "get_feature_names_out"):
+            try:
+                names = model[:-1].get_feature_names_out()
+            except AttributeError:  # the step before it names nothing
+                return
+            assert len(names) == found.shape[1], f"{len(names)} names of {found.shape[1]} columns"
+
+    def test_gaps_are_taken_where_it_says_so(self) -> None:
+        """Fit numbers with gaps if its tags of scikit-learn say `allow_nan`."""
+        y = self.table()[1][:ROWS]
+        component = self._itself(y)
+        if self.make().needs or not get_tags(component).input_tags.allow_nan:
+            raise SkipTest("it does not say that it takes gaps")
+        X = _numbers()
+        X[::7, 0] = np.nan
+        assert _outcome(component, X, y).shape[0] == ROWS
+
+    def test_sparse_input_is_taken_where_it_says_so(self) -> None:
+        """Fit sparse numbers if its tags say `sparse`, and give the same as for dense ones."""
+        y = self.table()[1][:ROWS]
+        component = self._itself(y)
+        if self.make().needs or not get_tags(component).input_tags.sparse:
+            raise SkipTest("it does not say that it takes sparse input")
+        X = np.where(_numbers() > 0, _numbers(), 0.0)
+        dense, thin = (_outcome(clone(component), one, y) for one in (X, sparse.csr_matrix(X)))
+        assert thin.shape == dense.shape
+
+
+def _fitted_scores(pipeline: Any, X: Any, y: Any) -> Any:
+    return predict_scores(pipeline.fit(X, y), X)
+
+
+def _numbers() -> Any:
+    return np.random.default_rng(3).normal(size=(ROWS, COLUMNS))
+
+
+def _outcome(component: Any, X: Any, y: Any) -> Any:
+    """Fit a component alone and return its predictions, or the rows it makes."""
+    component.fit(X, y)
+    if hasattr(component, "transform"):
+        return component.transform(X)
+    return component.predict(X)

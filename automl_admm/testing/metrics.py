@@ -1,0 +1,139 @@
+"""The promises of a metric, on small tables whose answers are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+from unittest import SkipTest
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+
+from automl_admm.core.messages import say_error
+from automl_admm.data.row_roles import Roles
+from automl_admm.pipelines.metric_trial import Answered, score_answers, try_metric
+from automl_admm.pipelines.metrics import Metric, takes_weights
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.records import MetricPlugin
+from automl_admm.testing.silence import silence
+
+ROWS = 40
+# The labels of each table, the positive one last; None for a quantity.
+LABELS: Mapping[str, tuple[Any, ...] | None] = MappingProxyType(
+    {
+        "the labels 0 and 1": (0, 1),
+        "two labels of text": ("good", "bad"),
+        "three labels of text": ("a", "b", "c"),
+        "a quantity": None,
+    }
+)
+
+
+class MetricContract:
+    """The promises of a metric: subclass it, and return your record in `make`.
+
+    It is tried on targets of two and of three classes, of numbers and of text, and on a quantity.
+    Those that it raises on are not its business, but it must have one.
+    """
+
+    def make(self) -> MetricPlugin:
+        """Return the record."""
+        raise NotImplementedError
+
+    def metric(self, labels: tuple[Any, ...] | None) -> Metric:
+        """Return the metric as a search has it, for these labels."""
+        record = self.make()
+        metric = Metric(record.name, record.factory(), best=0.0, sees_labels=True)
+        return metric.knowing(None if labels is None else np.array(labels))
+
+    def seen(self, what: str) -> Answered:
+        """Return the scores of right and of wrong answers on one of the tables."""
+        return try_metric(self.metric(LABELS[what]), _table(LABELS[what]))
+
+    @cached_property
+    def taken(self) -> Mapping[str, Answered]:
+        """The scores on each table that the metric is for."""
+        found, reasons = {}, []
+        for what in LABELS:
+            try:
+                found[what] = self.seen(what)
+            except Exception as problem:  # noqa: BLE001 - the metric is anybody's code
+                reasons.append(f"{what}: {say_error(problem)}")
+        assert found, f"it takes no target: {reasons[0] if reasons else ''}"
+        return found
+
+    def test_its_factory_makes_a_scorer(self) -> None:
+        """Make something that is called with a pipeline, rows and labels."""
+        assert callable(self.make().factory())
+
+    def test_right_answers_beat_wrong_ones(self) -> None:
+        """Score right answers above wrong ones and shuffled ones: larger is better."""
+        for what, found in self.taken.items():
+            for wrong in found.wrong:
+                assert math.isnan(wrong) or found.right > wrong, (
+                    f"on {what} right answers score {found.right:g} and wrong ones {wrong:g}"
+                )
+
+    def test_its_scores_are_finite(self) -> None:
+        """Score right answers by a finite number."""
+        for what, found in self.taken.items():
+            assert math.isfinite(found.right), f"right answers score {found.right} on {what}"
+
+    def test_labels_may_be_text(self) -> None:
+        """Take labels of text wherever it takes the labels 0 and 1."""
+        if "the labels 0 and 1" not in self.taken:
+            raise SkipTest("it is not for two classes")
+        self.seen("two labels of text")
+
+    def test_the_same_answers_give_the_same_score(self) -> None:
+        """Score the same twice."""
+        for what, found in self.taken.items():
+            assert self.seen(what) == found, f"two scores on {what}"
+
+    def test_weights_count(self) -> None:
+        """Take weights of 1 for none, and score otherwise if what is wrong weighs more."""
+        what = next(iter(self.taken))
+        metric, answers = self.metric(LABELS[what]), _half_right(_table(LABELS[what]))
+        if not takes_weights(metric.scorer):
+            raise SkipTest("it takes no weights")
+        uneven = 1.0 + 9.0 * (np.arange(ROWS) < ROWS // 4)
+        plain, equal, other = (
+            score_answers(metric, answers, _table(LABELS[what], weights))
+            for weights in (None, np.ones(ROWS), uneven)
+        )
+        assert math.isclose(equal, plain), f"{equal:g} with weights of 1, and {plain:g} without"
+        assert not math.isclose(other, plain), "weights change nothing"
+
+    def test_it_scores_in_another_process(self) -> None:
+        """Survive the way to a worker: it is pickled by cloudpickle."""
+        what = next(iter(self.taken))
+        sent = cloudpickle.loads(cloudpickle.dumps(self.metric(LABELS[what])))
+        assert try_metric(sent, _table(LABELS[what])) == self.taken[what]
+
+    def test_it_is_silent(self) -> None:
+        """Print nothing, log nothing and leave no file."""
+        with silence():
+            self.seen(next(iter(self.taken)))
+
+
+def _table(labels: tuple[Any, ...] | None, weights: Any = None) -> Table:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(ROWS, 2)), columns=["a", "b"])
+    if labels is None:
+        return Table(X, 5.0 + X["a"].to_numpy(), roles=Roles(weights))
+    # Fewer of the positive class, as in most data.
+    y = np.minimum(rng.integers(len(labels) + 1, size=ROWS), len(labels) - 1)[::-1]
+    y = len(labels) - 1 - y
+    return Table(X, y, np.array(labels), roles=Roles(weights))
+
+
+def _half_right(table: Table) -> Any:
+    """Return answers that are wrong on every fourth row, and on most of the first ones."""
+    y = np.asarray(table.y)
+    wrong = (np.arange(ROWS) % 4 == 0) | (np.arange(ROWS) < ROWS // 5)
+    other = y + 1.5 if table.classes is None else (y + 1) % len(table.classes)
+    return np.where(wrong, other, y)

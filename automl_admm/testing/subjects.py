@@ -1,0 +1,95 @@
+"""The subjects of a check: what an installed plugin provides, each with its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal
+
+from automl_admm.plugins.loading import Plugins, load_plugins
+from automl_admm.plugins.plugin_options import build_options, split_request
+from automl_admm.plugins.registry import Registry
+from automl_admm.runs.prepare.assembly import build_solver
+
+SOLVERS = ("theta_solvers", "z_solvers")
+# The contract of each hook, a class of `automl_admm.testing.contracts`. The hooks of observers are
+# held to one contract together: a plugin is one observer.
+CONTRACTS: Mapping[str, str] = MappingProxyType(
+    {
+        "theta_solvers": "ThetaSolverContract",
+        "z_solvers": "ZSolverContract",
+        "strategies": "StrategyContract",
+        "components": "ComponentContract",
+        "constraints": "ConstraintContract",
+        "metrics": "MetricContract",
+        "grammars": "GrammarContract",
+        "exporters": "ExporterContract",
+        "commands": "CommandContract",
+        "observing": "ObserverContract",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing to be checked: its hook, and its request, a name with or without options.
+
+    The hook of a component has its task behind a colon; an observing plugin has `observing`.
+    """
+
+    place: str
+    request: str
+
+    @property
+    def hook(self) -> str:
+        """The hook that provides it."""
+        return self.place.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """Its name alone."""
+        return split_request(self.request)[0]
+
+
+@cache
+def _installed() -> Plugins:
+    """Load all plugins, once: what is wrong with others is no fault of the subject."""
+    return load_plugins(quietly=True)
+
+
+def _registry(subject: Subject) -> Registry[Any]:
+    plugins = _installed()
+    if subject.hook != "components":
+        found: Registry[Any] = getattr(plugins, subject.hook)
+        return found
+    task: Any = subject.place.partition(":")[2]
+    return plugins.components[task]
+
+
+def make_subject(subject: Subject) -> Any:
+    """Return what the contract asks for: a solver, a search, a record, or an observing plugin."""
+    if subject.hook == "observing":
+        return _installed().manager.get_plugin(subject.request)
+    if subject.hook in SOLVERS:
+        return build_solver(_registry(subject), subject.request)
+    record = _registry(subject).get(subject.name)
+    if subject.hook == "strategies":
+        options = build_options(subject.name, record.options, split_request(subject.request)[1])
+        return lambda problem, solvers: record.search(problem, solvers, options)
+    return record
+
+
+def view_of(subject: Subject) -> Literal["one-hot", "conditional"]:
+    """Return the form of a whole space that a θ-solver wishes for."""
+    if subject.hook != "theta_solvers":
+        return "one-hot"
+    view: Literal["one-hot", "conditional"] = _registry(subject).get(subject.name).joint
+    return view
+
+
+def title_of(subject: Subject) -> tuple[str, str]:
+    """Return the kind and the name of a subject."""
+    kind = "observer" if subject.hook == "observing" else _registry(subject).kind
+    return kind, subject.name

@@ -1,0 +1,160 @@
+"""The contracts of limits and metrics pass what ships, and find each fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, make_scorer, mean_absolute_error
+
+from automl_admm.core.evidence import Fact, Mean, Rate
+from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.testing.check import promises_of
+from automl_admm.testing.contracts import ConstraintContract, MetricContract
+
+SHIPPED = load_plugins().constraints
+
+
+class Shipped(ConstraintContract):
+    name = ""
+
+    def make(self) -> ConstraintPlugin:
+        return SHIPPED.get(self.name)
+
+
+def keep(contract: Any) -> None:
+    """Hold a contract to all of its promises."""
+    for name in promises_of(type(contract)):
+        with suppress(SkipTest):
+            getattr(contract, name)()
+
+
+@pytest.mark.parametrize("name", [record.name for record in SHIPPED])
+def test_a_limit_that_ships_keeps_every_promise(name: str) -> None:
+    contract = Shipped()
+    contract.name = name
+    keep(contract)
+
+
+def limit(function: Callable[[EvaluatedPipeline], Any], **more: Any) -> ConstraintContract:
+    class Contract(ConstraintContract):
+        def make(self) -> ConstraintPlugin:
+            given = {"kind": "statistical", "highest": 1.0, **more}
+            return ConstraintPlugin(name="mine", summary="a limit", function=function, **given)
+
+    return Contract()
+
+
+def wrong(rows: EvaluatedPipeline) -> Any:
+    return rows.decisions != rows.y
+
+
+def percent(rows: EvaluatedPipeline) -> float:
+    return 100 * float(wrong(rows).mean())
+
+
+def first_row(rows: EvaluatedPipeline) -> float:
+    return float(rows.y[0])
+
+
+def meddling(rows: EvaluatedPipeline) -> float:
+    rows.decisions[0] = 1 - rows.decisions[0]
+    return 0.5
+
+
+def too_many(rows: EvaluatedPipeline) -> Rate:
+    return Rate(len(rows.y) + 1, len(rows.y))
+
+
+def unbounded(rows: EvaluatedPipeline) -> Mean:
+    return Mean(wrong(rows) + 0.5, lowest=0.0, highest=1.0)
+
+
+def dividing(rows: EvaluatedPipeline) -> float:
+    return int(rows.y.sum()) / int((rows.y == 0).sum()) / 10
+
+
+def row_count(rows: EvaluatedPipeline) -> Fact:
+    return Fact(float(len(rows.y)))
+
+
+FAULTS: list[tuple[ConstraintContract, str, str]] = [
+    (limit(percent), "its_value_is_a_number_in_its_range", "is outside of 0 to 1"),
+    (limit(lambda rows: math.nan), "its_value_is_a_number_in_its_range", "its value is nan"),
+    (limit(too_many, highest=None), "its_evidence_is_consistent", "61 events in 60 trials"),
+    (limit(unbounded, highest=None), "its_evidence_is_consistent", "outside of 0 to 1"),
+    (limit(first_row), "the_same_rows_give_the_same_value", "in another order"),
+    (limit(meddling), "rows_stay_as_they_are", "it changed the rows"),
+    (limit(dividing), "rows_of_one_class_are_no_obstacle", "division by zero"),
+    (limit(row_count, kind="checked", highest=None), "a_fact_is_equal_on_any_rows", "30 on half"),
+    (
+        limit(lambda rows: float(wrong(rows).mean()), takes_weights=True),
+        "weights_count_as_rows_do",
+        "instead of",
+    ),
+    (
+        limit(lambda rows: 0.3, kind="checked", cheap=lambda steps: 0.2),
+        "what_is_known_before_training_is_what_is_measured",
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("contract", "promise", "says"), FAULTS)
+def test_a_fault_of_a_limit_is_found(contract: ConstraintContract, promise: str, says: str) -> None:
+    with pytest.raises((AssertionError, ZeroDivisionError), match=says):
+        getattr(contract, f"test_{promise}")()
+
+
+def metric(factory: Callable[[], Any]) -> MetricContract:
+    class Contract(MetricContract):
+        def make(self) -> MetricPlugin:
+            return MetricPlugin(name="mine", summary="a metric", factory=factory)
+
+    return Contract()
+
+
+def missed(y_true: Any, y_pred: Any, classes: Any) -> float:
+    return -float(
+        ((y_true == classes[-1]) & (y_pred != classes[-1])).sum() + (y_true != y_pred).sum()
+    )
+
+
+def ones_missed(y_true: Any, y_pred: Any) -> float:
+    return -float(((y_true == 1) & (y_pred != 1)).sum() + ((y_true == 0) & (y_pred != 0)).sum())
+
+
+def heedless(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+    return float(np.mean(y_true == y_pred))
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        make_scorer(accuracy_score),
+        make_scorer(missed),
+        make_scorer(mean_absolute_error, greater_is_better=False),
+    ],
+)
+def test_a_sound_metric_keeps_every_promise(scorer: Any) -> None:
+    keep(metric(lambda: scorer))
+
+
+@pytest.mark.parametrize(
+    ("scorer", "promise", "says"),
+    [
+        (make_scorer(mean_absolute_error), "right_answers_beat_wrong_ones", "right answers score"),
+        (make_scorer(ones_missed), "right_answers_beat_wrong_ones", "labels of text"),
+        (make_scorer(heedless), "weights_count", "weights change nothing"),
+        (make_scorer(lambda y, p: 1 / 0), "its_scores_are_finite", "it takes no target"),
+    ],
+)
+def test_a_fault_of_a_metric_is_found(scorer: Any, promise: str, says: str) -> None:
+    with pytest.raises(AssertionError, match=says):
+        getattr(metric(lambda: scorer), f"test_{promise}")()
