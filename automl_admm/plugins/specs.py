@@ -186,8 +186,8 @@ def exporters() -> Iterable[ExporterPlugin]:
     Example::
 
         def write_losses(run, target):
-            Path(target).write_text(" ".join(str(one.loss) for one in run.evaluations))
-            return f"{len(run.evaluations)} losses in {target}"
+            Path(target).write_text(" ".join(str(one.loss) for one in run.log))
+            return f"{len(run.log)} losses in {target}"
 
         @hookimpl
         def exporters():

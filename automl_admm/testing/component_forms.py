@@ -71,11 +71,13 @@ class FormPromises:
         found = model[:-1].transform(X)
         assert found.shape[0] == len(X), f"{len(X)} rows became {found.shape[0]}"
         transformer = model.steps[-2][1]
-        if hasattr(transformer, "get_feature_names_out"):
-            try:
-                names = model[:-1].get_feature_names_out()
-            except AttributeError:  # the step before it names nothing
-                return
+        count = getattr(transformer, "n_features_in_", None)
+        if count is not None and hasattr(transformer, "get_feature_names_out"):
+            given = np.array([f"x{place}" for place in range(count)], dtype=object)
+            # A step before it may have given it names already.
+            names = transformer.get_feature_names_out(
+                getattr(transformer, "feature_names_in_", given)
+            )
             assert len(names) == found.shape[1], f"{len(names)} names of {found.shape[1]} columns"
 
     def test_gaps_are_taken_where_it_says_so(self) -> None:

@@ -151,7 +151,8 @@ class ConstraintContract:
         cheap = self.make().cheap
         if cheap is None:
             raise SkipTest("it has no cheap function")
-        assert math.isclose(cheap(STEPS), self.measured(self.rows()).value)
+        known, value = cheap(STEPS), self.measured(self.rows()).value
+        assert math.isclose(known, value), f"{known:g} before training, and {value:g} after it"
 
     def test_it_measures_in_another_process(self) -> None:
         """Survive the way to a worker: it is pickled by cloudpickle."""

@@ -101,13 +101,14 @@ class GrammarContract:
                 text = pipelines.text(draw_candidate(pipelines.space, rng))
                 assert pipelines.text(parse(text, pipelines, "the text")) == text
 
-    def test_its_quick_pipelines_are_its_own(self) -> None:
-        """Find each of the `quick` pipelines among those of a task."""
-        quick, served = self.make().quick, self.served()
+    def test_a_quick_pipeline_is_its_own(self) -> None:
+        """Find one of the `quick` pipelines among its own."""
+        quick = self.make().quick
         if not quick:
             raise SkipTest("it names no quick pipelines")
-        for text in quick:
-            assert any(_has(pipelines, text) for _, pipelines in served), f"it has no {text}"
+        served = [pipelines for _, pipelines in self.served()]
+        found = any(_has(pipelines, text) for text in quick for pipelines in served)
+        assert found, f"it has none of {', '.join(quick)}"
 
 
 def _active(space: SearchSpace, decision: Choice | Order) -> dict[str, Any]:

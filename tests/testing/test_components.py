@@ -175,6 +175,7 @@ def test_one_that_cannot_be_cloned_is_found() -> None:
         contract_of(Uncopied).test_a_copy_fits_the_same()
 
 
+@pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small
 @pytest.mark.parametrize("name", TRANSFORMERS)
 def test_builtin_transformers_keep_rows_and_are_true_to_their_tags(name: str) -> None:
     contract = Shipped()

@@ -101,7 +101,7 @@ FAULTS: list[tuple[ConstraintContract, str, str]] = [
     (
         limit(lambda rows: 0.3, kind="checked", cheap=lambda steps: 0.2),
         "what_is_known_before_training_is_what_is_measured",
-        "",
+        "0.2 before training",
     ),
 ]
 
