@@ -13,7 +13,11 @@ LINEAR = (
     "impute() standard_scaler() logistic_regression()",
     "impute() standard_scaler() ridge()",
 )
-QUICK = {"default": LINEAR, "regression": LINEAR, "shapes": LINEAR}
+BY_TYPE = (
+    "by_type{impute() standard_scaler(), impute()} logistic_regression()",
+    "by_type{impute() standard_scaler(), impute()} ridge()",
+)
+QUICK = {"default": LINEAR, "regression": LINEAR, "shapes": BY_TYPE}
 
 
 @hookimpl
