@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,6 +45,10 @@ MAKE = """
     def make(self):
         return make_subject(SUBJECT)
 """
+START = """
+    def make(self, work, setting):
+        return make_subject(SUBJECT)(work, setting)
+"""
 SEARCH = """
     def search(self, problem, solvers):
         return make_subject(SUBJECT)(problem, solvers)
@@ -72,7 +77,7 @@ def promises_of(contract: type) -> list[str]:
 def ask(contract: type, name: str) -> tuple[str, str]:
     """Run one test of a contract and return its state, and the reason unless it was kept."""
     try:
-        with_alarm(getattr(contract(), name))
+        with_alarm(partial(_asked, contract(), name))
     except SkipTest as reason:
         return NOT_ASKED, str(reason)
     except AssertionError as broken:
@@ -82,6 +87,23 @@ def ask(contract: type, name: str) -> tuple[str, str]:
     except (Exception, SystemExit) as broken:  # noqa: BLE001 - a plugin is anybody's code
         return BROKEN, say_error(broken)
     return KEPT, ""
+
+
+def _asked(contract: object, name: str) -> None:
+    """Run a test of a contract, and what the contract wants to do after each."""
+    try:
+        getattr(contract, name)()
+    finally:
+        _prepared(contract, "teardown_method")
+
+
+def _prepared(contract: object, method: str) -> None:
+    """Call a method of a contract that pytest would call, if there is one."""
+    getattr(contract, method, _nothing)()
+
+
+def _nothing() -> None:
+    return None
 
 
 def with_alarm(test: Callable[[], object]) -> None:
@@ -121,17 +143,17 @@ def check(subjects: Sequence[Subject], folder: Path, *, learns: bool) -> list[Pr
 
 def _of_subject(subject: Subject, path: Path, *, learns: bool) -> Iterator[Promise]:
     kind, name = title_of(subject)
-    contract = CONTRACTS.get(subject.hook)
-    if contract is None:
-        yield Promise(kind, name, "all", NOT_ASKED, f"there is no contract for {subject.hook}")
-        return
-    methods = SEARCH if subject.hook == "strategies" else MAKE
-    text = MODULE.format(contract=contract, subject=subject, learns=learns, methods=methods)
+    methods = {"strategies": SEARCH, "executors": START}.get(subject.hook, MAKE)
+    text = MODULE.format(
+        contract=CONTRACTS[subject.hook], subject=subject, learns=learns, methods=methods
+    )
     path.write_text(text, encoding="utf-8")
     suite = _imported(path).TestSubject
+    _prepared(suite, "setup_class")
     for test in promises_of(suite):
         state, why = ask(suite, test)
         yield Promise(kind, name, test.removeprefix("test_").replace("_", " "), state, why)
+    _prepared(suite, "teardown_class")
 
 
 def _imported(path: Path) -> Any:

@@ -24,6 +24,7 @@ CONTRACTS: Mapping[str, str] = MappingProxyType(
         "components": "ComponentContract",
         "constraints": "ConstraintContract",
         "metrics": "MetricContract",
+        "executors": "ExecutorContract",
         "grammars": "GrammarContract",
         "exporters": "ExporterContract",
         "commands": "CommandContract",
@@ -69,16 +70,20 @@ def _registry(subject: Subject) -> Registry[Any]:
 
 
 def make_subject(subject: Subject) -> Any:
-    """Return what the contract asks for: a solver, a search, a record, or an observing plugin."""
+    """Return what the contract asks for: a solver, a record, or an observing plugin.
+
+    Of a strategy and of an executor it is the function that starts them, its options settled.
+    """
     if subject.hook == "observing":
         return _installed().manager.get_plugin(subject.request)
     if subject.hook in SOLVERS:
         return build_solver(_registry(subject), subject.request)
     record = _registry(subject).get(subject.name)
-    if subject.hook == "strategies":
-        options = build_options(subject.name, record.options, split_request(subject.request)[1])
-        return lambda problem, solvers: record.search(problem, solvers, options)
-    return record
+    if subject.hook not in ("strategies", "executors"):
+        return record
+    options = build_options(subject.name, record.options, split_request(subject.request)[1])
+    start = record.search if subject.hook == "strategies" else record.factory
+    return lambda *given: start(*given, options)
 
 
 def view_of(subject: Subject) -> Literal["one-hot", "conditional"]:

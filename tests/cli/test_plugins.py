@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from automl_admm.cli.shared.plugin_check import subjects_of
-from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.loading import RECORDS, load_plugins
 from automl_admm.plugins.specs import hookimpl
+from automl_admm.testing.subjects import CONTRACTS
 
 Run = Callable[..., "object"]
 Install = Callable[[str], None]
@@ -201,3 +202,7 @@ def test_the_check_needs_no_pytest() -> None:
         "sys.exit('pytest' in sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_every_hook_of_records_has_a_contract() -> None:
+    assert set(CONTRACTS) == {*RECORDS, "observing"}

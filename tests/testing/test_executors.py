@@ -52,26 +52,31 @@ class Broken(InlineExecutor):
             super().kill(number)
 
 
-PROMISES: dict[str, Callable[[ExecutorContract, Broken, Path], None]] = {
-    "numbers": lambda suite, broken, _: suite.test_the_work_is_prepared(broken),
-    "statuses": lambda suite, broken, _: suite.test_an_exception_is_an_error(broken),
-    "files": lambda suite, broken, folder: suite.test_files_are_kept_if_wanted(
-        broken, Started(lambda _: broken, folder)
-    ),
-    "killing": lambda suite, broken, folder: suite.test_a_task_can_be_killed(broken, folder),
+PROMISES: dict[str, Callable[[ExecutorContract], None]] = {
+    "numbers": ExecutorContract.test_the_work_is_prepared,
+    "statuses": ExecutorContract.test_an_exception_is_an_error,
+    "files": ExecutorContract.test_files_are_kept_if_wanted,
+    "killing": ExecutorContract.test_a_task_can_be_killed,
 }
+
+
+def contract_of(executor: Broken, folder: Path) -> ExecutorContract:
+    class Contract(ExecutorContract):
+        started = Started(lambda _: executor, folder)
+
+    return Contract()
 
 
 @pytest.mark.parametrize("fault", PROMISES)
 def test_a_broken_promise_is_found(fault: str, tmp_path: Path) -> None:
     executor = Broken(fault, tmp_path)
     with pytest.raises(AssertionError):
-        PROMISES[fault](ExecutorContract(), executor, tmp_path)
+        PROMISES[fault](contract_of(executor, tmp_path))
     executor.close()
 
 
 def test_an_executor_without_a_fault_is_let_through(tmp_path: Path) -> None:
     executor = Broken("none", tmp_path)
     for keeps in PROMISES.values():
-        keeps(ExecutorContract(), executor, tmp_path)
+        keeps(contract_of(executor, tmp_path))
     executor.close()
