@@ -18,7 +18,7 @@ table, written by `python docs/making/write_options.py`, has both. `run.json` an
 use the names of Python.
 """
 TABLE = """
-| command line | Python | `minimize` | meaning | default | at resume |
+| command line | meaning | default | Python | `minimize` | at resume |
 | --- | --- | --- | --- | --- | --- |
 """
 FOOT = """
@@ -67,10 +67,10 @@ def _row(option: Option) -> str:
     flag = "" if option.flag is None else f"`{option.flag}`"
     cells = (
         f"**{flag}**" if option.resume_help is not None else flag,
-        f"`{option.name}`" if option.name in in_python else "",
-        "yes" if option.name in in_minimize else "",
         DEFAULT.sub("", option.help),
         _default(option),
+        f"`{option.name}`" if option.name in in_python else "",
+        "yes" if option.name in in_minimize else "",
         _at_resume(option),
     )
     return f"| {' | '.join(cells)} |"

@@ -210,7 +210,13 @@ def test_plain_columns_are_those_of_the_table_without_the_target(tmp_path: Path)
 
 @pytest.mark.parametrize("task", ["classification", "regression", None])
 def test_the_way_to_the_rest_is_a_command(tmp_path: Path, task: str | None) -> None:
-    view = view_of(tmp_path, [an_evaluation(1)])
+    run = Path(shutil.copytree(OLD / "group_thresholds", tmp_path / "run"))
+    view = read_view(run)
     view.log.settings["task"] = task  # type: ignore[index]
     source = html.unescape(quality.draw(quality.measure(view)).source)
     assert f"automl-admm report {tmp_path}/run --data LABELLED.csv" in source
+
+
+def test_a_run_without_a_model_is_asked_for_no_rows(tmp_path: Path) -> None:
+    found = quality.measure(view_of(tmp_path, [an_evaluation(1)]))
+    assert "--data" not in quality.draw(found).source

@@ -18,11 +18,13 @@ from automl_admm.report.document.numbers import plain
 
 # Units of the view box; on a phone of 390 pixels they are nearly pixels.
 WIDTH, HEIGHT = 420.0, 250.0
-LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 10.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 66.0, 12.0, 10.0, 40.0
 MARGIN = 0.04  # of the range, so that no dot is cut by a border
 MOST_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LONGEST_TITLE = 48
+# Between two crosses.
+ROOM = 4
 # More dots than these are drawn smaller.
 MANY = 600
 # Values that span more are drawn on a logarithmic scale.
@@ -83,6 +85,7 @@ class Chart:
     has_whole_x: bool = field(default=False)
     has_whole_y: bool = field(default=False)
     shows_all: bool = field(default=False)
+    height: float = HEIGHT
 
     def drawn(self) -> Markup:
         """Return the chart as SVG; without a finite point it says so."""
@@ -97,17 +100,21 @@ class Chart:
         up = [y for _, y in points]
         if self.has_whole_y:  # room for what is drawn around each
             up = [min(up) - 0.5, max(up) + 0.5]
-        vertical = _axis(up if self.shows_all else _without_depths(up), HEIGHT - BOTTOM, TOP)
+        vertical = _axis(up if self.shows_all else _without_depths(up), self._bottom, TOP)
         return tag(
             "svg",
             tag("title", self.title),
             self._axes(horizontal, vertical),
             *(_layer(one, horizontal, vertical) for one in self.layers),
-            *(_rule(horizontal.place(x)) for x in self.marks_x),
-            viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}",
+            *(_rule(horizontal.place(x), self._bottom) for x in self.marks_x),
+            viewBox=f"0 0 {WIDTH:g} {self.height:g}",
             role="img",
             aria_label=self.title,
         )
+
+    @property
+    def _bottom(self) -> float:
+        return self.height - BOTTOM
 
     def has_depths(self) -> bool:
         """Return True if a value of y is so far below that it stands on the lower border."""
@@ -122,10 +129,10 @@ class Chart:
         return tag("ul", *entries, class_="legend")
 
     def _axes(self, horizontal: Axis, vertical: Axis) -> Markup:
-        bottom, middle = HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) / 2
+        bottom, middle = self._bottom, (LEFT + WIDTH - RIGHT) / 2
         return together(
             *(
-                _tick_x(horizontal.place(v), plain(v))
+                _tick_x(horizontal.place(v), bottom, plain(v))
                 for v in _ticks(horizontal, is_whole=self.has_whole_x)
             ),
             *(
@@ -133,11 +140,11 @@ class Chart:
                 for v in _ticks(vertical, is_whole=self.has_whole_y)
             ),
             tag("path", class_="axis", d=f"M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"),
-            _text(middle, HEIGHT - 6, _short(self.x), text_anchor="middle"),
+            _text(middle, self.height - 6, _short(self.x), text_anchor="middle"),
             tag(
                 "text",
                 _short(self.y),
-                transform=f"translate(13 {(TOP + bottom) / 2:g}) rotate(-90)",
+                transform=f"translate(12 {(TOP + bottom) / 2:g}) rotate(-90)",
                 text_anchor="middle",
             ),
         )
@@ -187,7 +194,7 @@ def _powers(low: float, high: float) -> list[float]:
 
 def _layer(layer: Layer, horizontal: Axis, vertical: Axis) -> Markup:
     if layer.kind == "crosses":
-        return _crosses(layer, horizontal)
+        return _crosses(layer, horizontal, vertical.begin)
     known = [p for p in layer.points if all(map(math.isfinite, p))]
     if horizontal.is_log:
         known = [p for p in known if p[0] > 0]
@@ -227,20 +234,20 @@ def _spans_drawn(at: Points) -> str:
     )
 
 
-def _crosses(layer: Layer, horizontal: Axis) -> Markup:
-    bottom = HEIGHT - BOTTOM
-    places = sorted({round(horizontal.place(x)) for x, _ in layer.points if math.isfinite(x)})
+def _crosses(layer: Layer, horizontal: Axis, bottom: float) -> Markup:
+    """Return crosses with room between them: side by side they would look like one bar."""
+    at = (horizontal.place(x) for x, _ in layer.points if math.isfinite(x))
+    places = sorted({ROOM * round(x / ROOM) for x in at})
     ways = "".join(f"M{x} {bottom:g}v-7" for x in places)
     return tag("path", class_=f"line {layer.class_}", d=ways)
 
 
-def _rule(place: float) -> Markup:
-    way = f"M{place:.1f} {TOP:g}V{HEIGHT - BOTTOM:g}"
+def _rule(place: float, bottom: float) -> Markup:
+    way = f"M{place:.1f} {TOP:g}V{bottom:g}"
     return tag("path", class_="line rule", d=way)
 
 
-def _tick_x(x: float, label: str) -> Markup:
-    bottom = HEIGHT - BOTTOM
+def _tick_x(x: float, bottom: float, label: str) -> Markup:
     grid = tag("path", class_="grid", d=f"M{x:.1f} {TOP:g}V{bottom:g}")
     return together(grid, _text(x, bottom + 14, label, text_anchor="middle"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 NONE = "–"
 
@@ -71,6 +72,19 @@ def duration(seconds: float | None) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, left = divmod(minutes, 60)
     return f"{hours} h {left} min" if hours else f"{minutes} min {rest} s"
+
+
+def moment(text: str) -> str:
+    """Return a time of day without its parts of a second; another text as it is.
+
+    >>> moment("2026-11-23T17:41:08.616+00:00")
+    '2026-11-23 17:41:08 UTC'
+    """
+    try:
+        known = datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        return text
+    return f"{known:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def finite(value: float | None) -> float | None:

@@ -237,6 +237,11 @@ def _prices(found: Limits) -> Markup:
             tag("h3", "Price of a limit"),
             tag("p", said, " Nothing is within all limits, not even with one step more room."),
         )
+    if all(one.gain == 0.0 for one in found.limits):
+        return together(
+            tag("h3", "Price of a limit"),
+            tag("p", "No limit costs score: with one step more room, the best is the same."),
+        )
     return together(
         tag("h3", "Price of a limit"),
         tag("p", said, " One step more room would have bought, among the evaluations made anyway:"),

@@ -112,10 +112,7 @@ def _groups(view: RunView) -> Iterator[GroupRate]:
 
 def _missing(view: RunView, model: Shipped | None) -> Iterator[str]:
     """Name what the folder does not hold, and no rows were given for."""
-    if view.rows is not None:
-        return
-    if model is None or not model.is_shipped:
-        yield "any quality of a model: none has been saved yet"
+    if view.rows is not None or model is None or not model.is_shipped:
         return
     if view.settings.get("task") != "regression":
         yield "ROC and precision-recall curves, calibration, the score by threshold"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from automl_admm.core.evaluations import STOPPED
 from automl_admm.report.clock import clock_of
 from automl_admm.report.document import numbers
-from automl_admm.report.document.charts import Chart, Layer
+from automl_admm.report.document.charts import HEIGHT, Chart, Layer
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import bar, figure, table
 from automl_admm.report.sections.section import BY_COLUMN, Section
@@ -18,6 +18,7 @@ from automl_admm.runs.driving.profile import fit_times
 
 # Stretches of the run that are nearer to each other than such a part of it are drawn as one.
 RESOLUTION = 500
+HEIGHT_OF_FRAME, HEIGHT_OF_LANE = 70.0, 30.0
 # The accounts of `run.json` in the words of a reader.
 WORDS = {
     "wait": "waiting for evaluations",
@@ -130,7 +131,9 @@ def _accounts(spent: Mapping[str, float] | None) -> tuple[Spent, ...]:
 def draw(found: Times) -> Markup:
     """Draw a table with bars for each account."""
     nothing = tag("p", "The phases are known when a session has ended.")
-    sessions = [(begun, numbers.duration(seconds)) for begun, seconds in found.sessions]
+    sessions = [
+        (numbers.moment(begun), numbers.duration(seconds)) for begun, seconds in found.sessions
+    ]
     return together(
         tag("h3", "The program, last session"),
         _bars(found.process, "Phase", WORDS) if found.process else nothing,
@@ -159,7 +162,9 @@ def _lanes(found: Times) -> Markup | None:
     labels = {"inside": "evaluated", "any": "stopped early: clearly behind", "failed": "no result"}
     layers = (Layer("spans", key, ends, labels[key]) for key, ends in classes.items())
     title, x = "The workers along the time of the run", "seconds of the run"
-    chart = Chart(title, x, "worker", tuple(layers), has_whole_y=True)
+    lanes = max(one.worker for one in found.held)
+    height = min(HEIGHT_OF_FRAME + HEIGHT_OF_LANE * lanes, HEIGHT)
+    chart = Chart(title, x, "worker", tuple(layers), has_whole_y=True, height=height)
     said = (
         f"The workers evaluated {numbers.share(found.busy)} of the time until the last evaluation "
         "ended. The log names no workers: each evaluation is drawn where one had been free the "

@@ -229,8 +229,8 @@ def draw(found: Verdict) -> Markup:
                 ("State", found.state),
                 ("Evaluations", f"{found.evaluations} ({counted})" if counted else "none"),
                 ("Time", numbers.duration(found.seconds)),
-                ("Run written", found.written or None),
-                ("Report made", found.made),
+                ("Run written", numbers.moment(found.written) or None),
+                ("Report made", numbers.moment(found.made)),
             ]
         ),
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 
 import pytest
 
 from automl_admm.report.document.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart, Layer
 from automl_admm.report.document.html import block_of_code, name, tag
+from automl_admm.report.document.numbers import moment
 
 
 def a_chart(points: list[tuple[float, float]], marks: tuple[float, ...] = ()) -> str:
@@ -70,3 +72,28 @@ def test_a_chart_knows_if_a_dot_stands_on_the_lower_border() -> None:
         layer = Layer("dots", "inside", points)
         assert Chart("t", "x", "y", (layer,)).has_depths() is has_depths
         assert not Chart("t", "x", "y", (layer,), shows_all=True).has_depths()
+
+
+def test_thousands_of_crosses_are_no_bar() -> None:
+    crosses = Layer("crosses", "failed", [(float(x), 0.0) for x in range(5000)])
+    dots = Layer("dots", "inside", [(0.0, 1.0), (5000.0, 2.0)])
+    drawn = Chart("t", "x", "y", (dots, crosses)).drawn().source
+    at = [float(x) for x in re.findall(r"M([\d.]+) [\d.]+v-7", drawn)]
+    assert len(at) > 50
+    assert min(b - a for a, b in pairwise(at)) >= 4
+
+
+def test_a_low_chart_has_all_in_its_box() -> None:
+    layer = Layer("spans", "inside", [(1.0, 1.0), (2.0, 1.0)])
+    drawn = Chart("t", "x", "y", (layer,), marks_x=(1.5,), height=100.0).drawn().source
+    assert 'viewBox="0 0 420 100"' in drawn
+    levels = [float(y) for _, y in re.findall(r"[ML](\S+) ([\d.]+)", drawn)]
+    assert max(levels) <= 100 - BOTTOM
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("2026-11-23T17:41:08.616+00:00", "2026-11-23 17:41:08 UTC"), ("<b>", "<b>"), ("", "")],
+)
+def test_a_time_of_day_is_readable(text: str, said: str) -> None:
+    assert moment(text) == said
