@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     )
     from automl_admm.plugins.specs import hookimpl
     from automl_admm.runs.saved.loaded_model import load
+    from automl_admm.runs.study.study import Study
+    from automl_admm.runs.study.trial import Trial, TrialResult
 
 __version__ = "0.1.0"
 
@@ -80,7 +82,7 @@ _HOMES = {
     "Limit": "core.limits",
     "Mean": "core.evidence",
     "MetricPlugin": "plugins.records",
-    "MinimizeResult": "runs.minimize",
+    "MinimizeResult": "runs.study.optimized",
     "NoOptions": "plugins.records",
     "NoSuccessError": "core.errors",
     "NotCertifiedError": "core.errors",
@@ -96,9 +98,12 @@ _HOMES = {
     "Smallest": "core.evidence",
     "Status": "core.evaluations",
     "StrategyPlugin": "plugins.records",
+    "Study": "runs.study.study",
     "ThetaSolverPlugin": "plugins.records",
     "ThetaSubproblem": "core.subproblems",
     "Timing": "core.evidence",
+    "Trial": "runs.study.trial",
+    "TrialResult": "runs.study.trial",
     "ZSolverPlugin": "plugins.records",
     "hookimpl": "plugins.specs",
     "load": "runs.saved.loaded_model",
@@ -147,9 +152,12 @@ __all__ = [
     "Smallest",
     "Status",
     "StrategyPlugin",
+    "Study",
     "ThetaSolverPlugin",
     "ThetaSubproblem",
     "Timing",
+    "Trial",
+    "TrialResult",
     "ZSolverPlugin",
     "hookimpl",
     "load",

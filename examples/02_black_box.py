@@ -6,7 +6,7 @@ them only exist for some choices. The objective returns the loss and what the li
 
 import math
 
-from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, minimize
+from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, minimize
 
 DENSITY = {"steel": 7850.0, "aluminium": 2700.0, "oak": 700.0}  # kg/m³
 STIFFNESS = {"steel": 210e9, "aluminium": 69e9, "oak": 11e9}  # Pa
@@ -41,3 +41,9 @@ result = minimize(build, space, constraints=["bend_mm <= 5"], max_evaluations=30
 print("beam:  ", result.best)
 print(f"weight: {result.loss:.3f} kg")
 print(f"bend:   {result.constraints['bend_mm']:.2f} mm, within the limit: {result.feasible}")
+
+# The same search in a loop of one's own, which knows the first one's results.
+study = Study(space, limits=["bend_mm <= 5"], warm_start=result, max_evaluations=5, random_state=1)
+for trial in study:
+    study.tell(trial, build(trial.values))
+print(f"5 more: {study.best.loss:.3f} kg")

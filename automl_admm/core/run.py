@@ -30,6 +30,7 @@ class StopReason(StrEnum):
     EVALUATIONS = "evaluations"
     BUDGET = "budget"
     PLUGIN = "a plugin"
+    CANCEL = "cancelled"
     EXHAUSTED = "nothing left to try"
     INTERRUPT = "interrupt"
     TERMINATION = "termination"

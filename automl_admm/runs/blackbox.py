@@ -12,19 +12,22 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, InvalidOutcome, UnknownNameError
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
+from automl_admm.core.protocols import Store
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.run import RunResult
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import content_hash, keyed
 from automl_admm.execution.task_folders import temporary_folder
-from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.budget import Ledger, no_reserve
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import deferral_for
+from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.finish.no_success import best_or_raise
 from automl_admm.runs.prepare.assembly import (
+    SearchPlan,
     build_executor,
     check_executor,
     check_names,
@@ -33,7 +36,7 @@ from automl_admm.runs.prepare.assembly import (
     read_limit,
 )
 from automl_admm.runs.prepare.suggestions import check_parts
-from automl_admm.runs.search_run import budget_of, run_search, teller
+from automl_admm.runs.search_run import Searcher, budget_of, run_search, teller
 from automl_admm.search.protocol import SearchProblem, default_start
 from automl_admm.store.memory import MemoryStore
 
@@ -65,6 +68,54 @@ class BlackBoxWork:
         return EvaluationResult(_number(returned["loss"]), constraints)
 
 
+@dataclass(frozen=True)
+class PreparedBox:
+    """A search over a space, checked and ready: its settings, its plugins and its problem."""
+
+    config: RunConfig
+    plugins: Plugins
+    problem: SearchProblem
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of every limit, in the order of the constraint values."""
+        return tuple(limit.name for limit in self.problem.limits)
+
+    def plan(self) -> SearchPlan:
+        """Build the solvers of one search."""
+        return plan_search(self.config, self.plugins)
+
+    def text(self, candidate: Candidate) -> str:
+        """Return the values of a candidate as JSON."""
+        return self.problem.text(candidate)
+
+
+def prepare_black_box(
+    config: RunConfig, space: SearchSpace, limits: Sequence[Limit | str], cheap: Cheap
+) -> PreparedBox:
+    """Check all settings of a search over a space, before any work."""
+    check_space(space, cheap)
+    plugins = load_plugins(config.extra_plugins)
+    check_parts(config, plugins)
+    check_executor(config, plugins)
+    found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
+    check_names(found)
+    check_ranges(found)
+    check_cheap(cheap, [limit.name for limit in found])
+    problem = SearchProblem(
+        space,
+        lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
+        starts=(default_start(space),),
+        limits=found,
+        cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
+        lowest_fidelity=config.least_fidelity,
+        seed=config.random_state,
+        evaluations=config.max_evaluations,
+        text=partial(_text, space),
+    )
+    return PreparedBox(config, plugins, problem)
+
+
 def run_black_box(
     config: RunConfig,
     function: BlackBox,
@@ -77,56 +128,57 @@ def run_black_box(
     `cheap` has functions for limits without need of an evaluation. The result has a `best`: a run
     without a success raises.
     """
-    check_kinds(function, space, cheap)
-    plugins = load_plugins(config.extra_plugins)
-    check_parts(config, plugins)
-    plan = plan_search(config, plugins)
-    check_executor(config, plugins)
-    found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
-    check_names(found)
-    check_ranges(found)
-    names = tuple(limit.name for limit in found)
-    check_cheap(cheap, names)
-    work = BlackBoxWork(function, space, names, tells_fidelity=config.least_fidelity < 1.0)
-    problem = SearchProblem(
-        space,
-        lambda candidate: content_hash(keyed(_text(space, candidate), candidate)),
-        starts=(default_start(space),),
-        limits=found,
-        cheap={name: partial(_measure_values, space, cheap[name]) for name in cheap},
-        lowest_fidelity=config.least_fidelity,
-        seed=config.random_state,
-        evaluations=config.max_evaluations,
-        text=partial(_text, space),
-    )
-    tell = teller(config, problem, plugins)
+    check_function(function)
+    box = prepare_black_box(config, space, limits, cheap)
+    result = drive_black_box(box, function, box.plan(), MemoryStore())
+    best_or_raise(result)
+    return result
+
+
+def drive_black_box(
+    box: PreparedBox,
+    function: BlackBox,
+    searcher: Searcher,
+    store: Store,
+    past: Past = NO_PAST,
+) -> RunResult:
+    """Evaluate the proposals of a search in the chosen executor until the budget ends."""
+    config, problem = box.config, box.problem
+    tells_fidelity = config.least_fidelity < 1.0
+    work = BlackBoxWork(function, problem.space, box.names, tells_fidelity=tells_fidelity)
+    tell = teller(config, problem, box.plugins, past)
     with temporary_folder("automl-admm-") as scratch:
-        executor = build_executor(config, plugins, work, scratch)
+        executor = build_executor(config, box.plugins, work, scratch)
         try:
             with deferral_for(executor, config.interrupts) as interrupts:
                 desk = Desk(
                     Dispatcher(executor),
-                    MemoryStore(),
+                    store,
                     budget_of(config, no_reserve),
                     tell,
+                    past,
                     ledger=Ledger(config.begun),
                     interrupts=interrupts,
                 )
-                result = run_search(config, plan, problem, desk)
+                result = run_search(config, searcher, problem, desk)
         finally:
             executor.close()
-    best_or_raise(result)
-    tell("run_finished", result=result)
+    if result.best is not None:
+        tell("run_finished", result=result)
     return result
 
 
-def check_kinds(function: object, space: object, cheap: object) -> None:
-    """Raise if an argument is of the wrong kind."""
+def check_function(function: object) -> None:
+    """Raise if the objective cannot be called."""
     if not callable(function):
         hint = "It is given a dict of values by name."
         raise ConfigurationError(
             f"objective must be a function, not {say_value(function)}.", hint=hint
         )
+
+
+def check_space(space: object, cheap: object) -> None:
+    """Raise if the space or the cheap functions are of the wrong kind."""
     if not isinstance(space, SearchSpace):
         hint = "Write SearchSpace(decisions=(…), parameters=(…))."
         raise ConfigurationError(f"space must be a SearchSpace, not {say_value(space)}.", hint=hint)

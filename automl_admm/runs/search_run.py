@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.evaluations import Evaluation, is_feasible
@@ -20,13 +20,17 @@ from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import NO_PAST, Past
-from automl_admm.runs.prepare.assembly import SearchPlan
-from automl_admm.search.protocol import SearchProblem, default_start
+from automl_admm.search.protocol import Search, SearchProblem, default_start
 
 
-def run_search(
-    config: RunConfig, plan: SearchPlan, problem: SearchProblem, desk: Desk
-) -> RunResult:
+class Searcher(Protocol):
+    """A maker of the search that a driver runs."""
+
+    def search(self, problem: SearchProblem, tell: Callable[..., Sequence[Any]]) -> Search:
+        """Return the search over a problem; `tell` hears of its events."""
+
+
+def run_search(config: RunConfig, plan: Searcher, problem: SearchProblem, desk: Desk) -> RunResult:
     """Search until the budget ends; the caller tells `run_finished` when all is done."""
     check_cheap(problem)
     budget = desk.budget

@@ -21,7 +21,7 @@ from automl_admm.plugins.records import TASKS, ComponentPlugin
 
 OURS = "automl-admm "
 ESTIMATORS = ("AutoMLClassifier", "AutoMLRegressor")
-FUNCTIONS = ("minimize", "load", "read_run")
+FUNCTIONS = ("minimize", "Study", "load", "read_run")
 # A heading of a docstring in the form of numpy.
 HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 
@@ -158,7 +158,22 @@ def estimators() -> str:
     for name in (*ESTIMATORS, *FUNCTIONS):
         text = inspect.getdoc(getattr(automl_admm, name)) or ""
         parts.append(f"## {name}\n\n{_sections(text)}\n")
+        if name == "Study":
+            parts.append(_members(automl_admm.Study))
     return "\n".join(parts).replace("docs/reference/options.md", "[options](options.md)")
+
+
+def _members(kind: type) -> str:
+    """Return the public methods and properties of a class, each with its docstring."""
+    found = inspect.getmembers(
+        kind, lambda one: inspect.isroutine(one) or inspect.isdatadescriptor(one)
+    )
+    rows = [
+        (f"`{name}`", " ".join((inspect.getdoc(one) or "").split()))
+        for name, one in found
+        if not name.startswith("_")
+    ]
+    return table(("member", "meaning"), rows)
 
 
 def _sections(text: str) -> str:

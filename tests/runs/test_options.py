@@ -19,17 +19,17 @@ from option_values import other_value, words_for
 from sklearn.base import clone
 
 import automl_admm
-from automl_admm import AutoMLClassifier, AutoMLRegressor, minimize
+from automl_admm import AutoMLClassifier, AutoMLRegressor, Study, minimize
 from automl_admm.cli.commands.fit import command as fit
 from automl_admm.cli.commands.resume import command as resume
 from automl_admm.cli.shared.run_options import is_given, settings_given
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import SearchSpace
-from automl_admm.runs import minimize as minimising
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.options import FLAGS, OPTIONS, PipelineOptions, SearchOptions, options_of
 from automl_admm.runs.session.changes import DEFAULTS
+from automl_admm.runs.study import files as study_files
 from automl_admm.runs.validation import CHECKS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -37,7 +37,8 @@ ESTIMATORS = (AutoMLClassifier, AutoMLRegressor)
 FLAGGED = tuple(option for option in OPTIONS if option.flag is not None)
 # Parameters of the estimators and arguments of `minimize` that are no options of a run.
 OF_ESTIMATORS = {"warm_start", "verbose"}
-OF_MINIMIZE = {"objective", "space", "constraints", "cheap", "limits"}
+OF_STUDY = {"space", "constraints", "cheap", "limits", "starts", "warm_start", "work_dir"}
+OF_MINIMIZE = {"objective", "cancel"} | OF_STUDY
 
 
 def names(options: tuple[Option, ...]) -> set[str]:
@@ -141,6 +142,7 @@ def test_the_signature_of_an_estimator_names_every_parameter(kind: Any) -> None:
 def test_minimize_takes_the_options_of_every_search(monkeypatch: pytest.MonkeyPatch) -> None:
     offered = options_of(SearchOptions)
     assert set(signature(minimize).parameters) == names(offered) | OF_MINIMIZE
+    assert set(signature(Study).parameters) == names(offered) | OF_STUDY
     given = {option.name: other_value(option) for option in offered}
     caught: list[RunConfig] = []
 
@@ -148,7 +150,7 @@ def test_minimize_takes_the_options_of_every_search(monkeypatch: pytest.MonkeyPa
         caught.append(config)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(minimising, "run_black_box", catch)
+    monkeypatch.setattr(study_files, "prepare_black_box", catch)
     with pytest.raises(KeyboardInterrupt):
         minimize(lambda values: 0.0, SearchSpace((), ()), **given)
     (config,) = caught

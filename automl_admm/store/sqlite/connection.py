@@ -48,7 +48,10 @@ def connect_writing(path: Path, *, create: bool = False) -> sqlite3.Connection:
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # `as_uri` escapes a ? or # in a path; isolation_level=None leaves transactions to us.
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    # Several threads may use a store, one at a time: a study has a lock for that.
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )
 
 
 @contextmanager

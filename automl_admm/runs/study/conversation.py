@@ -1,0 +1,96 @@
+"""A search in steps: taken by `ask` one at a time, or by a driver for a while.
+
+It is the same search throughout, so `ask`, `tell` and `optimize` may follow each other.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+
+from threadpoolctl import ThreadpoolController
+
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.space import Candidate
+from automl_admm.execution.shared_state import BLAS_THREADS
+from automl_admm.search.protocol import Event, Proposal, Search, Wait
+
+ENQUEUED = "enqueued"
+
+
+class Conversation:
+    """Own a search: its results not yet sent, and the candidates that come before its own.
+
+    `state` is the latest state of ADMM; `is_over` is True once the search has nothing left to try.
+    """
+
+    def __init__(self) -> None:
+        self.first: deque[Candidate] = deque()
+        self.state: AdmmState | None = None
+        self.is_over = False
+        self._search: Search | None = None
+        self._is_resumed = self._is_waiting = False
+        self._unsent: list[Evaluation] = []
+        self._threads = ThreadpoolController()
+
+    @property
+    def has_begun(self) -> bool:
+        """True once there is a search."""
+        return self._search is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """True if the search waits for a result, and there is none to send."""
+        return self._is_waiting and not self._unsent and not self.first
+
+    def begin(self, search: Search) -> None:
+        """Take on a search; results of before are known to it already."""
+        self._search = search
+        self._unsent.clear()
+
+    def hear(self, evaluation: Evaluation) -> None:
+        """Keep a result to send to the search at the next step."""
+        self._unsent.append(evaluation)
+
+    def step(self) -> Event | None:
+        """Return the next event, of the waiting candidates first; None after the end."""
+        if self.first:
+            return Proposal(self.first.popleft(), ENQUEUED)
+        if self.is_over or self._search is None:
+            return None
+        try:
+            event = self._resume(self._search)
+        except StopIteration:
+            self.is_over = True
+            return None
+        self._is_waiting = isinstance(event, Wait)
+        if isinstance(event, AdmmState):
+            self.state = event
+        return event
+
+    def _resume(self, search: Search) -> Event:
+        # As in a driver: the small matrices of a solver are fastest on one thread.
+        with BLAS_THREADS.within(partial(self._threads.limit, limits=1)):
+            if not self._is_resumed:
+                self._is_resumed = True
+                return next(search)
+            results, self._unsent = self._unsent, []
+            return search.send(results)
+
+    def lent(self) -> Search:
+        """Go on as a search for a driver; what it leaves untaken comes first afterwards."""
+        while (event := self.step()) is not None:
+            try:
+                results = yield event
+            except GeneratorExit:
+                if isinstance(event, Proposal):
+                    self.first.appendleft(event.candidate)
+                raise
+            self._unsent.extend(results)
+
+    def close(self) -> None:
+        """End the search and the threads of its solvers."""
+        if self._search is not None:
+            self._search.close()
+        self.is_over = True

@@ -1,0 +1,130 @@
+"""The trials asked for, in their order, on disk: a line of JSON for each.
+
+The results are in the store. The journal has what the store has not: points that are pending, and
+the number of results that the search knew when it proposed each. So a resumed study can go on with
+the proposals that it would have made. A line cut off by a kill is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
+from automl_admm.core.space import Candidate, SearchSpace
+from automl_admm.store.json_content import (
+    RESTORE,
+    MismatchError,
+    either,
+    list_of,
+    mapping_of,
+    nullable,
+    read_file,
+    record,
+    text,
+    whole,
+    within,
+)
+
+LINE = record(
+    {
+        "number": nullable(whole(1)),
+        "heard": whole(),
+        "selection": mapping_of(either("a text or a list of texts", text, list_of(text))),
+        "theta": list_of(within(0.0, 1.0)),
+        "fidelity": within(1e-12, 1.0),
+        "origin": text,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A candidate asked for, as trial `number`; one that only waits in the queue has no number.
+
+    `heard` counts the results that the study knew by then.
+    """
+
+    number: int | None
+    heard: int
+    candidate: Candidate
+    origin: str
+
+
+class Journal:
+    """A file of asks; without a path they are kept in memory alone."""
+
+    def __init__(self, path: Path | None, asks: Sequence[Ask] = ()) -> None:
+        self.asks = list(asks)
+        self._path = path
+
+    def add(self, ask: Ask) -> None:
+        """Add a line, handed to the system before returning: a kill does not lose it."""
+        self.asks.append(ask)
+        if self._path is None:
+            return
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(_content(ask)) + "\n")
+        except OSError as problem:
+            if problem.errno in NO_ROOM:
+                message = f"no room left for '{self._path}'."
+                raise DiskFullError(message, hint="Free some and go on.") from problem
+            message = f"'{self._path}' cannot be written: {problem.strerror}."
+            raise StoreError(message) from problem
+
+
+def _content(ask: Ask) -> dict[str, Any]:
+    return {
+        "number": ask.number,
+        "heard": ask.heard,
+        "selection": dict(ask.candidate.selection.picks),
+        "theta": ask.candidate.theta,
+        "fidelity": ask.candidate.fidelity,
+        "origin": ask.origin,
+    }
+
+
+def read_journal(path: Path, space: SearchSpace) -> Journal:
+    """Read the asks of a study; a torn last line is cut off, for the next one to be whole."""
+    try:
+        content = read_file(path)
+    except FileNotFoundError:
+        return Journal(path)
+    lines = content.split(b"\n")
+    if lines[-1]:
+        path.write_bytes(content[: len(content) - len(lines[-1])])
+    numbered = enumerate(lines[:-1], start=1)
+    return Journal(path, [_read(path, place, line, space) for place, line in numbered])
+
+
+def _read(path: Path, place: int, line: bytes, space: SearchSpace) -> Ask:
+    try:
+        content = json.loads(line)
+        LINE(content, "")
+        return Ask(
+            content["number"], content["heard"], _candidate(content, space), content["origin"]
+        )
+    except (MismatchError, ValueError, RecursionError) as problem:
+        reason = problem if isinstance(problem, MismatchError) else "it is no JSON"
+        raise StoreError(f"'{path}' is damaged in line {place}: {reason}.", hint=RESTORE) from (
+            problem
+        )
+
+
+def _candidate(content: dict[str, Any], space: SearchSpace) -> Candidate:
+    """Return a candidate of this space, and of no other."""
+    named = content["selection"].items()
+    picks = {name: tuple(pick) if isinstance(pick, list) else pick for name, pick in named}
+    selection = space.complete(picks)
+    is_inside = dict(selection.picks) == picks and all(
+        pick in choice.alternatives
+        for choice in space.decisions
+        if hasattr(choice, "alternatives") and (pick := picks.get(choice.name)) is not None
+    )
+    if not is_inside or len(content["theta"]) != len(space.active(selection)):
+        raise MismatchError("it is no point of the space")
+    return Candidate(selection, tuple(map(float, content["theta"])), float(content["fidelity"]))

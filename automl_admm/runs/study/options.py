@@ -1,0 +1,73 @@
+"""The arguments of `Study` and `minimize`, and the settings made of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.limits import Limit
+from automl_admm.core.space import SearchSpace
+from automl_admm.runs.blackbox import Cheap
+from automl_admm.runs.config import RunConfig, count_workers
+from automl_admm.runs.options import SearchOptions, options_of
+from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlackBoxOptions(SearchOptions):
+    """The options that `Study` and `minimize` have beside those of every search."""
+
+    constraints: Iterable[Limit | str] = ()
+    cheap: Cheap | None = None
+    executor: str | None = None  # type: ignore[assignment] # None leaves the choice to us
+    starts: Iterable[Mapping[str, Any]] = ()
+    warm_start: Any = None
+    work_dir: str | Path | None = None
+    limits: Iterable[Limit | str] | None = None
+
+
+@dataclass(frozen=True)
+class StudyCall(BlackBoxOptions):
+    """The arguments of one `Study`; `limits` and `constraints` are two names of one."""
+
+    space: SearchSpace
+
+
+def limits_of(call: BlackBoxOptions) -> tuple[Limit | str, ...]:
+    """Return the limits under whichever of their names they are given."""
+    if call.limits is None:
+        return several("constraints", call.constraints)
+    if call.constraints != ():
+        raise ConfigurationError(
+            "constraints and limits are two names of one argument.", hint="Give constraints alone."
+        )
+    return several("limits", call.limits)
+
+
+def warn_of_limits(call: BlackBoxOptions) -> None:
+    """Warn of the old name of the constraints of `minimize`."""
+    if call.limits is not None:
+        # The frames between this one and the caller's: `minimize` and the function around it.
+        message = "limits= of minimize is deprecated: write constraints= instead."
+        warnings.warn(message, DeprecationWarning, stacklevel=4)
+
+
+def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:
+    """Return the settings of a search over a function."""
+    workers = count_workers(call.n_jobs)
+    # One call at a time without limits on it needs no child process.
+    is_alone = workers == 1 and call.eval_time_limit is None and call.memory_limit is None
+    given = with_numbers(call, options_of(SearchOptions))
+    resolved = {
+        "executor": call.executor or ("inline" if is_alone else "local"),
+        "n_jobs": workers,
+        "random_state": seed_of(call.random_state),
+        "callbacks": observers_of(call.callbacks),
+        "work_dir": folder_of(call.work_dir),
+    }
+    more = {"default_workers": call.n_jobs is None, "title": title, "begun": begun}
+    return RunConfig(**given | resolved | more)

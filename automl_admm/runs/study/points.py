@@ -1,0 +1,118 @@
+"""Points of the user, given as values by name, at their places in a search space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.decisions import Choice, Decision, Pick, is_active
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.messages import say_value
+from automl_admm.core.space import Candidate, Parameter, SearchSpace
+from automl_admm.runs.validation import check_number
+
+
+def locate(space: SearchSpace, values: object, *, fill: bool = False) -> Candidate:
+    """Return the candidate with these values of the active decisions and parameters.
+
+    With `fill` missing ones take their defaults; else each of them must be given.
+    """
+    if not isinstance(values, Mapping):
+        hint = "Write {name: value, …}."
+        raise ConfigurationError(f"a point must be a dict, not {say_value(values)}.", hint=hint)
+    _check_names(space, values)
+    picks: dict[str, Pick] = {}
+    for decision in space.decisions:
+        if is_active(decision.when, picks) and decision.name in values:
+            picks[decision.name] = _pick(decision, values[decision.name])
+        elif is_active(decision.when, picks):
+            picks[decision.name] = _default(decision, fill=fill)
+    selection, theta = space.complete(picks), space.default_theta()
+    active = space.active(selection)
+    _refuse_inactive(space, values, picks, active)
+    for place in active:
+        parameter = space.parameters[place]
+        if parameter.name in values:
+            theta[place] = _place(parameter, values[parameter.name])
+        elif not fill:
+            raise ConfigurationError(f"the point has no '{parameter.name}'.")
+    return space.projected(space.candidate(selection, theta))
+
+
+def _check_names(space: SearchSpace, values: Mapping[Any, Any]) -> None:
+    known = [item.name for item in (*space.decisions, *space.parameters)]
+    for name in values:
+        if name not in known:
+            raise UnknownNameError("decision or parameter", str(name), known)
+
+
+def _default(decision: Decision, *, fill: bool) -> Pick:
+    if not fill:
+        raise ConfigurationError(f"the point has no '{decision.name}'.")
+    if isinstance(decision, Choice):
+        return decision.alternatives[0]
+    return decision.arranged(decision.items)
+
+
+def _refuse_inactive(
+    space: SearchSpace, values: Mapping[Any, Any], picks: Mapping[str, Pick], active: Sequence[int]
+) -> None:
+    """Raise for a value that the point does not have: it was meant to do something."""
+    there = {*picks, *(space.parameters[place].name for place in active)}
+    for name in values:
+        if name not in there:
+            raise ConfigurationError(
+                f"'{name}' is not active at this point.", hint="Leave it out, or change the choice."
+            )
+
+
+def _pick(decision: Decision, value: Any) -> Pick:
+    """Return the pick of a value: the label itself, or the value behind a label."""
+    if isinstance(decision, Choice):
+        for label in decision.alternatives:
+            if _is_same(decision.value(label), value):
+                return label
+        raise _refusal(decision.name, value, [decision.value(one) for one in decision.alternatives])
+    pick = tuple(value) if isinstance(value, list | tuple) else ()
+    if not all(isinstance(item, str) for item in pick) or not decision.allows(pick):
+        raise ConfigurationError(
+            f"'{decision.name}' must be a permitted order of "
+            f"{', '.join(decision.items)}, not {say_value(value)}."
+        )
+    return pick
+
+
+def _place(parameter: Parameter, value: Any) -> float:
+    """Return the place of a value on [0, 1]."""
+    if parameter.values:
+        for index, known in enumerate(parameter.values):
+            if _is_same(known, value):
+                return parameter.to_unit(parameter.low + index)
+        raise _refusal(parameter.name, value, parameter.values)
+    check_number(f"'{parameter.name}'", value)
+    if not parameter.low <= value <= parameter.high:
+        raise ConfigurationError(
+            f"'{parameter.name}' must be from {parameter.low:g} to {parameter.high:g}, "
+            f"not {say_value(value)}."
+        )
+    if parameter.is_integer and value != round(value):
+        raise ConfigurationError(
+            f"'{parameter.name}' must be a whole number, not {say_value(value)}."
+        )
+    return parameter.to_unit(float(value))
+
+
+def _is_same(known: object, value: object) -> bool:
+    """Return True for the same plain value; True is not 1 here."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    # The type is asked first: a table has no single answer to `==`.
+    if plain is not None and not isinstance(plain, str | int | float):
+        return False
+    return isinstance(known, bool) == isinstance(plain, bool) and known == plain
+
+
+def _refusal(name: str, value: object, known: Sequence[object]) -> ConfigurationError:
+    listed = " or ".join(say_value(one) for one in known)
+    return ConfigurationError(f"'{name}' must be {listed}, not {say_value(value)}.")

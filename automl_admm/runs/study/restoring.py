@@ -1,0 +1,91 @@
+"""Bring the trials of a study back as they were, from its store and its journal.
+
+The search is made again: it is asked in the old order and given the old answers, so it goes on with
+the proposals that it would have made. If it proposes anything else (another version, results that
+came with a budget of time or by several workers), it begins anew with all results known to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.protocols import Store
+from automl_admm.runs.blackbox import PreparedBox
+from automl_admm.runs.study.journal import Ask, Journal
+from automl_admm.runs.study.trials import ADDED, TOLD, Tell, Trials, problem_of, silent
+from automl_admm.store.memory import MemoryStore
+
+# The origin of an evaluation that `optimize` made.
+DRIVEN = "driven"
+
+
+def restore(box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> Trials:
+    """Return the trials as they were; those pending are handed out again first."""
+    trials = Trials(box, store, journal, tell)
+    told = sorted(trials.log.evaluations, key=lambda e: (e.details.get(TOLD, e.number), e.number))
+    if not _is_made_again(trials, told):
+        _begin_anew(trials)
+    trials.unclaimed.extend(sorted(trials.pending))
+    return trials
+
+
+def _is_made_again(trials: Trials, told: Sequence[Evaluation]) -> bool:
+    """Make the search of the trials again; return False if it takes another way."""
+    asks = _asks(trials, told)
+    if asks is None:
+        return False
+    again, heard = Trials(trials.box, MemoryStore(), Journal(None), silent), 0
+    for ask in asks:
+        for evaluation in told[heard : ask.heard]:
+            again.enter(evaluation)
+        heard = max(heard, ask.heard)
+        if not _is_asked_again(again, ask):
+            again.conversation.close()
+            return False
+    for evaluation in told[heard:]:
+        again.enter(evaluation)
+    trials.move_in(again)
+    return True
+
+
+def _asks(trials: Trials, told: Sequence[Evaluation]) -> list[Ask] | None:
+    """Return all asks in their order; None if it cannot be known.
+
+    The evaluations of `optimize` are not in the journal: with one worker each was begun when all
+    before it had ended.
+    """
+    config, journal = trials.box.config, trials.journal
+    known = {ask.number for ask in journal.asks}
+    driven = [
+        Ask(one.number, place, one.candidate, DRIVEN)
+        for place, one in enumerate(told)
+        if one.number not in known and ADDED not in one.details
+    ]
+    if config.time_budget is not None or (driven and config.n_jobs > 1):
+        return None
+    return sorted([*journal.asks, *driven], key=lambda ask: ask.heard)
+
+
+def _is_asked_again(again: Trials, ask: Ask) -> bool:
+    """Take the step of an ask; return True if it brings the same trial."""
+    if ask.number is None:
+        again.enqueue(ask.candidate)
+        return True
+    again.begin(problem_of(again.box, None))
+    found = again.ask()
+    return found is not None and (found.number, found.key) == (
+        ask.number,
+        again.box.problem.key(ask.candidate),
+    )
+
+
+def _begin_anew(trials: Trials) -> None:
+    """Take over what is pending or waits; the search will begin with the results it has."""
+    told = {evaluation.number for evaluation in trials.log.evaluations}
+    for ask in trials.journal.asks:
+        key = trials.box.problem.key(ask.candidate)
+        if ask.number is None and trials.is_new(key):
+            trials.conversation.first.append(ask.candidate)
+        elif ask.number is not None and ask.number not in told and trials.is_new(key):
+            trials.adopt(ask.number, ask.candidate)

@@ -1,0 +1,194 @@
+"""A study for several processes: one process owns it, and answers the others.
+
+One writer keeps the store simple and the search single: a search is a generator in memory, which
+no file can share. The messages are those of `multiprocessing.connection`: pickled, and only after
+both sides have proven that they know the same key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from multiprocessing import AuthenticationError, current_process
+from multiprocessing.connection import Client, Connection, Listener
+from typing import TYPE_CHECKING, Any, Self
+
+from automl_admm.core.admm_state import AdmmState
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+from automl_admm.core.messages import say_error, say_value
+from automl_admm.runs.study.trial import Trial, TrialResult
+
+if TYPE_CHECKING:
+    from automl_admm.runs.study.study import Study
+
+METHODS = frozenset({"ask", "tell", "enqueue", "add_observations"})
+PROPERTIES = {name: name for name in ("best", "pending", "results", "ended", "admm_state")}
+LOST = "Is the process with the study still running, and is its server open?"
+
+
+class StudyServer:
+    """Answers other processes until it is closed; each connection has a thread of its own.
+
+    Children of this process know its `authkey`, so they need the `address` alone.
+    """
+
+    def __init__(self, study: Study, address: Any, authkey: bytes | None) -> None:
+        self.authkey = _key(authkey)
+        self._study = study
+        try:
+            self._listener = Listener(address, authkey=self.authkey, backlog=64)
+        except (OSError, ValueError, TypeError) as problem:
+            message = f"no server can be opened at {say_value(address)}: {say_error(problem)}."
+            raise ConfigurationError(message) from problem
+        self.address = self._listener.address
+        self._is_open = True
+        self._thread = threading.Thread(target=self._accept, name="study-server", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take no more connections; those that are open go on until their other side ends."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        # Nothing wakes a thread that waits for a connection but a connection.
+        with suppress(OSError, EOFError, AuthenticationError):
+            Client(self.address, authkey=self.authkey).close()
+        self._thread.join()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while self._is_open:
+            # Somebody with another key, or a worker that died while it connected.
+            with suppress(OSError, EOFError, AuthenticationError):
+                connection = self._listener.accept()
+                arguments = (self._study, connection)
+                threading.Thread(target=_answer_all, args=arguments, daemon=True).start()
+
+
+def _answer_all(study: Study, connection: Connection) -> None:
+    with suppress(OSError, EOFError), connection:
+        while True:
+            connection.send(_answer(study, connection.recv()))
+
+
+def _answer(
+    study: Study, request: tuple[str, Sequence[Any], Mapping[str, Any]]
+) -> tuple[bool, Any]:
+    """Return True and the answer, or False and the kind, the message and the hint of an error."""
+    name, given, named = request
+    try:
+        if name in METHODS:
+            return True, getattr(study, name)(*given, **named)
+        return True, getattr(study, PROPERTIES[name])
+    except AutomlAdmmError as error:
+        hint = None if error.hint is None else str(error.hint)
+        return False, (isinstance(error, ConfigurationError), error.message, hint)
+    except Exception as error:  # noqa: BLE001 - the other side is told of whatever it is
+        return False, (False, f"{say_error(error)}.", None)
+
+
+class RemoteStudy:
+    """A study in another process, for `ask` and `tell`; use it in one thread at a time."""
+
+    def __init__(self, address: Any, authkey: bytes | None) -> None:
+        try:
+            self._connection = Client(address, authkey=_key(authkey))
+        except (OSError, EOFError, AuthenticationError, ValueError, TypeError) as problem:
+            message = f"no study answers at {say_value(address)}: {say_error(problem)}."
+            raise ConfigurationError(message, hint=LOST) from problem
+
+    def ask(self, n: int | None = None) -> Any:
+        """Return the next trial, None if there is none; with `n` a list of at most so many."""
+        return self._call("ask", n)
+
+    def tell(
+        self,
+        trial: Trial | int,
+        loss: Any = None,
+        limits: Mapping[str, float] | None = None,
+        *,
+        failed: Any = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Tell the result of a trial."""
+        # An exception of the user's may not be pickled.
+        if isinstance(failed, BaseException):
+            failed = say_error(failed)
+        self._call("tell", trial, loss, limits, failed=failed, seconds=seconds)
+
+    def enqueue(self, point: Mapping[str, Any]) -> None:
+        """Let a point come next."""
+        self._call("enqueue", point)
+
+    def add_observations(self, source: Any) -> int:
+        """Add results from elsewhere; return the number of new ones."""
+        return int(self._call("add_observations", source))
+
+    @property
+    def best(self) -> TrialResult | None:
+        """The best result so far."""
+        found: TrialResult | None = self._call("best")
+        return found
+
+    @property
+    def pending(self) -> tuple[Trial, ...]:
+        """The trials asked for and not told."""
+        return tuple(self._call("pending"))
+
+    @property
+    def results(self) -> tuple[TrialResult, ...]:
+        """All results."""
+        return tuple(self._call("results"))
+
+    @property
+    def ended(self) -> str | None:
+        """The reason why there are no more trials; None as long as there may be."""
+        found: str | None = self._call("ended")
+        return found
+
+    @property
+    def admm_state(self) -> AdmmState | None:
+        """The latest state of ADMM."""
+        found: AdmmState | None = self._call("admm_state")
+        return found
+
+    def __iter__(self) -> Iterator[Trial]:
+        while (trial := self.ask()) is not None:
+            yield trial
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    def _call(self, name: str, *given: Any, **named: Any) -> Any:
+        try:
+            self._connection.send((name, given, named))
+            is_answer, found = self._connection.recv()
+        except (OSError, EOFError) as problem:
+            message = f"the study does not answer: {say_error(problem)}."
+            raise AutomlAdmmError(message, hint=LOST) from problem
+        if is_answer:
+            return found
+        is_ours, message, hint = found
+        raise (ConfigurationError if is_ours else AutomlAdmmError)(message, hint=hint)
+
+
+def _key(authkey: bytes | None) -> bytes:
+    if authkey is None:
+        return bytes(current_process().authkey)
+    if not isinstance(authkey, bytes) or not authkey:
+        raise ConfigurationError(f"authkey must be bytes, not {type(authkey).__name__}.")
+    return authkey

@@ -1,0 +1,260 @@
+"""The public class `Study`: a search with `ask` and `tell`, for loops of the user's own."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NoReturn, Self, overload
+
+from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.runs.blackbox import BlackBox, check_function, drive_black_box
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.driving.logbook import Past
+from automl_admm.runs.signatures import constructs
+from automl_admm.runs.study.files import Opened, copy_study, open_study, reopen_study
+from automl_admm.runs.study.observations import read_observations
+from automl_admm.runs.study.optimized import Flag, MinimizeResult, cancellers, summarize
+from automl_admm.runs.study.options import StudyCall
+from automl_admm.runs.study.points import locate
+from automl_admm.runs.study.server import RemoteStudy, StudyServer
+from automl_admm.runs.study.telling import read_outcome, read_seconds
+from automl_admm.runs.study.trial import Trial
+from automl_admm.runs.study.trials import Trials, problem_of
+from automl_admm.runs.study.view import StudyView
+from automl_admm.runs.validation import check_whole
+
+
+class Study(StudyView):
+    """A search over a space that you drive: `ask` for trials, evaluate them, `tell` the results.
+
+    `space` is searched for the smallest loss within the `limits` (`"weight <= 3"`), also called
+    `constraints`. `ask()` returns a `Trial`, or None at the end of the budget or of the space;
+    `for trial in study` asks until then. `study.optimize(f)` evaluates a function as `minimize`
+    does. Without `time_budget` and `max_evaluations` there is no end to asking.
+
+    `starts` are points (dicts of values) to evaluate first, and `warm_start` is a source of
+    results that `add_observations` takes. With a `work_dir` every trial is on the disk before
+    `ask` and `tell` return, and `Study.load(work_dir)` goes on after any kill. The methods may be
+    called from several threads; `serve` lets other processes ask and tell. The other parameters
+    are those of `minimize`.
+    """
+
+    @constructs(StudyCall)
+    def __init__(self, call: StudyCall) -> None:
+        self._open(open_study(call))
+
+    def _open(self, opened: Opened) -> None:
+        super().__init__(opened.saved.name, opened.trials)
+        self._saved = opened.saved
+        self._lock, self._process = threading.RLock(), os.getpid()
+        self._is_lent = False
+        self._close = weakref.finalize(self, _close, opened.trials, self._process)
+
+    @classmethod
+    def load(cls, folder: str | Path, **changed: Any) -> Self:
+        """Go on with the study in a folder, with some arguments of `Study` changed.
+
+        Trials that nobody told are handed out again first. Then come the proposals that the study
+        would have made: the search is made again in memory, and takes as long as its solvers took.
+        Functions in `cheap` and objects in place of names are not saved: give them again.
+        """
+        known = {one.name for one in fields(StudyCall)} - {"space", "work_dir", "warm_start"}
+        for name in changed:
+            if name not in known:
+                raise UnknownNameError("argument of a study", name, known)
+        study = cls.__new__(cls)
+        cls._open(study, reopen_study(folder, changed))
+        return study
+
+    def save(self, folder: str | Path) -> None:
+        """Write the study into a new folder; with a `work_dir` it is on the disk already."""
+        with self._held():
+            copy_study(self._saved, self._trials, folder)
+
+    # --- ask and tell ------------------------------------------------------------------------
+
+    @overload
+    def ask(self) -> Trial | None: ...
+
+    @overload
+    def ask(self, n: None) -> Trial | None: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None) -> Trial | list[Trial] | None:
+        """Return the next trial, None if there is none; with `n` a list of at most so many.
+
+        There is none at the end (`ended` says why), and in a small space if all that is left
+        depends on pending trials.
+        """
+        if n is None:
+            return next(iter(self.ask(1)), None)
+        check_whole("the number of trials", n)
+        found: list[Trial] = []
+        with self._held():
+            self._begin()
+            while len(found) < n and self.ended is None:
+                asked = self._trials.ask()
+                if asked is None:
+                    break
+                found.append(self._trial(asked))
+        return found
+
+    def tell(
+        self,
+        trial: Trial | int,
+        loss: float | Mapping[str, float] | None = None,
+        limits: Mapping[str, float] | None = None,
+        *,
+        failed: bool | str | BaseException | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        """Tell the loss of a trial and a value for the name of every limit, or that it failed.
+
+        `loss` may be the mapping that an objective of `minimize` returns. A failed trial has a
+        reason in `failed` instead: a text, an exception or True. `seconds` is what the evaluation
+        took, by default the time since `ask`.
+        """
+        with self._held():
+            pending = self._trials.find(trial, self._name)
+            what = f"trial {pending.number}"
+            outcome = read_outcome(what, self._box.problem.limits, loss, limits, failed)
+            self._trials.tell_end(pending, outcome, read_seconds(what, seconds))
+
+    def enqueue(self, point: Mapping[str, Any]) -> None:
+        """Let a point come next; values left out take their defaults."""
+        with self._held():
+            candidate = locate(self._box.problem.space, point, fill=True)
+            if not self._trials.is_new(self._box.problem.key(candidate)):
+                raise ConfigurationError("this point was asked for or told before.")
+            self._trials.enqueue(candidate)
+
+    def add_observations(self, source: Any) -> int:
+        """Add results from elsewhere; return the number of new ones.
+
+        `source` is the folder of a study, a study, a result of `minimize`, a data frame or a list
+        of dicts (a column for each value, each limit and `loss`), an Optuna study, or a runhistory
+        of SMAC. The limited quantities of Optuna are user attributes, those of SMAC additional
+        info. Results on known points are left out, and none counts as an evaluation of the budget.
+        """
+        with self._held():
+            found = read_observations(source, self._box)
+            return sum(self._trials.add(one) for one in found)
+
+    def __iter__(self) -> Iterator[Trial]:
+        """Ask until there is no trial."""
+        while (trial := self.ask()) is not None:
+            yield trial
+
+    def optimize(
+        self, objective: BlackBox, evaluations: int | None = None, *, cancel: Flag | None = None
+    ) -> MinimizeResult:
+        """Evaluate an objective on proposals, as `minimize` does, and return its result.
+
+        It goes on until the budget of the study ends, for `evaluations` more if they are given, or
+        until `cancel` (such as a `threading.Event`) is set.
+        """
+        check_function(objective)
+        with self._held():
+            if len(self._trials.pending) > len(self._trials.unclaimed):
+                raise ConfigurationError(
+                    f"{len(self.pending)} trials are pending.", hint="Tell their results first."
+                )
+            self._trials.release()
+            self._begun = self._begun or time.monotonic()
+            config = _driven(self._box.config, self._trials, evaluations, self._begun)
+            watched = replace(config, callbacks=(*config.callbacks, *cancellers(cancel)))
+            past = Past(tuple(self._trials.log.evaluations))
+            box, store = replace(self._box, config=watched), self._trials.store
+            self._is_lent = True
+            try:
+                run = drive_black_box(box, objective, self._trials, store, past)
+            finally:
+                self._is_lent = False
+                self._trials.take_up()
+        return summarize(run, self._box.problem.space, cancel)
+
+    # --- several processes -------------------------------------------------------------------
+
+    def serve(self, address: Any = None, authkey: bytes | None = None) -> StudyServer:
+        """Let other processes ask and tell: open a server, to be closed or used in a `with`.
+
+        Without an `address` it is a socket on this machine; `("", port)` listens on the network.
+        Whoever knows the `authkey` may run code here: keep it secret. By default it is that of
+        this process, which its children know.
+        """
+        self._check_process()
+        return StudyServer(self, address, authkey)
+
+    @staticmethod
+    def connect(address: Any, authkey: bytes | None = None) -> RemoteStudy:
+        """Return the study served at an address, for `ask` and `tell` from this process."""
+        return RemoteStudy(address, authkey)
+
+    def __getstate__(self) -> NoReturn:
+        message = "a study cannot be copied into another process."
+        raise ConfigurationError(message, hint="Use study.serve() there and Study.connect().")
+
+    def close(self) -> None:
+        """End the search and let go of the folder; a study with a folder can be loaded again."""
+        with self._lock:
+            self._close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- inside ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Let one thread in at a time, and nobody after a fork or after the end."""
+        self._check_process()
+        with self._lock:
+            if not self._close.alive:
+                raise ConfigurationError("the study is closed.", hint="Go on with Study.load.")
+            if self._is_lent:
+                raise ConfigurationError("the study is in its optimize: wait until it has ended.")
+            yield
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise ConfigurationError(
+                f"the study belongs to process {self._process}, which forked this one.",
+                hint="Use study.serve() there and Study.connect() here.",
+            )
+
+    def _begin(self) -> None:
+        if not self._trials.conversation.has_begun:
+            self._trials.tell("run_started")
+        self._begun = self._begun or time.monotonic()
+        self._trials.begin(problem_of(self._box, self._deadline))
+
+
+def _driven(config: RunConfig, trials: Trials, evaluations: int | None, begun: float) -> RunConfig:
+    """Return the settings of a driver: results from elsewhere are in its log, but free."""
+    most: float | None = config.max_evaluations
+    if evaluations is not None:
+        check_whole("evaluations", evaluations)
+        most = trials.spent + evaluations
+    whole = None if most is None else math.ceil(most + trials.added)
+    if config.time_budget is None:  # then the default one is for each call
+        begun = time.monotonic()
+    return replace(config, max_evaluations=whole, begun=begun)
+
+
+def _close(trials: Trials, process: int) -> None:
+    """End a study, in the process that owns it alone."""
+    if os.getpid() == process:
+        trials.conversation.close()
+        trials.store.close()

@@ -1,0 +1,242 @@
+"""The trials of a study: asked for, pending, told. No lock and no files of their own."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.evaluations import ENDED, Evaluation, Status
+from automl_admm.core.messages import say_value
+from automl_admm.core.protocols import Store
+from automl_admm.core.space import Candidate
+from automl_admm.runs.blackbox import PreparedBox
+from automl_admm.runs.driving.logbook import Logbook, Past
+from automl_admm.runs.study.conversation import ENQUEUED, Conversation
+from automl_admm.runs.study.journal import Ask, Journal
+from automl_admm.runs.study.telling import Outcome
+from automl_admm.runs.study.trial import Trial
+from automl_admm.search.cheap_limits import Screen
+from automl_admm.search.protocol import (
+    Proposal,
+    Search,
+    SearchProblem,
+    derive_seed,
+    draw_candidate,
+)
+from automl_admm.store.sqlite.rows import UNFINISHED
+
+# In the details of an evaluation: its place among the results told, and a result from elsewhere.
+TOLD, ADDED = "told", "added"
+# The origin of a point drawn because the search waits for results, while a worker is free.
+MEANWHILE = "meanwhile"
+DRAWS = 64
+ROUNDING = 1e-6
+Tell = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A candidate that somebody evaluates; the search may propose it again under other points."""
+
+    number: int
+    key: str
+    candidates: list[Candidate]
+    since: float
+
+
+class Trials:
+    """Own the evaluations of a study, the pending ones, and the search that proposes."""
+
+    def __init__(self, box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> None:
+        self.box = box
+        self.conversation = Conversation()
+        self.pending: dict[int, Pending] = {}
+        self.unclaimed: deque[int] = deque()
+        self.store, self.journal, self.tell = store, journal, tell
+        self.take_up()
+        self._screen = Screen(box.problem.limits, box.problem.cheap)
+
+    def take_up(self) -> None:
+        """Read the log from the store; what a driver cut short has still to be evaluated."""
+        known = self.store.read()
+        ended = tuple(e for e in known if e.status not in UNFINISHED)
+        self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
+        cut_short = [e.candidate for e in known if e.status is Status.CANCELLED]
+        self.conversation.first.extendleft(reversed(cut_short))
+
+    @property
+    def spent(self) -> float:
+        """Whole evaluations of this study's own, the pending ones included."""
+        asked = sum(one.candidates[0].fidelity for one in self.pending.values())
+        return self.log.spent - self.added + asked
+
+    @property
+    def added(self) -> float:
+        """Whole evaluations that came from elsewhere."""
+        return sum(e.candidate.fidelity for e in self.log.evaluations if ADDED in e.details)
+
+    def has_spent(self, most: float | None) -> bool:
+        """Return True once so many evaluations are asked for."""
+        return most is not None and not self.unclaimed and self.spent > most - ROUNDING
+
+    def begin(self, problem: SearchProblem) -> None:
+        """Begin the search, unless it has begun; it knows the results told by now."""
+        if not self.conversation.has_begun:
+            problem = replace(problem, known=tuple(self.log.evaluations))
+            self.conversation.begin(self.box.plan().search(problem, self.tell))
+
+    def search(self, problem: SearchProblem, tell: Tell) -> Search:
+        """Lend the search to a driver."""
+        del tell
+        self.begin(problem)
+        return self.conversation.lent()
+
+    def ask(self) -> Pending | None:
+        """Return the next trial; None if there is none before a result comes, or at the end."""
+        if self.unclaimed:
+            return self.pending[self.unclaimed.popleft()]
+        while not (self.conversation.is_idle and self.pending):
+            event = self.conversation.step()
+            if event is None:
+                return None
+            if isinstance(event, Proposal):
+                asked = self._take(event)
+                if asked is not None:
+                    return asked
+            elif event is self.conversation.state:
+                self.tell("iteration_finished", state=event)
+        return self._draw()
+
+    def _take(self, proposal: Proposal) -> Pending | None:
+        """Make a trial of a proposal, unless its result is known or on its way."""
+        candidate, key = proposal.candidate, self.box.problem.key(proposal.candidate)
+        known = self.log.find(key)
+        if known is not None:
+            self.conversation.hear(replace(known, candidate=candidate))
+            return None
+        running = next((one for one in self.pending.values() if one.key == key), None)
+        if running is not None:
+            running.candidates.append(candidate)
+            return None
+        return self._start(key, candidate, proposal.origin)
+
+    def _draw(self) -> Pending | None:
+        """Draw a new point at random, for a worker that has nothing to do meanwhile."""
+        problem, number = self.box.problem, self._next_number
+        rng = np.random.default_rng(derive_seed(problem.seed, MEANWHILE, number))
+        running = {one.key for one in self.pending.values()}
+        for _ in range(DRAWS):
+            candidate = draw_candidate(problem.space, rng)
+            key = problem.key(candidate)
+            is_new = key not in running and self.log.find(key) is None
+            if is_new and self._screen.excluding(candidate) is None:
+                return self._start(key, candidate, MEANWHILE)
+        return None
+
+    @property
+    def _next_number(self) -> int:
+        return max(self.log.last_number, *self.pending, 0) + 1
+
+    def _start(self, key: str, candidate: Candidate, origin: str) -> Pending:
+        asked = Pending(self._next_number, key, [candidate], time.monotonic())
+        text = self.box.text(candidate)
+        heard = len(self.log.evaluations)
+        self.journal.add(Ask(asked.number, heard, candidate, origin))
+        self.log.begin(asked.number, key, text)
+        self.pending[asked.number] = asked
+        self.tell("evaluation_started", number=asked.number, text=text)
+        return asked
+
+    def find(self, trial: object, study: str) -> Pending:
+        """Return the pending trial that the user means; raise if there is none."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        if isinstance(trial, Trial) and trial.study != study:
+            raise ConfigurationError(f"trial {number} belongs to another study.")
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ConfigurationError(f"tell takes a trial or its number, not {say_value(trial)}.")
+        if number in self.pending:
+            return self.pending[number]
+        if any(one.number == number for one in self.log.evaluations):
+            raise ConfigurationError(f"trial {number} was told before.")
+        raise ConfigurationError(f"there is no trial {number} in this study.")
+
+    def tell_end(self, pending: Pending, outcome: Outcome, seconds: float | None) -> None:
+        """Enter the end of a pending trial; by default it took the time since it was asked for."""
+        candidate = pending.candidates[0]
+        self.enter(
+            Evaluation(
+                number=pending.number,
+                key=pending.key,
+                candidate=candidate,
+                status=outcome.status,
+                loss=outcome.loss,
+                constraints=outcome.constraints,
+                seconds=time.monotonic() - pending.since if seconds is None else seconds,
+                text=self.box.text(candidate),
+                message=outcome.message,
+            )
+        )
+
+    def enter(self, evaluation: Evaluation) -> None:
+        """Enter a result: for good in the store, then for the search to hear."""
+        told = {ENDED: round(time.time(), 3), TOLD: len(self.log.evaluations) + 1}
+        evaluation = replace(evaluation, details={**told, **evaluation.details})
+        self.log.enter(evaluation)
+        running = self.pending.pop(evaluation.number, None)
+        if evaluation.number in self.unclaimed:
+            self.unclaimed.remove(evaluation.number)
+        candidates = [evaluation.candidate] if running is None else running.candidates
+        for candidate in candidates:
+            self.conversation.hear(replace(evaluation, candidate=candidate))
+        self.tell("evaluation_finished", evaluation=evaluation)
+
+    def add(self, evaluation: Evaluation) -> bool:
+        """Enter a result from elsewhere; return False if its point is known or pending."""
+        if not self.is_new(evaluation.key):
+            return False
+        number = self._next_number
+        self.enter(replace(evaluation, number=number, details={ADDED: True}))
+        return True
+
+    def is_new(self, key: str) -> bool:
+        """Return True if a point was neither told nor asked for."""
+        is_pending = any(one.key == key for one in self.pending.values())
+        return not is_pending and self.log.find(key) is None
+
+    def enqueue(self, candidate: Candidate) -> None:
+        """Let a candidate come before those of the search."""
+        self.journal.add(Ask(None, len(self.log.evaluations), candidate, ENQUEUED))
+        self.conversation.first.append(candidate)
+
+    def adopt(self, number: int, candidate: Candidate) -> None:
+        """Take over a pending trial of an earlier session."""
+        key = self.box.problem.key(candidate)
+        self.pending[number] = Pending(number, key, [candidate], time.monotonic())
+
+    def move_in(self, again: Trials) -> None:
+        """Take over the search and the pending trials of others, made again on the same results."""
+        again.conversation.first.extend(self.conversation.first)
+        self.conversation, self.pending = again.conversation, again.pending
+
+    def release(self) -> None:
+        """Let the trials that nobody has claimed since the study was read come first."""
+        for number in reversed(self.unclaimed):
+            self.conversation.first.extendleft(reversed(self.pending.pop(number).candidates))
+        self.unclaimed.clear()
+
+
+def silent(hook: str, **arguments: Any) -> Sequence[Any]:
+    """Tell nobody."""
+    del hook, arguments
+    return ()
+
+
+def problem_of(box: PreparedBox, deadline: float | None) -> SearchProblem:
+    """Return the problem of a study's search, with its end on the monotonic clock if it has one."""
+    return replace(box.problem, deadline=deadline, clock=time.monotonic)

@@ -1,0 +1,175 @@
+"""Results from elsewhere: every source that `add_observations` takes, and what it refuses."""
+
+# ruff: noqa: PD011 - `values` are those of a trial, not of a frame
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from automl_admm import Choice, Condition, Parameter, SearchSpace, Study, minimize
+from automl_admm.core.errors import ConfigurationError, StoreError
+
+SPACE = SearchSpace(
+    (Choice("shape", ("round", "flat")),),
+    (
+        Parameter("x", 0.0, 1.0),
+        Parameter("k", 1, 5, kind="int", when=Condition("shape", ("flat",))),
+    ),
+)
+QUICK: dict[str, Any] = {"theta_solver": "random", "z_solver": "random", "random_state": 0}
+ROWS = [
+    {"shape": "round", "x": 0.25, "loss": 0.5, "size": 3.0},
+    {"shape": "flat", "x": 0.5, "k": 2, "loss": 0.25, "size": 9.0},
+    {"shape": "flat", "x": 0.75, "k": 3, "loss": None},
+]
+
+
+def study(**given: Any) -> Study:
+    return Study(SPACE, **{"limits": ["size <= 4"], **QUICK, **given})
+
+
+def told(one: Study) -> list[tuple[Any, ...]]:
+    return [(r.values["x"], r.failed or r.loss, r.limits.get("size")) for r in one.results]
+
+
+EXPECTED = [(0.25, 0.5, 3.0), (0.5, 0.25, 9.0), (0.75, "no loss", None)]
+
+
+@pytest.mark.parametrize("form", [list, pd.DataFrame], ids=["dicts", "frame"])
+def test_rows_are_added_once_and_free_of_charge(form: Any) -> None:
+    one = study(max_evaluations=2)
+    assert one.add_observations(form(ROWS)) == 3
+    assert one.add_observations(form(ROWS)) == 0
+    assert told(one) == EXPECTED
+    assert one.best is not None
+    assert (one.best.values["x"], one.best.feasible) == (0.25, True)
+    assert len(one.ask(5)) == 2
+    assert one.ended == "evaluations"
+
+
+def test_the_search_begins_at_the_best_that_is_known() -> None:
+    rows = [{"shape": "flat", "x": 0.9, "k": 5, "loss": -9.0, "size": 1.0}]
+    one = study(warm_start=rows, strategy="admm", theta_solver="gp")
+    for trial in one.ask(6):
+        one.tell(trial, abs(trial.values["x"] - 0.9), {"size": 1.0})
+    while one.admm_state is None:
+        trial = one.ask()
+        assert trial is not None
+        one.tell(trial, abs(trial.values["x"] - 0.9), {"size": 1.0})
+    assert one.admm_state.incumbent is not None
+    assert one.admm_state.incumbent.loss == -9.0
+
+
+def test_results_go_from_one_study_to_another(tmp_path: Path) -> None:
+    with study(work_dir=tmp_path / "s") as first:
+        first.add_observations(ROWS)
+        beside = study()
+        assert beside.add_observations(first) == 3
+        assert beside.add_observations(tmp_path / "s") == 0
+    again = study()
+    assert again.add_observations(str(tmp_path / "s")) == 3
+    assert told(again) == told(beside) == EXPECTED
+    # Added in the middle of a search, they are there after a kill, too.
+    with study(work_dir=tmp_path / "t", max_evaluations=6) as second:
+        second.ask(2)
+        second.add_observations(ROWS)
+        second.ask(2)
+        asked = second.pending
+    with Study.load(tmp_path / "t") as second:
+        assert second.pending == asked
+        assert told(second) == EXPECTED
+        assert len(second.ask(9)) == 6
+
+
+def test_a_result_of_minimize_is_a_source() -> None:
+    def weigh(values: dict[str, Any]) -> dict[str, float]:
+        return {"loss": float(values["x"]), "size": 1.0}
+
+    result = minimize(weigh, SPACE, constraints=["size <= 4"], max_evaluations=5, **QUICK)
+    one = study()
+    assert one.add_observations(result) == 5
+    assert one.best is not None
+    assert one.best.loss == result.loss
+
+
+def test_an_optuna_study_is_a_source() -> None:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    other = optuna.create_study()
+    for row in ROWS:
+        trial = other.ask()
+        trial.suggest_categorical("shape", ["round", "flat"])
+        trial.suggest_float("x", 0.0, 1.0)
+        if trial.params["shape"] == "flat":
+            trial.suggest_int("k", 1, 5)
+        if row["loss"] is None:
+            other.tell(trial, state=optuna.trial.TrialState.FAIL)
+        else:
+            trial.set_user_attr("size", row["size"])
+            trial.set_user_attr("note", "not a limit")
+            other.tell(trial, row["loss"])
+    other.ask()  # one that runs is no result
+    one = study()
+    assert one.add_observations(other) == 3
+    assert [(r.loss, r.limits) for r in one.results[:2]] == [
+        (0.5, {"size": 3}),
+        (0.25, {"size": 9}),
+    ]
+    assert one.results[2].failed == "it failed in Optuna"
+    for result, trial in zip(one.results, other.get_trials()[:3], strict=True):
+        assert result.values == {**trial.params, "x": pytest.approx(trial.params["x"], abs=1e-5)}
+    with pytest.raises(ConfigurationError, match="does not minimise one value"):
+        one.add_observations(optuna.create_study(direction="maximize"))
+
+
+def test_a_runhistory_of_smac_is_a_source() -> None:
+    pytest.importorskip("smac")
+    from ConfigSpace import Categorical as Category
+    from ConfigSpace import ConfigurationSpace, EqualsCondition, Float, Integer
+    from smac.runhistory import RunHistory, StatusType
+
+    space = ConfigurationSpace()
+    shape, x, k = Category("shape", ["round", "flat"]), Float("x", (0, 1)), Integer("k", (1, 5))
+    space.add(shape, x, k)
+    space.add(EqualsCondition(k, shape, "flat"))
+    history = RunHistory()
+    configs = space.sample_configuration(3)
+    for seed, cost in ((0, 1.0), (1, 2.0)):
+        history.add(configs[0], cost, additional_info={"size": cost}, seed=seed)
+    history.add(configs[1], 9.0, status=StatusType.CRASHED)
+    history.add(configs[2], 9.0, status=StatusType.RUNNING)
+    one = study()
+    assert one.add_observations(history) == 2
+    first, second = one.results
+    assert (first.loss, first.limits, first.values["shape"]) == (
+        1.5,
+        {"size": 1.5},
+        configs[0]["shape"],
+    )
+    assert second.failed == "it failed in SMAC"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"x": 0.5, "loss": 1, "size": 1}], "row 0: the point has no 'shape'"),
+        ([ROWS[0] | {"x": 1.5}], "row 0: 'x' must be from 0 to 1, not 1.5"),
+        ([ROWS[0], ROWS[0] | {"seconds": 1}], "row 1: no decision or parameter named 'seconds'"),
+        ([ROWS[0] | {"loss": "low"}], "the loss of row 0 must be a number, not 'low'"),
+        ([{"shape": "round", "x": 0.5, "loss": 1}], "row 0 has no value for the limit 'size'"),
+        ([{"shape": "round", "x": 0.5}], "row 0 has no 'loss'"),
+        ([3], "row 0 must be a dict, not 3"),
+        (ROWS[0], "holds no observations"),
+        ("nowhere", "'nowhere' holds no study.json"),
+    ],
+)
+def test_a_wrong_source_is_told_in_one_line_and_adds_nothing(rows: Any, words: str) -> None:
+    one = study()
+    with pytest.raises((ConfigurationError, StoreError)) as problem:
+        one.add_observations(rows)
+    assert words in str(problem.value)
+    assert "\n" not in str(problem.value)
+    assert one.results == ()

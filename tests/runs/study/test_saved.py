@@ -1,0 +1,233 @@
+"""A study in a folder: nothing told is lost, and it goes on as if it had never stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, Trial
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
+
+SPACE = SearchSpace(
+    (
+        Choice("shape", ("round", "flat"), values=(1, None)),
+        Order("steps", ("cut", "press", "dry"), precedence=((0, 2),)),
+    ),
+    (
+        Parameter("x", 0.001, 1.0, log=True),
+        Parameter("k", 0, 2, kind="category", values=("a", "b", 3)),
+        Parameter("depth", 1, 5, kind="int", when=Condition("shape", ("flat",))),
+    ),
+)
+OPTIONS: dict[str, Any] = {"limits": ["size <= 4"], "max_evaluations": 14, "random_state": 5}
+
+
+def weigh(values: dict[str, Any]) -> dict[str, float]:
+    loss = abs(values["x"] - 0.2) + (values["k"] == 3) + 0.1 * (values["shape"] is None)
+    return {"loss": loss, "size": float(values.get("depth", 3))}
+
+
+def drive(one: Study, count: int | None = None) -> Study:
+    for place, trial in enumerate(one, start=1):
+        one.tell(trial, weigh(trial.values))
+        if place == count:
+            break
+    return one
+
+
+def keys(one: Study) -> list[str]:
+    return [result.key for result in one.results]
+
+
+@pytest.fixture(scope="module")
+def whole() -> Study:
+    return drive(Study(SPACE, **OPTIONS))
+
+
+def test_a_resumed_study_makes_the_proposals_it_would_have_made(
+    whole: Study, tmp_path: Path
+) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 9)
+        asked = one.ask()
+    with Study.load(tmp_path / "s") as again:
+        assert keys(again) == keys(whole)[:9]
+        assert again.pending == (asked,)
+        assert again.ask() == asked
+        again.tell(asked, weigh(asked.values))
+        assert keys(drive(again)) == keys(whole)
+        assert again.ended == "evaluations"
+        assert again.best == whole.best
+
+
+def test_trials_told_in_another_order_are_proposed_again_all_the_same(tmp_path: Path) -> None:
+    def some(one: Study) -> list[Trial]:
+        for trial in reversed(one.ask(4)):
+            one.tell(trial, weigh(trial.values))
+        waiting = one.ask(3)
+        one.tell(waiting[1], failed="no power")
+        one.enqueue({"x": 0.5})
+        return waiting
+
+    endless = OPTIONS | {"max_evaluations": None}
+    straight = Study(SPACE, **endless)
+    left = some(straight)
+    with Study(SPACE, work_dir=tmp_path / "s", **endless) as one:
+        assert [trial.key for trial in some(one)] == [trial.key for trial in left]
+    with Study.load(tmp_path / "s") as again:
+        assert [trial.key for trial in again.pending] == [left[0].key, left[2].key]
+        for trial in again.ask(2):
+            again.tell(trial, weigh(trial.values))
+        for trial in (left[0], left[2]):
+            straight.tell(trial, weigh(trial.values))
+        assert again.results[5].failed == "no power"
+        assert keys(drive(again, 6)) == keys(drive(straight, 6))
+        assert again.results[7].values["x"] == 0.5
+
+
+def test_a_run_of_optimize_goes_on_by_hand_as_it_would_have(whole: Study, tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        one.optimize(weigh, 6)
+    with Study.load(tmp_path / "s") as again:
+        assert keys(drive(again)) == keys(whole)
+
+
+def test_a_study_with_other_solvers_goes_on_with_all_that_is_known(
+    whole: Study, tmp_path: Path
+) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 10)
+        asked = one.ask()
+    with Study.load(tmp_path / "s", theta_solver="random", max_evaluations=16) as again:
+        assert keys(again) == keys(whole)[:10]
+        assert again.pending == (asked,)
+        assert len(keys(drive(again))) == 16
+
+
+def test_a_study_in_memory_is_saved_and_loaded(whole: Study, tmp_path: Path) -> None:
+    one = drive(Study(SPACE, **OPTIONS), 8)
+    one.save(tmp_path / "copy")
+    with Study.load(tmp_path / "copy") as again:
+        assert keys(drive(again)) == keys(whole)
+    with pytest.raises(ConfigurationError, match="is not empty"):
+        one.save(tmp_path / "copy")
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from {module} import OPTIONS, SPACE, Study, weigh
+study = Study(SPACE, work_dir={place!r}, **OPTIONS)
+for number, trial in enumerate(study, start=1):
+    study.tell(trial, weigh(trial.values))
+    if number == 7:
+        study.ask()
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_told_trial_survives_a_kill(whole: Study, tmp_path: Path) -> None:
+    here, place = Path(__file__), str(tmp_path / "s")
+    program = KILLED.format(folder=str(here.parent), module=here.stem, place=place)
+    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    with Study.load(place) as again:
+        assert keys(again) == keys(whole)[:7]
+        assert [trial.key for trial in again.pending] == [keys(whole)[7]]
+        assert keys(drive(again)) == keys(whole)
+
+
+def test_two_owners_of_one_folder_are_refused(tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS):
+        with pytest.raises(StoreError, match=f"is being written by process {os.getpid()}"):
+            Study.load(tmp_path / "s")
+        with pytest.raises(ConfigurationError, match="is not empty"):
+            Study(SPACE, work_dir=tmp_path / "s", **OPTIONS)
+
+
+def test_what_no_file_can_keep_must_be_given_again(tmp_path: Path) -> None:
+    cheap = {"size": lambda values: float(values.get("depth", 3))}
+    with Study(SPACE, work_dir=tmp_path / "s", cheap=cheap, **OPTIONS) as one:
+        drive(one, 3)
+    with pytest.raises(ConfigurationError, match=r"Give them again: cheap=\{…\}"):
+        Study.load(tmp_path / "s")
+    with Study.load(tmp_path / "s", cheap=cheap) as again:
+        assert len(again.results) == 3
+
+
+def test_other_limits_on_the_same_quantities_judge_anew(tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 6)
+    with Study.load(tmp_path / "s", limits=["size <= 0"]) as again:
+        assert again.best is not None
+        assert not again.best.feasible
+    with pytest.raises(ConfigurationError, match="on other quantities than before"):
+        Study.load(tmp_path / "s", constraints=["width <= 0"])
+    with pytest.raises(ConfigurationError, match="no argument of a study named 'limit'"):
+        Study.load(tmp_path / "s", limit=["size <= 0"])
+
+
+def test_a_folder_without_a_study_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"holds no study\.json"):
+        Study.load(tmp_path)
+
+
+def _shorter(folder: Path) -> None:
+    path = folder / "asks.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def _changed(name: str, value: Any) -> Any:
+    def change(folder: Path) -> None:
+        path = folder / "study.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+
+    return change
+
+
+def _line(old: str, new: str) -> Any:
+    def change(folder: Path) -> None:
+        path = folder / "asks.jsonl"
+        path.write_text(path.read_text().replace(old, new))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (_changed("parameters", 3), "'parameters' is 3"),
+        (_changed("decisions", [{"kind": "tree"}]), "a choice or an order"),
+        (_changed("parameters", []), r"asks\.jsonl' is damaged in line 1"),
+        (_changed("version", 2), "'version' is 2"),
+        (_changed("options", {"theta_solver": "gone"}), "no theta solver named 'gone'"),
+        (_changed("options", {"theta": 1}), "'theta'"),
+        (_line('"heard": 0', '"heard": -1'), "damaged in line 1: 'heard' is -1"),
+        (_line('"round"', '"square"'), "damaged in line 1: it is no point of the space"),
+        (_line("{", "["), "damaged in line 1: it is no JSON"),
+    ],
+)
+def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words: str) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 2)
+    damage(tmp_path / "s")
+    with pytest.raises(AutomlAdmmError, match=words) as told:
+        Study.load(tmp_path / "s")
+    assert "\n" not in str(told.value)
+
+
+def test_a_torn_last_line_is_the_kill_in_the_middle_of_an_ask(whole: Study, tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 5)
+        one.ask()
+    _shorter(tmp_path / "s")
+    with Study.load(tmp_path / "s") as again:
+        assert again.pending == ()
+        assert keys(drive(again)) == keys(whole)

@@ -1,0 +1,100 @@
+"""A study for several processes: one owns it, the others ask and tell through its server."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from multiprocessing.connection import Client
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm import Parameter, SearchSpace, Study
+from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
+
+SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
+QUICK: dict[str, Any] = {"theta_solver": "random", "z_solver": "random", "random_state": 0}
+
+
+def work(address: Any) -> None:
+    with Study.connect(address) as study:
+        for trial in study:
+            study.tell(trial, {"loss": trial.values["x"], "size": 1.0})
+
+
+def test_four_processes_share_one_study(tmp_path: Path) -> None:
+    study = Study(SPACE, limits=["size <= 4"], max_evaluations=20, work_dir=tmp_path / "s", **QUICK)
+    # Their server imports once for all four, and has no threads that a fork would cut off.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["automl_admm.runs.study.study"])
+    with study.serve() as server:
+        workers = [context.Process(target=work, args=(server.address,)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert len(study.results) == len({one.key for one in study.results}) == 20
+    assert study.pending == ()
+    study.close()
+    with Study.load(tmp_path / "s") as again:
+        assert again.results == study.results
+
+
+def test_the_other_side_has_the_same_methods_and_the_same_errors() -> None:
+    study = Study(SPACE, limits=["size <= 4"], **QUICK)
+    with study.serve() as server, Study.connect(server.address) as remote:
+        trials = remote.ask(2)
+        assert remote.pending == study.pending == tuple(trials)
+        remote.tell(trials[0], 0.5, {"size": 2})
+        remote.tell(trials[1].number, failed=ValueError("bad"), seconds=2.0)
+        assert remote.results == study.results
+        assert remote.best == study.best
+        assert (remote.ended, remote.admm_state) == (None, None)
+        remote.enqueue({"x": 0.125})
+        third = remote.ask()
+        assert third.values == {"x": 0.125}
+        assert remote.add_observations([{"x": 0.25, "loss": 1, "size": 1}]) == 1
+        with pytest.raises(ConfigurationError, match="trial 1 was told before"):
+            remote.tell(trials[0], 0.5, {"size": 2})
+        with pytest.raises(ConfigurationError, match=r"no limit named 'siez'. Did you mean 'size'"):
+            remote.tell(third, 0.5, {"siez": 2})
+        remote.tell(third, 0.5, {"size": 2})
+
+
+def test_nothing_but_the_study_is_reached_from_outside() -> None:
+    study = Study(SPACE, **QUICK)
+    with study.serve() as server, Client(server.address, authkey=server.authkey) as connection:
+        for name in ("close", "__class__", "_trials", "save"):
+            connection.send((name, (), {}))
+            is_answer, _ = connection.recv()
+            assert not is_answer
+    assert study.ask() is not None
+
+
+def test_a_stranger_and_a_closed_server_are_told_in_one_line() -> None:
+    study = Study(SPACE, **QUICK)
+    server = study.serve(authkey=b"ours")
+    with pytest.raises(ConfigurationError, match="no study answers at") as told:
+        Study.connect(server.address, authkey=b"theirs")
+    assert "\n" not in str(told.value)
+    with Study.connect(server.address, authkey=b"ours") as remote:
+        assert remote.ask() is not None
+    server.close()
+    server.close()
+    with pytest.raises(ConfigurationError, match="no study answers at"):
+        Study.connect(server.address, authkey=b"ours")
+    with pytest.raises(ConfigurationError, match="authkey must be bytes, not str"):
+        study.serve(authkey="ours")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="no server can be opened at 'nowhere/at/all'"):
+        study.serve("nowhere/at/all")
+    assert "study-server" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_study_closed_behind_its_server_says_so() -> None:
+    study = Study(SPACE, **QUICK)
+    with study.serve() as server, Study.connect(server.address) as remote:
+        study.close()
+        with pytest.raises(AutomlAdmmError, match="the study is closed"):
+            remote.ask()
