@@ -84,7 +84,7 @@ STUDY = record(
 
 @dataclass(frozen=True, slots=True)
 class SavedStudy:
-    """What a folder says of its study; the values of `objects` and `cheap` must be given again."""
+    """The description of a study; the values of `objects` and `cheap` must be given again."""
 
     name: str
     space: SearchSpace

@@ -121,8 +121,7 @@ def test_a_study_in_memory_is_saved_and_loaded(whole: Study, tmp_path: Path) -> 
 
 
 KILLED = """
-import os, sys
-sys.path.insert(0, {folder!r})
+import os
 from {module} import OPTIONS, SPACE, Study, weigh
 study = Study(SPACE, work_dir={place!r}, **OPTIONS)
 for number, trial in enumerate(study, start=1):
@@ -135,8 +134,9 @@ for number, trial in enumerate(study, start=1):
 
 def test_a_told_trial_survives_a_kill(whole: Study, tmp_path: Path) -> None:
     here, place = Path(__file__), str(tmp_path / "s")
-    program = KILLED.format(folder=str(here.parent), module=here.stem, place=place)
-    ended = subprocess.run([sys.executable, "-c", program], check=False)
+    program = KILLED.format(module=here.stem, place=place)
+    # The program finds this module in its working folder.
+    ended = subprocess.run([sys.executable, "-c", program], cwd=here.parent, check=False)
     assert ended.returncode == -signal.SIGKILL
     with Study.load(place) as again:
         assert keys(again) == keys(whole)[:7]
