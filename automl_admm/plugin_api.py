@@ -20,6 +20,9 @@ A plugin declares records, and its hooks return them. This one brings a θ-solve
 A z-solver proposes a `Selection` instead: a label for each decision. A strategy returns a `Search`,
 a generator that yields a `Proposal`, or `WAIT` until a result comes in.
 
+A module may say `requires_api = "1.0"`: where `API_VERSION` has another first number or a smaller
+second one, the plugin is left out with a line that says how to fix it.
+
 Names are resolved when they are first used, so that a plugin that only declares stays cheap. The
 test kit is `automl_admm.testing`. Nothing in the package imports this module.
 """
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
     from automl_admm.execution.task_folders import TaskFolders, remove_tree, written_files
     from automl_admm.execution.threads import count_cores, thread_environment, threads_each
     from automl_admm.pipelines.column_routes import native_routes
+    from automl_admm.plugins.api_version import API_VERSION
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.records import (
         BuildContext,
@@ -129,6 +133,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "API_VERSION": "plugins.api_version",
     "Answer": "execution.remote.letters",
     "Array": "core.space",
     "AtFidelity": "core.subproblems",
@@ -236,6 +241,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "API_VERSION",
     "WAIT",
     "Answer",
     "Array",

@@ -18,7 +18,7 @@ from automl_admm import plugin_api
 
 ROOT = Path(__file__).parents[1]
 # An alias and a marker: Python keeps no docstring of ours for them.
-TOLD_AT_THE_HEAD = {"Array", "Search", "WAIT", "hookimpl"}
+TOLD_AT_THE_HEAD = {"API_VERSION", "Array", "Search", "WAIT", "hookimpl"}
 DOORS = ("automl_admm.plugin_api", "automl_admm.testing")
 FOLDERS = ("plugins/*/src", "plugins/*/tests", "examples/third_party_plugin")
 

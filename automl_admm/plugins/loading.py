@@ -20,6 +20,7 @@ import pluggy
 from automl_admm.core.errors import PluginError, suggest
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
+from automl_admm.plugins.api_version import check_version
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.import_probe import find_faults
 from automl_admm.plugins.plugin_options import check_options
@@ -228,6 +229,7 @@ def _refuse(reason: str) -> object:
 def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
     try:
         plugin = source.load()
+        check_version(plugin, source.provider.partition(" ")[0])
         records = _register(plugins, plugin, source)
     except (Exception, SystemExit) as problem:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:

@@ -2,63 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
-from rich.table import Table
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import cells, grid, plain_console
+from automl_admm.cli.shared.listing import (
+    AS_JSON,
+    Entry,
+    describe_range,
+    entry_of,
+    parameter_entry,
+    print_entries,
+)
+from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import UnknownNameError
-from automl_admm.core.space import Choice, Parameter
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.records import TASKS, ComponentPlugin
+
+COLUMNS = {
+    "component": "name",
+    "role": "role",
+    "tasks": "tasks",
+    "parameters": "parameters",
+    "what it is": "told",
+}
 
 
 @click.command("components")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@AS_JSON
+def command(name: str | None, as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     """List all components, or the parameters of the component NAME."""
     plugins = installed()
-    table = _overview(plugins) if name is None else _parameters(_find(plugins, name))
-    plain_console().print(table)
+    if name is None or as_json:
+        chosen = _names(plugins) if name is None else {_find(plugins, name)[0].name}
+        entries = [entry for each in sorted(chosen) for entry in _entries(plugins, each)]
+        told = [entry if as_json else {**entry, "told": _told(entry)} for entry in entries]
+        print_entries(told, COLUMNS, as_json=as_json, right=(3,))
+        return
+    rows = [
+        [", ".join(record.tasks), parameter.name, *describe_range(parameter)]
+        for record in _find(plugins, name)
+        for parameter in record.parameters
+    ]
+    print_table(("tasks", "parameter", "range", "default"), rows)
 
 
-def _overview(plugins: Plugins) -> Table:
-    table = grid("component", "role", "tasks", "parameters", "what it is")
-    table.columns[3].justify = "right"
-    known = {task: {r.name: r for r in plugins.components[task]} for task in TASKS}
-    for name in sorted(set().union(*known.values())):
-        serving = [task for task in TASKS if name in known[task]]
-        record = known[serving[0]][name]
-        tasks, count = ", ".join(serving), str(len(record.parameters))
-        said = f"{record.summary}; missing: {record.missing}" if record.missing else record.summary
-        table.add_row(*cells((name, record.role, tasks, count, said)))
-    return table
+def _names(plugins: Plugins) -> set[str]:
+    return {record.name for task in TASKS for record in plugins.components[task]}
 
 
 def _find(plugins: Plugins, name: str) -> list[ComponentPlugin]:
+    """Return the records of a name: one for all of its tasks, or one for each."""
     found = [plugins.components[t].get(name) for t in TASKS if name in plugins.components[t]]
     if not found:
-        raise UnknownNameError(
-            "component", name, {record.name for t in TASKS for record in plugins.components[t]}
+        raise UnknownNameError("component", name, _names(plugins))
+    return list({id(record): record for record in found}.values())
+
+
+def _entries(plugins: Plugins, name: str) -> Iterator[Entry]:
+    """Yield an entry for each record of a component's name."""
+    for record in _find(plugins, name):
+        yield entry_of(
+            plugins.components[record.tasks[0]],
+            name,
+            role=record.role,
+            tasks=list(record.tasks),
+            needs=sorted(record.needs),
+            missing=record.missing,
+            parameters=[parameter_entry(one) for one in record.parameters],
         )
-    return found
 
 
-def _parameters(records: list[ComponentPlugin]) -> Table:
-    table = grid("tasks", "parameter", "range", "default")
-    for record in {id(record): record for record in records}.values():
-        for parameter in record.parameters:
-            tasks = ", ".join(record.tasks)
-            table.add_row(*cells((tasks, parameter.name, *describe_range(parameter))))
-    return table
-
-
-def describe_range(parameter: Parameter | Choice) -> tuple[str, str]:
-    """Return the range of a parameter and its default."""
-    if isinstance(parameter, Choice):
-        return " | ".join(parameter.alternatives), parameter.alternatives[0]
-    default = str(parameter.value(parameter.default_unit()))
-    if parameter.values:
-        return " | ".join(map(str, parameter.values)), default
-    scale = ", log" if parameter.log else ""
-    return f"{parameter.kind} {parameter.low:g} to {parameter.high:g}{scale}", default
+def _told(entry: Entry) -> str:
+    missing = f"; missing: {entry['missing']}" if entry["missing"] else ""
+    return f"{entry['summary']}{missing}"

@@ -5,9 +5,17 @@ from __future__ import annotations
 import click
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.screen import cells, grid, plain_console, say
+from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, print_entries
+from automl_admm.cli.shared.screen import say
 from automl_admm.plugins.records import ConstraintPlugin
+from automl_admm.plugins.registry import Registry
 
+COLUMNS = {
+    "constraint": "written",
+    "kind": "measured_as",
+    "needs": "target",
+    "what it is": "summary",
+}
 MORE = """\
 A limit reads "NAME <= number" or "NAME >= number". The number may be a percentage, or a multiple of
 the value of the pipeline that the search begins with, as in "latency_us <= 0.5 * baseline".
@@ -17,17 +25,24 @@ Each statistical one has a gap and a ratio, as in "fpr_gap[sex] <= 0.05", to com
 
 
 @click.command("constraints")
-def command() -> None:
+@AS_JSON
+def command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     """List the quantities that you can limit."""
-    table = grid("constraint", "kind", "needs", "what it is")
-    table.columns[0].no_wrap = True
-    for record in installed().constraints:
-        table.add_row(*cells(_row(record)))
-    plain_console().print(table)
-    say(f"\n{MORE}")
+    registry = installed().constraints
+    entries = [_entry(registry, record) for record in registry]
+    print_entries(entries, COLUMNS, as_json=as_json)
+    if not as_json:
+        say(f"\n{MORE}")
 
 
-def _row(record: ConstraintPlugin) -> tuple[str, str, str, str]:
-    name = record.name if record.grouped is None else f"{record.name}[column]"
-    target = "" if record.target == "any" else record.target
-    return name, record.kind, target, record.summary
+def _entry(registry: Registry[ConstraintPlugin], record: ConstraintPlugin) -> Entry:
+    return entry_of(
+        registry,
+        record.name,
+        written=record.name if record.grouped is None else f"{record.name}[column]",
+        measured_as=record.kind,
+        target="" if record.target == "any" else record.target,
+        lowest=record.lowest,
+        highest=record.highest,
+        takes_weights=record.takes_weights,
+    )

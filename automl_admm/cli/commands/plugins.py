@@ -8,30 +8,31 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from automl_admm.cli.shared.installed import installed
+from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, print_entries
 from automl_admm.cli.shared.plugin_check import (
     ask_promises,
     refuse_no_progress,
     subjects_of,
     tell_promises,
 )
-from automl_admm.cli.shared.screen import cells, grid, hand_on, plain_console
+from automl_admm.cli.shared.screen import hand_on, plain_console
+from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
 from automl_admm.plugins.plugin_options import list_options
 from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
-from automl_admm.progress.visible_text import visible
 from automl_admm.runs.prepare.suggestions import whence
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+KINDS = {hook.replace("_", "-"): hook for hook in RECORDS}
+COLUMNS = {"name": "name", "from": "provider", "options": "options", "what it is": "summary"}
 
 
 @click.group("plugins", invoke_without_command=True)
-@JSON
+@AS_JSON
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     """List every plugin with its version, state and what it provides."""
@@ -40,10 +41,17 @@ def command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 - cl
 
 
 @command.command("list")
-@JSON
-def list_command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
-    """List every plugin with its version, state and what it provides."""
-    _list(as_json=as_json)
+@click.argument("kind", required=False, type=click.Choice(sorted(KINDS)), metavar="[KIND]")
+@AS_JSON
+def list_command(kind: str | None, as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
+    """List every plugin with its version, state and what it provides.
+
+    With KIND, such as theta-solvers or executors, list its records with their options instead.
+    """
+    if kind is None:
+        _list(as_json=as_json)
+    else:
+        print_entries(_entries(installed(), KINDS[kind]), COLUMNS, as_json=as_json)
 
 
 @command.command("show")
@@ -66,13 +74,16 @@ def show_command(name: str) -> None:
         console.print(Text(f"  {record.summary}"), soft_wrap=True)
         options = getattr(record, "options", NoOptions)
         if fields(options):
-            console.print(_options(options))
+            print_table(
+                ("  option", "type", "default"),
+                [(f"  {key}", kind, default) for key, kind, default in list_options(options)],
+            )
 
 
 @command.command("check")
 @click.argument("request", metavar="NAME[:k=v,…]")
 @click.option("--no-progress", is_flag=True, help="The solver or strategy is not meant to learn.")
-@JSON
+@AS_JSON
 def check_command(request: str, no_progress: bool, as_json: bool) -> int:  # noqa: FBT001 - as above
     """Hold NAME to its contract: all that a run relies on.
 
@@ -92,15 +103,27 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         hand_on(json.dumps([asdict(info) for info in infos], indent=2) + "\n")
         return
-    table = _table("plugin", "from", "state", "provides")
-    for info in infos:
-        provided = Text(visible(_provided(info)))  # one line a hook
-        table.add_row(*cells((info.name, info.provider, info.state)), provided)
-    plain_console().print(table)
+    rows = [(info.name, info.provider, info.state, _provided(info)) for info in infos]
+    print_table(("plugin", "from", "state", "provides"), rows)
+
+
+def _entries(plugins: Plugins, hook: str) -> Iterator[Entry]:
+    """Yield the records of a hook, each once."""
+    seen: set[int] = set()
+    for registry, _ in plugins.registries(hook):
+        for record in registry:
+            if id(record) not in seen:
+                seen.add(id(record))
+                yield entry_of(registry, record.name, options=_option_entries(record))
+
+
+def _option_entries(record: Any) -> list[dict[str, str]]:
+    listed = list_options(getattr(record, "options", NoOptions))
+    return [{"name": key, "type": kind, "default": str(default)} for key, kind, default in listed]
 
 
 def _provided(info: PluginInfo) -> str:
-    return "\n".join(f"{hook}: {', '.join(names)}" for hook, names in info.provides.items())
+    return "; ".join(f"{hook}: {', '.join(names)}" for hook, names in info.provides.items())
 
 
 def _registries(plugins: Plugins) -> list[Registry[Any]]:
@@ -114,17 +137,3 @@ def _find(plugins: Plugins, name: str) -> Iterator[tuple[Registry[Any], Any]]:
         if name in registry and id(registry.get(name)) not in seen:
             seen.add(id(registry.get(name)))
             yield registry, registry.get(name)
-
-
-def _options(options: type[Any]) -> Table:
-    table = _table("  option", "type", "default")
-    for key, kind, default in list_options(options):
-        table.add_row(*cells((f"  {key}", kind, str(default))))
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = grid(*headings)
-    for column in table.columns:
-        column.overflow = "fold"
-    return table

@@ -1,0 +1,67 @@
+"""Listings of records: as a table without cut names, or as JSON of one shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from automl_admm.cli.shared.screen import hand_on
+from automl_admm.cli.shared.text_table import print_table
+from automl_admm.core.space import Choice, Parameter
+from automl_admm.plugins.registry import Registry
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+Entry = Mapping[str, Any]
+
+
+def entry_of(registry: Registry[Any], name: str, **more: object) -> Entry:
+    """Return what every listing tells of a record, and more of one kind."""
+    summary, provider = registry.get(name).summary, registry.provider(name)
+    return {"kind": registry.kind, "name": name, "summary": summary, "provider": provider} | more
+
+
+def print_entries(
+    entries: Iterable[Entry],
+    columns: Mapping[str, str],
+    *,
+    as_json: bool,
+    right: Sequence[int] = (),
+) -> None:
+    """Print entries: as JSON all of them, as a table the keys that have a heading."""
+    listed = list(entries)
+    if as_json:
+        hand_on(json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
+        return
+    rows = [[_cell(entry[key]) for key in columns.values()] for entry in listed]
+    print_table(list(columns), rows, right)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        are_records = any(isinstance(item, dict) for item in value)
+        return str(len(value)) if are_records else ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def parameter_entry(parameter: Parameter | Choice) -> Entry:
+    """Return the name, the range in words and the default of a parameter."""
+    described, default = describe_range(parameter)
+    return {"name": parameter.name, "range": described, "default": default}
+
+
+def describe_range(parameter: Parameter | Choice) -> tuple[str, str]:
+    """Return the range of a parameter and its default."""
+    if isinstance(parameter, Choice):
+        return " | ".join(parameter.alternatives), parameter.alternatives[0]
+    default = str(parameter.value(parameter.default_unit()))
+    if parameter.values:
+        return " | ".join(map(str, parameter.values)), default
+    scale = ", log" if parameter.log else ""
+    return f"{parameter.kind} {parameter.low:g} to {parameter.high:g}{scale}", default
