@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, MARGIN, TOP = 760, 24, 66
-ROW, GAP = 17, 9
+ROW, GAP, STEP = 17, 9, 16
 COLOURS = ("#2f6fce", "#c66a00", "#2c8a4b", "#8a4fbf", "#b3261e", "#44546a", "#008b8b", "#9a7b00")
 INK, FAINT = "#1b2430", "#d5dae2"
 DASHES = ("", "6 4", "2 3", "9 3 2 3")
@@ -96,10 +96,10 @@ def dots(chart: Chart, values: Mapping[str, tuple[float, float, float]]) -> str:
     high = max(one[2] for one in values.values())
     room = 0.08 * (high - low)
     axis = Axis(low - room, high + room, left, WIDTH - 90, is_log=False)
-    height = TOP + 30 * len(values) + 34
+    height = TOP + 36 * len(values) + 34
     parts = [_grid(axis, TOP, height - 30)]
     for number, (label, (value, least, most)) in enumerate(values.items()):
-        y, colour = TOP + 16 + 30 * number, COLOURS[0]
+        y, colour = TOP + 20 + 36 * number, COLOURS[0]
         line = f"M{axis.place(least):.1f} {y}H{axis.place(most):.1f}"
         parts += [
             _text(left - 8, y + 4, label, "end"),
@@ -119,9 +119,14 @@ def lines(chart: Chart, curves: Curves) -> str:
     room = 1.1 if chart.is_log else 1 + 0.05 * (max(ys) - min(ys)) / max(ys)
     down = Axis(min(ys) / room, max(ys) * room, height - 56, TOP, chart.is_log)
     parts = [_grid(across, TOP, height - 56), _grid_across(down, MARGIN + 44, right)]
-    ends = _spread({name: down.place(points[-1][1]) for name, points in curves.items()})
+    ends = _spread(
+        {name: down.place(points[-1][1]) for name, points in curves.items()}, height - 56
+    )
     for number, (name, points) in enumerate(curves.items()):
-        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+        colour, dash = (
+            COLOURS[number % len(COLOURS)],
+            DASHES[(number + number // len(COLOURS)) % len(DASHES)],
+        )
         path = "L".join(f"{across.place(x):.1f} {down.place(y):.1f}" for x, y in points)
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         parts.append(
@@ -133,13 +138,16 @@ def lines(chart: Chart, curves: Curves) -> str:
     return _page(chart, height, parts)
 
 
-def _spread(places: Mapping[str, float]) -> dict[str, float]:
-    """Move names that would lie over each other apart, in their order."""
+def _spread(places: Mapping[str, float], bottom: float) -> dict[str, float]:
+    """Move names that would lie over each other apart, in their order, and none below the end."""
+    ordered = sorted(places, key=places.__getitem__)
     found: dict[str, float] = {}
     last = -math.inf
-    for name, place in sorted(places.items(), key=lambda one: one[1]):
-        last = max(place, last + 16)
-        found[name] = last
+    for name in ordered:
+        found[name] = last = max(places[name], last + STEP)
+    last = bottom + STEP
+    for name in reversed(ordered):
+        found[name] = last = min(found[name], last - STEP)
     return found
 
 
@@ -182,11 +190,10 @@ def _page(chart: Chart, height: float, parts: Sequence[str]) -> str:
     head = f"{escape(chart.title)}"
     start = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img"'
-        ' aria-labelledby="t" font-family="system-ui, sans-serif" font-size="12.5">'
+        ' aria-labelledby="t d" font-family="system-ui, sans-serif" font-size="12.5">'
     )
     card = f'<rect width="{WIDTH}" height="{height:.0f}" rx="10" fill="#ffffff"/>'
     title = f'<text x="{MARGIN}" y="20" font-size="15" font-weight="600" fill="{INK}">{head}</text>'
     unit = _text(MARGIN, 38, chart.unit, colour="#44546a")
-    return "\n".join(
-        [start, f'<title id="t">{head}</title>', card, title, unit, *parts, "</svg>\n"]
-    )
+    words = f'<title id="t">{head}</title><desc id="d">{escape(chart.unit)}</desc>'
+    return "\n".join([start, words, card, title, unit, *parts, "</svg>\n"])

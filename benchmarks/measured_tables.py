@@ -10,7 +10,7 @@ from typing import Any
 import frames_table
 import peers_tables
 import study_pages
-from printed_tables import MEASURED, fenced, markdown_table, table, wrapped
+from printed_tables import MEASURED, markdown_table, table, wrapped
 from scipy.stats import beta
 
 Record = Mapping[str, Any]
@@ -26,25 +26,31 @@ def limits_table() -> str:
     """Return the settings by methods, and the totals."""
     found = measured("limits")
     methods = found["methods"]
-    lines = [f"{'within  latency    gap   best of all':<38}" + "".join(f"{m:>19}" for m in methods)]
-    for one in found["settings"]:
-        setting = f"{one['within']:4.0%}{one['latency_us']:9.3f} us{one['gap']:7.3f}"
-        cells = (one["methods"][method] for method in methods)
-        lines.append(f"{setting}{one['best_of_all']:15.4f}" + "".join(map(_limits_cell, cells)))
-    best = (f"{_firsts(method):>19}" for method in methods)
-    won = (f"{found['seeds_won'][method]:>19.1f}" for method in methods)
-    seconds = (f"{found['solver_seconds'][method]:>19.2f}" for method in methods)
-    lines += [
-        f"{'best median, or level with it (*)':<38}" + "".join(best),
-        f"{'seeds won':<38}" + "".join(won),
-        f"{'seconds of the solvers a run':<38}" + "".join(seconds),
+    rows = [
+        [
+            f"{one['within']:.0%}",
+            f"{one['latency_us']:.3f} µs",
+            f"{one['gap']:.3f}",
+            f"{one['best_of_all']:.4f}",
+            *(_limits_cell(one["methods"][name]) for name in methods),
+        ]
+        for one in found["settings"]
     ]
-    return fenced(lines)
+    totals = [
+        ["**best, or level with it (*)**", *(f"{_firsts(name)}" for name in methods)],
+        ["**seeds won**", *(f"{found['seeds_won'][name]:.1f}" for name in methods)],
+        [
+            "**solvers' seconds a run**",
+            *(f"{found['solver_seconds'][name]:.2f}" for name in methods),
+        ],
+    ]
+    rows += [[head, "", "", "", *cells] for head, *cells in totals]
+    return markdown_table(["within", "latency", "gap", "best of all", *methods], rows)
 
 
 def _limits_cell(cell: Record) -> str:
-    mark = "*" if cell["is_best"] else " "
-    return f"{cell['median']:>8.4f}{mark}{cell['seeds_won']:>5.1f}{cell['within']:>5.0%}"
+    mark = r"\*" if cell["is_best"] else ""
+    return f"{cell['median']:.4f}{mark}; {cell['seeds_won']:.1f}; {cell['within']:.0%}"
 
 
 def _firsts(method: str) -> int:
@@ -91,9 +97,8 @@ def limits_summary() -> str:
     """Return the methods by the settings at which they are best, with the seeds that they won."""
     found = measured("limits")
     ordered = sorted(found["methods"], key=lambda method: -_firsts(method))
-    lines = [f"{'':<19}{'best median, or within 0.001':>28}{'seeds won':>12}"]
-    lines += [f"{m:<19}{_firsts(m):>28}{found['seeds_won'][m]:>12.1f}" for m in ordered]
-    return fenced(lines)
+    rows = [[one, str(_firsts(one)), f"{found['seeds_won'][one]:.1f}"] for one in ordered]
+    return markdown_table(["", "best median, or within 0.001", "seeds won"], rows)
 
 
 def limits_pairs() -> str:
@@ -127,21 +132,20 @@ def share(events: int, trials: int) -> str:
 def certificates_table() -> str:
     """Return how many are certified, and how many break a limit, by data set."""
     found = measured("certificates")
-    limits = f"fpr <= {found['fpr']}, fpr_gap[sex] <= {found['fpr_gap']}"
-    heads = ("certified", "certified, yet broken", "best on validation, broken")
-    lines = [
-        f"limits: {limits}; per cent (exact 95 % interval)",
-        f"{'':<16}" + "".join(f"{head:>28}" for head in heads) + f"{'AUROC lost':>12}",
-    ]
-    for one in found["rows"]:
-        lost = "-" if one["auroc_lost"] is None else f"{one['auroc_lost']:+.4f}"
-        cells = (
+    heads = ["", "certified", "certified, yet broken", "best on validation, broken", "AUROC lost"]
+    rows = [
+        [
+            one["set"],
             share(one["certified"], one["runs"]),
             share(one["broken"], one["certified"]),
             share(one["best_broken"], one["runs"]),
-        )
-        lines.append(f"{one['set']:<16}" + "".join(f"{c:>28}" for c in cells) + f"{lost:>12}")
-    return fenced(lines)
+            "-" if one["auroc_lost"] is None else f"{one['auroc_lost']:+.4f}",
+        ]
+        for one in found["rows"]
+    ]
+    limits = f"fpr <= {found['fpr']}, fpr_gap[sex] <= {found['fpr_gap']}"
+    title = f"Limits: `{limits}`; per cent (exact 95 % interval)"
+    return f"{title}:\n\n{markdown_table(heads, rows)}"
 
 
 def certificates_short() -> str:
@@ -181,33 +185,48 @@ def _price(found: Sequence[float]) -> list[str]:
 def portfolio_table() -> str:
     """Return whole searches with the portfolio and without."""
     found = measured("portfolio")
-    heads = "".join(f"{count:>8}" for count in found["evaluations"])
-    lines = [f"{'set':<16}{'seed':>5} {'portfolio':>9}{heads}{'seconds':>9}{'held out':>10}"]
-    for one in found["rows"]:
-        losses = "".join(f"{loss:8.4f}" for loss in one["losses"])
-        has = "yes" if one["portfolio"] else "no"
-        ended = f"{one['seconds']:9.1f}{one['held_out']:10.4f}"
-        lines.append(f"{one['set']:<16}{one['seed']:>5} {has:>9}{losses}{ended}")
-    titles = f"{'wins/losses/ties':>18}{'mean of the ratio':>18}{'Wilcoxon p':>12}"
-    lines += ["", f"{'with the portfolio':<26}{titles}"]
-    for one in found["compared"]:
-        ratio = "–" if one["ratio"] is None else f"{one['ratio']:.3f}"
-        runs = "/".join(map(str, one["runs"]))
-        lines.append(f"{one['after']:<26}{runs:>18}{ratio:>18}{one['p']:12.3f}")
-    return fenced(lines)
+    heads = ["set", "seed", "portfolio", *map(str, found["evaluations"]), "seconds", "held out"]
+    rows = [
+        [
+            one["set"],
+            str(one["seed"]),
+            "yes" if one["portfolio"] else "no",
+            *(f"{loss:.4f}" for loss in one["losses"]),
+            f"{one['seconds']:.1f}",
+            f"{one['held_out']:.4f}",
+        ]
+        for one in found["rows"]
+    ]
+    compared = [
+        [
+            one["after"],
+            "/".join(map(str, one["runs"])),
+            "–" if one["ratio"] is None else f"{one['ratio']:.3f}",
+            f"{one['p']:.3f}",
+        ]
+        for one in found["compared"]
+    ]
+    titles = ["with the portfolio", "wins/losses/ties", "mean of the ratio", "Wilcoxon p"]
+    return f"{markdown_table(titles, compared)}\n\n{markdown_table(heads, rows)}"
 
 
 def rate_table() -> str:
     """Return the processor seconds of an evaluation, before and now."""
     found = measured("evaluation_rate")
-    titles = f"{'s each, before':>16}{'now':>7}{'gain':>7}{'score before':>14}{'now':>7}"
-    lines = [f"{'set':<14}{'seed':>5}{titles}"]
-    lines += [
-        f"{one['set']:<14}{one['seed']:>5}{one['before']:16.2f}{one['now']:7.2f}"
-        f"{one['gain']:6.1f}×{one['score_before']:14.4f}{one['score']:7.4f}"
+    heads = ["set", "seed", "s each, before", "now", "gain", "score before", "now"]
+    rows = [
+        [
+            one["set"],
+            str(one["seed"]),
+            f"{one['before']:.2f}",
+            f"{one['now']:.2f}",
+            f"{one['gain']:.1f}×",
+            f"{one['score_before']:.4f}",
+            f"{one['score']:.4f}",
+        ]
         for one in found["rows"]
     ]
-    return fenced([*lines, f"median gain: {found['median_gain']:.1f}×"])
+    return f"{markdown_table(heads, rows)}\n\nMedian gain: {found['median_gain']:.1f}×."
 
 
 def faults_short() -> str:

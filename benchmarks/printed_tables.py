@@ -52,12 +52,13 @@ def printed(name: str) -> str:
         if "lines" in one
         else markdown_table(one["columns"], [list(map(shown, row)) for row in one["rows"]])
     )
-    parts = [f"{title}:"] if title else []
+    parts = [f"{title.rstrip('.')}:"] if title else []
     return "\n\n".join([*parts, body, *one.get("notes", ())])
 
 
 def _title(one: Table) -> str:
-    title = str(one.get("title", ""))
+    words = str(one.get("title", ""))
+    title = words[:1].upper() + words[1:]
     if "commit" not in one:
         return title
     commit = f"commit {one['commit']}"

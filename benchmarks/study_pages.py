@@ -6,33 +6,36 @@ import re
 from pathlib import Path
 
 PAGES = Path(__file__).parents[1] / "docs" / "benchmarks"
-ORDER = (
-    "peers",
-    "frames",
-    "portfolio",
-    "limits_real_data",
-    "certificates",
-    "admm_against_joint",
-    "admm_precision",
-    "z_solvers",
-    "theta_solvers",
-    "theta_constrained",
-    "ctpe",
-    "rising_bandits",
-    "proposal_cost",
-    "shapes",
-    "real_data",
-    "racing",
-    "evaluation_rate",
-    "first_evaluation_and_scale",
-    "reliability",
-    "faults",
-    "encoders",
-    "splits",
-    "boosters",
-    "ensembles",
-    "ways",
-)
+GROUPS = {
+    "The whole tool": (
+        "peers",
+        "frames",
+        "portfolio",
+        "real_data",
+        "limits_real_data",
+        "certificates",
+    ),
+    "Solvers": (
+        "admm_against_joint",
+        "admm_precision",
+        "z_solvers",
+        "theta_solvers",
+        "theta_constrained",
+        "ctpe",
+        "rising_bandits",
+        "proposal_cost",
+        "shapes",
+    ),
+    "Time, and what goes wrong": (
+        "evaluation_rate",
+        "racing",
+        "first_evaluation_and_scale",
+        "reliability",
+        "faults",
+    ),
+    "Data and models": ("encoders", "splits", "boosters", "ensembles", "ways"),
+}
+ORDER = tuple(study for studies in GROUPS.values() for study in studies)
 HEAD = re.compile(r"\A# (?P<title>[^\n]+)\n\n\*(?P<question>[^*]+)\*\n")
 SHORT = re.compile(r"^\*\*In short:\*\* (.+?)\n\n", re.DOTALL | re.MULTILINE)
 
@@ -52,7 +55,8 @@ def outcome(text: str) -> str:
 
 def listed() -> str:
     """Return all studies with their questions and outcomes."""
-    return "\n".join(map(_item, ORDER))
+    parts = (f"## {title}\n\n" + "\n".join(map(_item, of)) for title, of in GROUPS.items())
+    return "\n\n".join(parts)
 
 
 def _item(study: str) -> str:

@@ -10,7 +10,12 @@ from accessibility import serious_violations
 from browser import Browser, browser_here, running_browser
 
 SITE = Path(__file__).parents[1] / "site"
-PAGES = ("index.html", "how_to/report.html", "reference/options.html")
+PAGES = (
+    "index.html",
+    "how_to/report.html",
+    "reference/options.html",
+    "benchmarks/certificates.html",
+)
 pytestmark = [
     pytest.mark.skipif(browser_here() is None, reason="no Chromium or Chrome on this machine"),
     pytest.mark.skipif(not SITE.exists(), reason="the pages are not built: run mkdocs build"),
