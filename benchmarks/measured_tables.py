@@ -37,7 +37,7 @@ def limits_table() -> str:
         for one in found["settings"]
     ]
     totals = [
-        ["**best, or level with it (*)**", *(f"{_firsts(name)}" for name in methods)],
+        [r"**best, or level with it (\*)**", *(f"{_firsts(name)}" for name in methods)],
         ["**seeds won**", *(f"{found['seeds_won'][name]:.1f}" for name in methods)],
         [
             "**solvers' seconds a run**",

@@ -20,6 +20,8 @@ MEASURED = Path(__file__).parent / "measured"
 Table = Mapping[str, Any]
 # Of the lines of pages.
 WIDTH = 130
+# A bar ends a cell; stars and angle brackets are what was printed, and no markup.
+MARKUP = str.maketrans({"|": "\\|", "*": "\\*", "<": "&lt;"})
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -67,7 +69,7 @@ def _title(one: Table) -> str:
 
 def shown(cell: Any) -> str:
     """Return a cell as it was printed; null is an empty one."""
-    return "" if cell is None else str(cell).replace("|", "\\|")
+    return "" if cell is None else str(cell).translate(MARKUP)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,7 @@ import faults
 import pytest
 from measured_pictures import PICTURES
 from measured_tables import PARTS, measured, share
-from printed_tables import all_names, markdown_table, printed, table
+from printed_tables import all_names, markdown_table, printed, shown, table
 from write_tables import DRAWN, PAGES, filled, marks, read
 
 
@@ -50,6 +50,11 @@ def test_a_number_keeps_the_digits_that_were_printed() -> None:
     assert str(table("boosters/boosters")["rows"][2][5]) == "100"
     assert "| 0.7500 |" in printed("boosters/boosters")
     assert markdown_table(["a|b", "n"], [["x\\|y", "-1.50"]]).splitlines()[1] == "| --- | ---: |"
+
+
+def test_what_was_printed_is_no_markup() -> None:
+    assert shown("a|b <b>12*, 3*") == "a\\|b &lt;b>12\\*, 3\\*"
+    assert shown(None) == ""
 
 
 def test_faults_are_written_as_their_page_reads_them() -> None:
