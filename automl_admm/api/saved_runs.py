@@ -16,6 +16,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.run import SavedRun
 from automl_admm.data.ingest.records import Ingest, read_ingest
 from automl_admm.data.ingest.reporting import table_of
+from automl_admm.pipelines.fit_results import as_interval
 from automl_admm.report.view import RunView, read_view
 from automl_admm.runs.saved.loaded_model import LoadedClassifier, LoadedRegressor, load
 from automl_admm.runs.saved.saved_run import read_saved_run
@@ -100,6 +101,11 @@ class FolderRun(SavedRun):
     def held_out_score(self) -> float | None:
         """The score of the model on rows that it never saw; None if none were held out."""
         return self._said_of_model("held_out_score")
+
+    @property
+    def held_out_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of that score, by a bootstrap; None for none."""
+        return as_interval((self.model or {}).get("held_out_interval"))
 
     @property
     def data_notes(self) -> Any:

@@ -58,6 +58,23 @@ class FoldTimes:
         }
 
 
+def as_interval(found: Any) -> tuple[float, float] | None:
+    """Return both ends of an interval that was written; None for none, as in older runs."""
+    return None if found is None else (float(found[0]), float(found[1]))
+
+
+def say_interval(ends: tuple[float, float] | None) -> str | None:
+    """Return the interval of a score in words; None for none.
+
+    >>> say_interval((0.71, 0.8))
+    '95 % interval 0.7100 to 0.8000'
+    """
+    if ends is None:
+        return None
+    low, high = (f"{end:.4f}" if abs(end) < 1e5 else f"{end:.4g}" for end in ends)
+    return f"95 % interval {low} to {high}"
+
+
 @dataclass(frozen=True, slots=True)
 class FinalFitResult:
     """The measurements of a final fit, and the hashes of the `files` that it wrote, by name.
@@ -71,6 +88,7 @@ class FinalFitResult:
     files: Mapping[str, str] = field(default_factory=dict)
     one_class: str | None = None
     held_out_score: float | None = None
+    held_out_interval: tuple[float, float] | None = None
     held_out_rows: int = 0
     held_out_constraints: tuple[float, ...] = ()
     held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
@@ -94,6 +112,7 @@ class FinalFitResult:
             files=dict(found.get("files", {})),
             one_class=found.get("one_class"),
             held_out_score=None if score is None else float(score),
+            held_out_interval=as_interval(found.get("held_out_interval")),
             held_out_rows=int(found.get("held_out_rows", 0)),
             held_out_constraints=tuple(found.get("held_out_constraints", ())),
             held_out_decisions=found.get("held_out_decisions", {}),

@@ -19,6 +19,7 @@ from automl_admm.pipelines.limit_values import evidence_of, value_of
 from automl_admm.pipelines.memory_peak import peak_mb
 from automl_admm.pipelines.predictions.decisions import decisions_of, one_class_of, rates_of
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
 if TYPE_CHECKING:
@@ -70,7 +71,10 @@ def _measure_held_out(
     try:
         with unheard_warnings():
             measured = work.measure(pipeline, rows, found.fit_seconds)
-            found = replace(found, held_out_score=measured.score, held_out_rows=len(rows.y))
+            score = measured.score
+            found = replace(found, held_out_score=score, held_out_rows=len(rows.y))
+            interval = score_interval(work.metric, measured.answers, rows, score)
+            found = replace(found, held_out_interval=interval)
             if rows.classes is not None and len(rows.classes) == 2:
                 decided = decisions_of(measured.answers, rows)
                 rates = rates_of(rows.y, decided, rows.roles.weights)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.pipelines.fit_results import as_interval
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
 
@@ -35,6 +36,7 @@ class Shipped:
     is_feasible: bool
     validation_score: float | None
     held_out_score: float | None = None
+    held_out_interval: tuple[float, float] | None = None
     held_out_rows: int | None = None
     trained_rows: int | None = None
     values: tuple[float | None, ...] = ()
@@ -80,6 +82,7 @@ def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
         is_feasible=manifest["feasible"],
         validation_score=finite(manifest["validation_score"]),
         held_out_score=finite(manifest.get("held_out_score")),
+        held_out_interval=as_interval(manifest.get("held_out_interval")),
         held_out_rows=manifest.get("held_out_rows"),
         trained_rows=manifest.get("rows"),
         values=tuple(finite(values.get(str(limit))) for limit in view.limits),

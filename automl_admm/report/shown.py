@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, TASK
+from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, TASK, interval
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -74,6 +74,7 @@ MODEL_SHOWN = record(
         "ensemble": nullable(ENSEMBLE),
         "rows": whole(),
         "held_out_score": nullable(real),
+        "held_out_interval": nullable(interval),
         "held_out_rows": nullable(whole()),
         "one_class": nullable(either("a text or a number", text, real, flag)),
         "constraints": mapping_of(nullable(real)),

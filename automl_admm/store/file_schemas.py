@@ -36,6 +36,15 @@ LARGEST_PID = 2**31 - 1  # a C int: psutil refuses a larger one
 TASK = one_of("classification", "regression")
 SHARE = within(0.0, 1.0)
 TEXTS = list_of(text)
+
+
+def interval(value: Any, where: str) -> None:
+    """Demand both ends of an interval."""
+    list_of(real)(value, where)
+    if len(value) != 2:
+        raise MismatchError(f"'{where}' has {len(value)} numbers, and 2 were expected")
+
+
 LIMIT = record({"name": text, "bound": number, "at_least": flag})
 
 # The options in a request are checked by the code that knows them, where a run goes on.
@@ -137,6 +146,7 @@ _MODEL = record(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
         "group_thresholds": mapping_of(anything),
+        "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),
         "held_out_decisions": mapping_of(nullable(real)),
         "schema": nullable(list_of(COLUMN)),

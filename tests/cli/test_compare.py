@@ -58,6 +58,7 @@ def test_runs_of_other_data_are_not_ranked_but_warned_of(run: Any) -> None:
     assert "warning: scores are NOT comparable: the runs searched on other rows" in told.out
     for part in ("results", "validation", "held out", "certificate", "fingerprint", "winner"):
         assert f"\n{part}" in told.out
+    assert "interval" not in told.out, "older versions kept none"
     found = json.loads(run("compare", OLD / "stacked", OLD / "group_thresholds", "--json").out)
     assert found["is_comparable"] is False
     assert len(found["runs"][0]["data"]["fingerprint"]) == 64

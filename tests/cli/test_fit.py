@@ -24,6 +24,7 @@ def test_fit_then_leaderboard_then_predict(run: Any, table: Path, tmp_path: Path
     assert "best pipeline  impute(" in done.out
     assert "validation     roc_auc 0." in done.out
     assert "held out       roc_auc 0." in done.out
+    assert "; 95 % interval 0." in done.out
     assert "saved in       out" in done.out
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {

@@ -100,6 +100,12 @@ def test_a_run_writes_its_report_and_says_where(run: Run, table: Path, tmp_path:
     assert (kept["value"], kept["held_out"]) == (limit["validation"], limit["held_out"])
     assert kept["held_out"] is not None
     assert found["quality"]["recall"] == told["decisions"]["recall"]
+    low, high = told["held_out_interval"]
+    assert found["quality"]["held_out_interval"] == [low, high]
+    said = f"95 % interval {low:.4f} to {high:.4f}"
+    assert said in found["verdict"]["sentence"]
+    assert said in run("compare", "r", "r").out
+    assert said in run("evaluate", "r", table).out
     assert found["quality"]["decisions_measured_on"] == "rows held out"
     assert sum(found["verdict"]["statuses"].values()) == 2
     (piece,) = found["winner"]["pieces"]

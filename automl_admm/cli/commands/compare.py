@@ -11,6 +11,7 @@ import click
 
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import align
+from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.comparing.comparison import Comparison, Difference, compare
 from automl_admm.report.comparing.run_facts import LimitResult, Outcome, RunFacts, read_facts
@@ -107,7 +108,9 @@ def _results(found: Sequence[Outcome]) -> Iterator[Row]:
 def _held_out(one: Outcome) -> str:
     if one.held_out_score is None:
         return NONE
-    return f"{one.metric} {score(one.held_out_score)} ({one.held_out_rows} rows)"
+    known = say_interval(one.held_out_interval)
+    more = "" if known is None else f", {known}"
+    return f"{one.metric} {score(one.held_out_score)} ({one.held_out_rows} rows{more})"
 
 
 def _limit(one: Outcome, name: str) -> str:

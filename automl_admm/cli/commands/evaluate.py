@@ -19,6 +19,7 @@ from automl_admm.cli.shared.run_options import (
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
+from automl_admm.pipelines.fit_results import as_interval, say_interval
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.labelled_rows import MeasuredLimit, OnLabelledRows, evaluate_on
 from automl_admm.store.run_folder import RunFolder
@@ -55,6 +56,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         "score": _number(found.score),
         "validation_score": found.said.get("validation_score"),
         "held_out_score": found.said.get("held_out_score"),
+        "held_out_interval": found.said.get("held_out_interval"),
         **found.rates,
         "constraints": [
             {
@@ -75,7 +77,9 @@ def _number(value: float) -> float | None:
 def _lines(found: OnLabelledRows) -> list[str]:
     said = [f"validation {_said(found.said.get('validation_score'))}"]
     if found.said.get("held_out_score") is not None:
-        said.append(f"held out {_said(found.said['held_out_score'])}")
+        known = say_interval(as_interval(found.said.get("held_out_interval")))
+        more = "" if known is None else f" ({known})"
+        said.append(f"held out {_said(found.said['held_out_score'])}{more}")
     lines = [f"{found.metric} {found.score:.4f} on {found.rows} rows (the run: {', '.join(said)})"]
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())

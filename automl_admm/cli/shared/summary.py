@@ -14,6 +14,7 @@ from automl_admm.certify.walk.verdicts import Finding
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
+from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
@@ -50,6 +51,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "validation_score": outcome.score,
         "default_score": outcome.best.details.get("default_score"),
         "held_out_score": refit.measured.held_out_score,
+        "held_out_interval": refit.measured.held_out_interval,
         "held_out_rows": refit.measured.held_out_rows,
         "held_out_problem": refit.measured.held_out_problem,
         "share_read": _share_read(prepared.config.share),
@@ -252,6 +254,8 @@ def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
     """The score on rows held out, or why there is none."""
     if summary["held_out_score"] is not None:
         rows = f"{summary['held_out_rows']} rows it never saw, trained on {summary['trained_rows']}"
+        known = say_interval(summary["held_out_interval"])
+        rows += "" if known is None else f"; {known}"
         yield "held out", f"{summary['metric']} {summary['held_out_score']:.4f} ({rows})"
     elif summary["held_out_problem"]:
         yield "held out", f"could not be measured: {summary['held_out_problem']}"

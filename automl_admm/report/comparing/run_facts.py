@@ -46,6 +46,7 @@ class Outcome:
     metric: str
     validation_score: float | None
     held_out_score: float | None
+    held_out_interval: tuple[float, float] | None
     held_out_rows: int | None
     limits: tuple[LimitResult, ...]
     is_certified: bool | None
@@ -130,6 +131,7 @@ def _outcome(view: RunView, model: Shipped | None) -> Outcome:
         metric=view.metric,
         validation_score=measured.validation_score,
         held_out_score=measured.held_out_score,
+        held_out_interval=measured.held_out_interval,
         held_out_rows=measured.held_out_rows,
         limits=_limits(view, model),
         is_certified=None if certificate is None else certificate.is_certified,

@@ -9,6 +9,7 @@ from typing import Any
 
 from automl_admm.certify.bounds.rates import lower_rate, upper_rate
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
 from automl_admm.report.document.tables import facts, table
@@ -42,6 +43,7 @@ class Quality:
     task: str | None
     validation_score: float | None
     held_out_score: float | None
+    held_out_interval: tuple[float, float] | None
     held_out_rows: int | None
     fold_scores: tuple[float, ...]
     default_score: float | None
@@ -69,6 +71,7 @@ def measure(view: RunView) -> Quality:
         task=view.settings.get("task"),
         validation_score=None if model is None else model.validation_score,
         held_out_score=None if model is None else model.held_out_score,
+        held_out_interval=None if model is None else model.held_out_interval,
         held_out_rows=None if model is None else model.held_out_rows,
         fold_scores=tuple(float(score) for score in details.get("scores", ())),
         default_score=details.get("default_score"),
@@ -128,6 +131,8 @@ def draw(found: Quality) -> Markup:
     held_out = None
     if found.held_out_score is not None:
         held_out = f"{numbers.score(found.held_out_score)} on {found.held_out_rows} rows"
+        known = say_interval(found.held_out_interval)
+        held_out += "" if known is None else f", {known}"
     return together(
         facts(
             [

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automl_admm.core.run import FallbackKind
+from automl_admm.pipelines.fit_results import say_interval
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import facts
@@ -37,6 +38,7 @@ class Verdict:
     metric: str
     validation_score: float | None
     held_out_score: float | None
+    held_out_interval: tuple[float, float] | None
     held_out_rows: int | None
     searched_rows: int
     evaluations: int
@@ -61,6 +63,7 @@ def measure(view: RunView) -> Verdict:
         metric=view.metric,
         validation_score=None if model is None else model.validation_score,
         held_out_score=None if model is None else model.held_out_score,
+        held_out_interval=None if model is None else model.held_out_interval,
         held_out_rows=None if model is None else model.held_out_rows,
         searched_rows=view.content["data"]["rows"],
         evaluations=len(view.evaluations),
@@ -164,9 +167,11 @@ def _told(view: RunView, model: Shipped) -> str:
     made = f"an ensemble of {len(model.members)}" if model.members else shape_of(model.text)
     scored = f"{view.metric} {numbers.score(model.validation_score)} on validation rows"
     if model.held_out_score is not None:
+        known = say_interval(model.held_out_interval)
+        interval = "" if known is None else f"{known}; "
         scored = (
             f"{view.metric} {numbers.score(model.held_out_score)} on {model.held_out_rows} rows "
-            f"it never saw ({numbers.score(model.validation_score)} on validation rows)"
+            f"it never saw ({interval}{numbers.score(model.validation_score)} on validation rows)"
         )
     return f"{made}, with {scored}"
 

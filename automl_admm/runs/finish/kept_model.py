@@ -11,7 +11,7 @@ from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
 from automl_admm.core.results import EvaluationResult
-from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.fit_results import FinalFitResult, as_interval
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
 from automl_admm.runs.finish.run_files import read_thresholds
@@ -43,6 +43,7 @@ def model_that_is_there(session: Session) -> Refit | None:
     rows = manifest.get("held_out_rows")
     measured = FinalFitResult(
         held_out_score=manifest.get("held_out_score"),
+        held_out_interval=as_interval(manifest.get("held_out_interval")),
         held_out_rows=rows if isinstance(rows, int) else 0,
         held_out_constraints=_held_out(manifest, limits),
         held_out_decisions=manifest.get("held_out_decisions", {}),

@@ -56,6 +56,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "metric": prepared.metric.name,
         "validation_score": outcome.score,
         "held_out_score": refit.measured.held_out_score,
+        "held_out_interval": refit.measured.held_out_interval,
         "held_out_rows": refit.measured.held_out_rows,
         "feasible": outcome.result.feasible,
         "certified": outcome.is_certified,
