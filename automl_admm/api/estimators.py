@@ -59,6 +59,7 @@ from automl_admm.runs.finish.demands import (
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
@@ -222,7 +223,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             "seconds_used": seconds_used(RunFolder(folder)) if folder and goes_on else 0.0,
             "begun": begun,
         }
-        return RunConfig(**given | resolved | more)
+        return RunConfig(**take_objects(given | resolved | more))
 
     def _remember(self, outcome: PipelineResult) -> None:
         metric = outcome.preparation.metric

@@ -47,7 +47,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "str or path",
             "The space of pipelines: the name of a grammar that ships (`default`, `tiny`, "
             "`regression`, `shapes`, `paper-a2`, `paper-a3`) or of a plugin, or the path of a "
-            "grammar file.",
+            "grammar file, or its text.",
+        ),
+        "components": Words(
+            "list of ComponentPlugin",
+            "Components for this run alone: the grammar imports them as those of plugins.",
         ),
         "time_budget": Words(
             "float or str",
@@ -60,19 +64,22 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "`time_budget` and with one worker the same `random_state` gives the same search.",
         ),
         "theta_solver": Words(
-            "",
-            "Solver for the parameters of components, as text `name:key=value,…`. `automl-admm "
-            "plugins` lists the names.",
+            "str or solver",
+            "Solver for the parameters of components, as text `name:key=value,…`, a record, a "
+            "class or function that makes one, or an object, which serves one `fit`. "
+            "`automl-admm plugins` lists the names.",
         ),
-        "z_solver": Words("", "Solver for the structure of the pipeline, in the same form."),
+        "z_solver": Words("str or solver", "Solver for the structure, in the same forms."),
         "strategy": Words(
-            "",
-            "`admm` lets the two solvers take turns, `joint` gives everything to `theta_solver`.",
+            "str or strategy",
+            "`admm` lets the two solvers take turns, `joint` gives everything to `theta_solver`. "
+            "Or a `StrategyPlugin`, or a function of `(problem, solvers)`.",
         ),
         "executor": Words(
-            "",
+            "str or executor",
             "Place where evaluations run: `local` gives each a process of its own, with limits of "
-            "time and memory; `inline` runs them in this process, one at a time.",
+            "time and memory; `inline` runs them in this process, one at a time. Or an "
+            "`ExecutorPlugin`, or a function of `(work, setting)`.",
         ),
         "n_jobs": Words("", "Number of evaluations at a time. None is 1, and -1 one a core."),
         "eval_time_limit": Words(
@@ -100,12 +107,12 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "and `should_stop`.",
         ),
         "scoring": Words(
-            "str or callable",
+            "str, callable or MetricPlugin",
             "The score to maximise: the name of a scorer of scikit-learn or of a plugin, a scorer "
             "of `make_scorer`, or a function of `(estimator, X, y)`, which sees the labels of y. "
             "With a parameter `classes` it is given them all, the positive one last. A metric "
             "such as `f1_score` is no scorer: give its name or wrap it in `make_scorer`. None is "
-            "roc_auc for two classes, accuracy for more, r2 for quantities.",
+            "roc_auc for two classes, accuracy for more, r2 for quantities. Or a `MetricPlugin`.",
         ),
         "positive": Words(
             "label",
@@ -118,9 +125,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "number, category, ordered, text, tags, date, duration, boolean, or drop.",
         ),
         "constraints": Words(
-            "list of str or Constraint",
+            "list of str, Constraint or ConstraintPlugin",
             'Limits: texts such as `"latency_us <= 50"` and `"fpr_gap[sex] <= 0.05"`, or '
-            "`Constraint(limit, function)` with a function of the fitted pipeline.",
+            "`Constraint(limit, function)` with a function of the fitted pipeline. A "
+            "`ConstraintPlugin`, or a function with a name, beside them defines a measure for the "
+            "texts.",
         ),
         "starts": Words(
             "list of str or path",

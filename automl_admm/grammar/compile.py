@@ -17,6 +17,7 @@ from automl_admm.grammar.diagnostics import Code, Diagnostic, render
 from automl_admm.grammar.expand.importing import include
 from automl_admm.grammar.expand.overriding import override
 from automl_admm.grammar.expand.unfolding import unfold
+from automl_admm.grammar.given_text import GrammarText
 from automl_admm.grammar.locate import find_grammar, read_grammar
 from automl_admm.grammar.read.reader import ReadingError, read
 from automl_admm.grammar.tree import Grammar, Node
@@ -67,24 +68,27 @@ class Analysis:
 
 
 def load_grammar(
-    source: str | Path,
+    source: str | Path | GrammarText,
     components: Registry[ComponentPlugin],
     grammars: Registry[GrammarPlugin],
     elsewhere: frozenset[str] = frozenset(),
     max_depth: int = DEPTH,
     kinds: Kinds = ALL_KINDS,
 ) -> CompiledGrammar:
-    """Load a grammar by registered name or by path.
+    """Load a grammar by registered name, by path, or as text.
 
     `components` are those of the task at hand; `elsewhere` names those of other tasks, silently
     left out of choices, as are components that need other columns than those of the `kinds`. A rule
     may be nested in itself `max_depth` times.
     """
-    path = find_grammar(source, grammars)
-    text = read_grammar(path)
+    if isinstance(source, GrammarText):
+        text, name = source.text, str(source)
+    else:
+        path = find_grammar(source, grammars)
+        text, name = read_grammar(path), str(path)
     return compile_text(
         text,
-        str(path),
+        name,
         components,
         elsewhere,
         max_depth=max_depth,

@@ -104,9 +104,20 @@ def _proof(
 
 
 def write_pickle(pipeline: Any, folder: Path) -> None:
-    """Write a fitted model for other processes of the same run."""
+    """Write a fitted model for other processes of the same run.
+
+    Classes of a notebook, which no module of this process has, are written with their definition;
+    the process that defined them reads them as its own.
+    """
     with (folder / PICKLE).open("wb") as file:
-        pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            pickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError):
+            import cloudpickle
+
+            file.seek(0)
+            file.truncate()
+            cloudpickle.dump(pipeline, file, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def load_shipped(content: bytes, *, is_saved: bool) -> None:

@@ -38,7 +38,7 @@ from automl_admm.plugins.records import (
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
-from automl_admm.plugins.registry import DoubledNameError, Registry
+from automl_admm.plugins.registry import HERE, DoubledNameError, Registry
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,6 @@ OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         f"{OURS}-smac": ("smac", "smac-gp"),
     }
 )
-HERE = "this process"
 FAILED = "failed: "
 ONLY = "AUTOML_ADMM_PLUGINS"
 

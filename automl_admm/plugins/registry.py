@@ -16,6 +16,8 @@ class Named(Protocol):
         """The name to be registered under."""
 
 
+# The provider of what a program gives itself.
+HERE = "this process"
 RecordT = TypeVar("RecordT", bound=Named)
 
 
@@ -45,9 +47,11 @@ class Registry(Generic[RecordT]):
     def doubled(self, name: str, provider: str) -> DoubledNameError:
         """Return the error of a second claim on a name."""
         first = self._providers.get(name, provider)
+        hint = "Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS."
+        if provider == HERE:
+            hint = "Give yours another name."
         return DoubledNameError(
-            f"{self.kind} '{name}' is provided twice: {first}, {provider}.",
-            hint="Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS.",
+            f"{self.kind} '{name}' is provided twice: {first}, {provider}.", hint=hint
         )
 
     def withhold(self, name: str, provider: str) -> None:

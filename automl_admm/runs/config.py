@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 
@@ -58,11 +58,16 @@ class RunConfig(RunOptions):
     """
 
     _: KW_ONLY
+    theta_solver: str = "gp"
+    z_solver: str = "bo"
+    strategy: str = "admm"
+    executor: str = "local"
     time_budget: float | None = None
     eval_time_limit: float | None = None
     memory_limit: int | None = None
     n_jobs: int = 1
     random_state: int = 0
+    scoring: str | Callable[..., float] | None = None
     constraints: tuple[str | Constraint, ...] = ()
     starts: tuple[str | Path, ...] = ()
     callbacks: tuple[object, ...] = ()

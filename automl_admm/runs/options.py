@@ -13,10 +13,28 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.data.reading.file_options import DECIMALS, SEPARATORS
 from automl_admm.grammar.check.recursion import DEPTH
-from automl_admm.plugins.records import TASKS, Constraint, LearningTask
+from automl_admm.grammar.given_text import GrammarText
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import (
+    TASKS,
+    ComponentPlugin,
+    Constraint,
+    ConstraintPlugin,
+    ExecutorPlugin,
+    ExecutorSetting,
+    LearningTask,
+    Measured,
+    MetricPlugin,
+    Solvers,
+    StrategyPlugin,
+    ThetaSolverPlugin,
+    ZSolverPlugin,
+)
 from automl_admm.runs.option_record import OPTION, Kind, Option
+from automl_admm.search.protocol import Search, SearchProblem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,20 +71,20 @@ class SearchOptions:
             resume_help="Number of evaluations in all; +N adds to the number asked for before.",
         ).metadata,
     )
-    theta_solver: str = field(
+    theta_solver: str | ThetaSolverPlugin | ThetaSolver | Callable[[], ThetaSolver] = field(
         default="gp",
         metadata=Option(Kind.PART, "--theta-solver", "Solver for the parameters.").metadata,
     )
-    z_solver: str = field(
+    z_solver: str | ZSolverPlugin | ZSolver | Callable[[], ZSolver] = field(
         default="bo", metadata=Option(Kind.PART, "--z-solver", "Solver for the structure.").metadata
     )
-    strategy: str = field(
+    strategy: str | StrategyPlugin | Callable[[SearchProblem, Solvers], Search] = field(
         default="admm",
         metadata=Option(
             Kind.PART, "--strategy", "admm, or joint: one solver for everything."
         ).metadata,
     )
-    executor: str = field(
+    executor: str | ExecutorPlugin | Callable[[Any, ExecutorSetting], Executor] = field(
         default="local",
         metadata=Option(
             Kind.PART,
@@ -154,7 +172,7 @@ class SearchOptions:
 class PipelineOptions(SearchOptions):
     """The options of a search over pipelines: those of the estimators and the command line."""
 
-    grammar: str | Path = field(
+    grammar: str | Path | GrammarText = field(
         default="default",
         metadata=Option(
             Kind.FILE,
@@ -166,7 +184,7 @@ class PipelineOptions(SearchOptions):
         ).metadata,
     )
     _: KW_ONLY
-    scoring: str | Callable[..., float] | None = field(
+    scoring: str | Callable[..., float] | MetricPlugin | None = field(
         default=None,
         metadata=Option(
             Kind.SCORER,
@@ -195,7 +213,18 @@ class PipelineOptions(SearchOptions):
             compared_as="columns",
         ).metadata,
     )
-    constraints: Sequence[str | Constraint] = field(
+    components: Sequence[ComponentPlugin] = field(
+        default=(),
+        metadata=Option(
+            Kind.OBJECTS,
+            None,
+            "Records of components for this run alone, beside those of plugins.",
+            is_saved=False,
+        ).metadata,
+    )
+    constraints: Sequence[
+        str | Constraint | ConstraintPlugin | Callable[[EvaluatedPipeline], Measured]
+    ] = field(
         default=(),
         metadata=Option(
             Kind.LIMITS,

@@ -110,7 +110,7 @@ def read_request(folder: RunFolder, changed: Mapping[str, Any]) -> RunConfig:
     if objects:
         raise ConfigurationError(
             f"the run in '{folder.path}' was given Python objects: {', '.join(objects)}.",
-            hint="Fit again from Python with the same work_dir and warm_start=True.",
+            hint="Fit again from Python with them, the same work_dir and warm_start=True.",
         )
     said = _checked(said, folder)
     # Older versions did not write every key: such a setting has its default.

@@ -12,6 +12,7 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
+from automl_admm.grammar.given_text import GrammarText
 from automl_admm.plugins.observers import HOOKS
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
@@ -21,7 +22,10 @@ ADDRESSABLE_BYTES = 2**60
 LARGEST_WHOLE = 2**63 - 1
 MEASURES = MappingProxyType({Kind.SECONDS: DURATION, Kind.BYTES: MEMORY})
 UNITS = MappingProxyType({Kind.SECONDS: "seconds", Kind.BYTES: "bytes"})
-OWN_SOLVER = "Register your own solver as a plugin, see docs/how_to/own_solver.md."
+OWN_SOLVER = (
+    "Or give an object with begin, ask and tell, its class, or a record; see "
+    "docs/how_to/own_solver.md."
+)
 
 
 def check_text(name: str, value: object, example: str, hint: str | None = None) -> None:
@@ -195,6 +199,11 @@ def _check_starts(option: Option, value: Iterable[object]) -> None:
         check_path(option.words, start)
 
 
+def _check_grammar(option: Option, value: object) -> None:
+    if not isinstance(value, GrammarText):
+        check_path(option.name, value)
+
+
 # Kinds without an entry are checked by the code that uses their values.
 CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
     {
@@ -209,7 +218,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
         Kind.STARTS: _check_starts,
-        Kind.FILE: lambda option, value: check_path(option.name, value),
+        Kind.FILE: _check_grammar,
         Kind.FOLDER: lambda option, value: check_path(option.name, value),
     }
 )

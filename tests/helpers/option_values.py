@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.runs.option_record import Kind, Option
 
 LIMIT = "columns <= 20"
@@ -38,6 +39,7 @@ EXAMPLES: Mapping[str, Any] = {
     "scoring": "balanced_accuracy",
     "positive": "0",
     "callbacks": (Watcher(),),
+    "components": (ComponentPlugin(name="half", summary="s", role="transformer", factory=Watcher),),
     # With limits that can be proven on the rows of the tests.
     "certify": 0.9,
     "certify_fraction": 0.3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Empty
@@ -19,6 +19,7 @@ from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor
 from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.given_parts import UsedObject
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import (
@@ -52,6 +53,7 @@ class Chosen:
     solver: Any
     title: str
     stand_in: Callable[[], Any]
+    begin_use: Callable[[], None] = lambda: None
 
     def post(self, problem: SearchProblem, tell: Callable[..., object]) -> Post:
         """Its post in one search."""
@@ -79,6 +81,8 @@ class SearchPlan:
         theta_solver = guard_theta(self.theta_solver.solver, self.theta_solver.post(problem, tell))
         z_solver = guard_z(self.z_solver.solver, self.z_solver.post(problem, tell))
         with closing(theta_solver), closing(z_solver):
+            for chosen in (self.theta_solver, self.z_solver):
+                chosen.begin_use()
             solvers = Solvers(theta_solver, z_solver, self.view)
             search = make(self.title, self.strategy.search, problem, solvers, self.options)
             is_one = all(hasattr(search, method) for method in GENERATOR_METHODS)
@@ -111,7 +115,9 @@ def choose_solver(
     solver = _in_time(
         helper, partial(build_solver, registry, request), registry.title(name), deadline
     )
-    return Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
+    chosen = Chosen(solver, registry.title(name), partial(_build_stand_in, registry))
+    factory = registry.get(name).factory
+    return replace(chosen, begin_use=factory.serve) if isinstance(factory, UsedObject) else chosen
 
 
 def _build_stand_in(registry: Registry[Any]) -> Any:

@@ -67,7 +67,7 @@ from automl_admm.runs.prepare.set_aside import (
 from automl_admm.runs.prepare.shared_work import Known, SharedWork, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
-from automl_admm.runs.prepare.untrusted_types import tell_untrusted
+from automl_admm.runs.prepare.untrusted_types import refuse_homeless, tell_untrusted
 from automl_admm.runs.provenance import (
     fingerprint,
     fingerprint_data,
@@ -224,6 +224,7 @@ def prepare(
     aims = _aims(known.constraints, known.aside, question)
     if config.work_dir is not None:
         components = known.plugins.components[known.task]
+        refuse_homeless(components, known.grammar, known.task)
         tell_untrusted(components, known.grammar, known.task, config.time_budget)
     return Preparation(
         config=config,

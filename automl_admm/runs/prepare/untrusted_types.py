@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.space import Choice, Parameter, SearchSpace
 from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
@@ -59,6 +60,30 @@ def tell_untrusted(
         told = "%s: its trusted_types %s: `automl-admm predict` would refuse a model with it. %s"
         cure = "Write them in its ComponentPlugin as 'package.module.Class'."
         logger.warning(told, components.title(name), faults, cure)
+
+
+def refuse_homeless(
+    components: Registry[ComponentPlugin], grammar: CompiledGrammar, task: LearningTask
+) -> None:
+    """Raise if a component of this process makes objects of a class that no module has.
+
+    Such a model cannot be loaded from a run folder. It is the user's own code, so it is built here.
+    """
+    for name in sorted({module.component for module in all_modules(grammar.pipelines.shape)}):
+        if components.provider(name) != HERE:
+            continue
+        kind: type[Any] = type(None)
+        with suppress(Exception):  # its evaluations tell why it cannot be built
+            kind = type(_built(components.get(name), task))
+        if kind.__module__ == "__main__" or "<locals>" in kind.__qualname__:
+            raise ConfigurationError(
+                f"component '{name}' makes objects of {kind.__module__}.{kind.__qualname__}, which "
+                "no other process can load from a run folder.",
+                hint=Remedy(
+                    "Move the class into a module, a file beside your notebook, or leave out "
+                    "{work_dir}."
+                ),
+            )
 
 
 def _is_foreign(provider: str) -> bool:

@@ -12,6 +12,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.row_roles import NAMES
 from automl_admm.pipelines.labels import is_turned, positive_of
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.preparation import Preparation
@@ -73,6 +74,11 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         **prepared.ingest.as_content(),
         "column_kinds": sorted(prepared.work.context.kinds),
         **prepared.answers.as_content(ANSWERS),
+        "given_objects": {
+            name: part.said
+            for name, part in prepared.config.extra_plugins.items()
+            if isinstance(part, GivenParts)
+        },
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
         "versions": versions(),

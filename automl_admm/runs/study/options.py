@@ -13,6 +13,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import Cheap
 from automl_admm.runs.config import RunConfig, count_workers
+from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import SearchOptions, options_of
 from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
 
@@ -70,4 +71,4 @@ def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:
         "work_dir": folder_of(call.work_dir),
     }
     more = {"default_workers": call.n_jobs is None, "title": title, "begun": begun}
-    return RunConfig(**given | resolved | more)
+    return RunConfig(**take_objects(given | resolved | more))
