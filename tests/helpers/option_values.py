@@ -26,6 +26,10 @@ class Watcher:
         return "Watcher()"
 
 
+def _half(values: object, context: object) -> object:
+    raise NotImplementedError
+
+
 # Values that a real run accepts, for options whose kind alone does not tell such a value.
 EXAMPLES: Mapping[str, Any] = {
     "grammar": "tiny",
@@ -39,7 +43,7 @@ EXAMPLES: Mapping[str, Any] = {
     "scoring": "balanced_accuracy",
     "positive": "0",
     "callbacks": (Watcher(),),
-    "components": (ComponentPlugin(name="half", summary="s", role="transformer", factory=Watcher),),
+    "components": (ComponentPlugin(name="half", summary="s", role="transformer", factory=_half),),
     # With limits that can be proven on the rows of the tests.
     "certify": 0.9,
     "certify_fraction": 0.3,

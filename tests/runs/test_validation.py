@@ -20,7 +20,7 @@ class Watching:
     ("wrong", "says"),
     [
         ({"theta_solver": object()}, r"theta_solver must be a text such as 'gp', not <object"),
-        ({"z_solver": None}, "z_solver must be a text such as 'bo', not None. Register your own"),
+        ({"z_solver": None}, "z_solver must be a text such as 'bo', not None. Or give an object"),
         ({"strategy": 3}, "strategy must be a text such as 'admm', not 3"),
         ({"executor": 3}, "executor must be a text such as 'local', not 3"),
         ({"grammar": 5}, "grammar must be a text or a path, not 5"),

@@ -27,9 +27,9 @@ from automl_admm.core.structure.pipeline_space import all_modules
 from automl_admm.execution.skops_import import import_skops
 from automl_admm.grammar.compile import CompiledGrammar
 from automl_admm.plugins.fingerprints import fingerprint, fingerprint_installed
-from automl_admm.plugins.loading import HERE, OUR_PLUGINS, OURS, discover, load_plugins
+from automl_admm.plugins.loading import OUR_PLUGINS, OURS, discover, load_plugins
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
-from automl_admm.plugins.registry import Registry
+from automl_admm.plugins.registry import HERE, Registry
 from automl_admm.plugins.remembered import Remembered
 from automl_admm.search.protocol import default_start
 
