@@ -11,7 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from automl_admm import ComponentPlugin
 from automl_admm.grammar.compile import load_grammar
-from automl_admm.plugins.loading import HERE, load_plugins
+from automl_admm.plugins.loading import load_plugins
+from automl_admm.plugins.registry import HERE
 from automl_admm.runs.prepare import untrusted_types
 
 Tell = Callable[..., list[str]]
