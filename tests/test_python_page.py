@@ -41,13 +41,14 @@ def test_the_snippets_run_in_their_order(
         "X_test": X[120:],
         "y_test": y[120:],
     }
-    assert len(SNIPPETS) == 6
+    assert len(SNIPPETS) == 7
     with mpl.rc_context({"backend": "Agg"}):
         for snippet in shortened():
             exec(snippet, known)  # noqa: S102 - what the page shows, but for its length
         plt.close("all")
     assert "ended by" in capsys.readouterr().err
     assert known["board"]["rank"][0] == 1
+    assert "clip(most=" in known["own"].best_text_
     assert known["importances"].index[0] == "age"
     assert (tmp_path / "importances.png").exists()
     assert known["scores"]["test_roc_auc"].min() > 0.8
