@@ -31,6 +31,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
+from automl_admm.pipelines.component_fidelity import at_fidelity, declared_size
 from automl_admm.pipelines.ensembles.greedy import Purse
 from automl_admm.pipelines.ensembles.task import (
     EnsembleMembers,
@@ -149,7 +150,8 @@ class PipelineWork:
     ) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
-        At a fidelity below 1 it learns from this share of its rows, and is measured as usual. A
+        At a fidelity below 1 it learns from this share of its rows, or by this share of the size
+        that its estimator declares, such as a number of trees, and is measured as usual. A
         candidate excluded by a limit known beforehand is not trained at all. If limits depend on
         decisions, thresholds are chosen for all folds, and everything is measured at them. With the
         scores of a `rival` on all folds it stops once it is clearly behind, and its loss is
@@ -293,7 +295,9 @@ class PipelineWork:
         self, candidate: Candidate, seed: int, split: Split, times: StepTimes
     ) -> Seen:
         classes = None if self.table.classes is None else self.table.y
-        rows = share_of_rows(np.asarray(split[0]), classes, candidate.fidelity, SHARE_SEED)
+        has_size = declared_size(self.space.steps(candidate), self._loaded()) is not None
+        share = 1.0 if has_size else candidate.fidelity
+        rows = share_of_rows(np.asarray(split[0]), classes, share, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
         pipeline = self._fit(candidate, seed, train, times)
@@ -306,7 +310,7 @@ class PipelineWork:
         X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:
             return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
-        steps = self.space.steps(candidate)
+        steps = at_fidelity(self.space.steps(candidate), self._loaded(), candidate.fidelity)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
         return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times)
 

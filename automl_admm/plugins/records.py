@@ -256,6 +256,10 @@ class ComponentPlugin(NamedRecord):
     `automl-admm predict` refuses to load the model. `needs` are kinds of columns: with a table that
     lacks one of them, the grammar leaves the component out, as one of another task.
 
+    `fidelity` names the whole number of an estimator that its time grows with, such as
+    "n_estimators": where a solver asks for a rough answer, the estimator has a share of it and
+    learns from all rows; without it a share of the rows stands for that.
+
     A component with a `missing` part, such as a library of the wrong version, cannot be built on
     this machine: say in a few words what is missing and how to get it. A grammar leaves such a
     component out if it imports it by `%import?`, and refuses it otherwise.
@@ -272,6 +276,7 @@ class ComponentPlugin(NamedRecord):
     trusted_types: tuple[str, ...] = ()
     needs: frozenset[NeededKind] = frozenset()
     missing: str = ""
+    fidelity: str = ""
 
     def __post_init__(self) -> None:
         NamedRecord.__post_init__(self)
@@ -302,11 +307,19 @@ class ComponentPlugin(NamedRecord):
                 return f"capped names '{name}', which is none of its parameters"
             if axis not in AXES:
                 return f"capped['{name}'] must be 'columns' or 'rows', not {say_value(axis)}"
+        if self.fidelity and not self._is_size(self.fidelity):
+            return f"fidelity names {say_value(self.fidelity)}, no whole number of an estimator"
         types: Any = self.trusted_types
         if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
             named = say_value(types)
             return f"its trusted_types must be full names such as 'package.Class', not {named}"
         return None
+
+    def _is_size(self, name: object) -> bool:
+        """Return True if a parameter is a whole number above 0 of an estimator."""
+        sizes = [p for p in self.parameters if isinstance(p, Parameter) and p.kind == "int"]
+        is_one = any(one.name == name and one.low >= 1 for one in sizes)
+        return self.role == "estimator" and is_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
