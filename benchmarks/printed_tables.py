@@ -61,10 +61,7 @@ def printed(name: str) -> str:
 def _title(one: Table) -> str:
     words = str(one.get("title", ""))
     title = words[:1].upper() + words[1:]
-    if "commit" not in one:
-        return title
-    commit = f"commit {one['commit']}"
-    return f"{title}; {commit}" if title else commit.capitalize()
+    return f"{title}; commit {one['commit']}" if title and "commit" in one else title
 
 
 def shown(cell: Any) -> str:
