@@ -97,15 +97,20 @@ def teller(
     *,
     loss_name: str = "loss",
     best_score: float | None = None,
+    is_open_ended: bool = False,
 ) -> Callable[..., Sequence[Any]]:
-    """Return a function to tell observers of this run about events."""
+    """Return a function to tell observers of this run about events.
+
+    A run that `is_open_ended` has no time budget by default.
+    """
+    seconds = config.time_budget if is_open_ended else config.seconds
     info = RunInfo(
         title=config.title,
         space=problem.space,
         limits=problem.limits,
         seed=problem.seed,
         workers=config.n_jobs,
-        budget_seconds=config.seconds,
+        budget_seconds=seconds,
         max_evaluations=config.max_evaluations,
         folder=config.place,
         loss_name=loss_name,
@@ -113,7 +118,8 @@ def teller(
         begun=config.begun,
         known=past.evaluations,
     )
-    hurry = Hurry(config.deadline, partial(_is_interrupted, config.interrupts))
+    deadline = None if seconds is None else config.begun + seconds
+    hurry = Hurry(deadline, partial(_is_interrupted, config.interrupts))
     return partial(Observers(plugins.manager, config.callbacks, hurry).tell, info=info)
 
 

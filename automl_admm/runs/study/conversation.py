@@ -64,6 +64,10 @@ class Conversation:
         except StopIteration:
             self.is_over = True
             return None
+        except BaseException:
+            # An interrupt while a solver thinks ends a generator for good: begin another.
+            self._search, self._is_resumed, self._is_waiting = None, False, False
+            raise
         self._is_waiting = isinstance(event, Wait)
         if isinstance(event, AdmmState):
             self.state = event

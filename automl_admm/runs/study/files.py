@@ -47,7 +47,7 @@ def open_study(call: StudyCall) -> Opened:
     known = [] if call.warm_start is None else read_observations(call.warm_start, box)
     path = box.config.place
     store, journal = _begin_files(path, saved)
-    tell = teller(box.config, box.problem, box.plugins)
+    tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
     trials = Trials(box, store, journal, tell)
     for one in known:
         trials.add(one)
@@ -75,7 +75,7 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     store = SqliteStore(RunFolder(path).store, write=True)
     try:
         journal = read_journal(path / JOURNAL, saved.space)
-        tell = teller(box.config, box.problem, box.plugins)
+        tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
     except BaseException:
         store.close()

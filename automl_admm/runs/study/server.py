@@ -11,7 +11,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError, current_process
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import (
+    Client,
+    Connection,
+    Listener,
+    answer_challenge,
+    deliver_challenge,
+)
 from typing import TYPE_CHECKING, Any, Self
 
 from automl_admm.core.admm_state import AdmmState
@@ -37,7 +43,8 @@ class StudyServer:
         self.authkey = _key(authkey)
         self._study = study
         try:
-            self._listener = Listener(address, authkey=self.authkey, backlog=64)
+            # Without the key: a stranger who says nothing must not keep the others waiting.
+            self._listener = Listener(address, backlog=64)
         except (OSError, ValueError, TypeError) as problem:
             message = f"no server can be opened at {say_value(address)}: {say_error(problem)}."
             raise ConfigurationError(message) from problem
@@ -58,22 +65,24 @@ class StudyServer:
             return
         self._is_open = False
         # Nothing wakes a thread that waits for a connection but a connection.
-        with suppress(OSError, EOFError, AuthenticationError):
-            Client(self.address, authkey=self.authkey).close()
+        with suppress(OSError, EOFError):
+            Client(self.address).close()
         self._thread.join()
         self._listener.close()
 
     def _accept(self) -> None:
         while self._is_open:
-            # Somebody with another key, or a worker that died while it connected.
-            with suppress(OSError, EOFError, AuthenticationError):
+            with suppress(OSError, EOFError):  # a worker that died while it connected
                 connection = self._listener.accept()
-                arguments = (self._study, connection)
+                arguments = (self._study, connection, self.authkey)
                 threading.Thread(target=_answer_all, args=arguments, daemon=True).start()
 
 
-def _answer_all(study: Study, connection: Connection) -> None:
-    with suppress(OSError, EOFError), connection:
+def _answer_all(study: Study, connection: Connection, authkey: bytes) -> None:
+    """Answer one connection until its end; nothing of it is read before it has proven the key."""
+    with suppress(OSError, EOFError, AuthenticationError), connection:
+        deliver_challenge(connection, authkey)
+        answer_challenge(connection, authkey)
         while True:
             connection.send(_answer(study, connection.recv()))
 

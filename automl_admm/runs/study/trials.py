@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evaluations import ENDED, Evaluation, Status
+from automl_admm.core.evaluations import ENDED, Evaluation
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Store
 from automl_admm.core.space import Candidate
@@ -67,7 +67,7 @@ class Trials:
         known = self.store.read()
         ended = tuple(e for e in known if e.status not in UNFINISHED)
         self.log = Logbook(self.store, Past(ended), self.box.problem.limits)
-        cut_short = [e.candidate for e in known if e.status is Status.CANCELLED]
+        cut_short = [e.candidate for e in known if e.status in UNFINISHED]
         self.conversation.first.extendleft(reversed(cut_short))
 
     @property

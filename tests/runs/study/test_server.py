@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import socket
 import threading
 from multiprocessing.connection import Client
 from pathlib import Path
@@ -90,6 +91,14 @@ def test_a_stranger_and_a_closed_server_are_told_in_one_line() -> None:
     with pytest.raises(ConfigurationError, match="no server can be opened at 'nowhere/at/all'"):
         study.serve("nowhere/at/all")
     assert "study-server" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_stranger_who_says_nothing_keeps_nobody_waiting() -> None:
+    study = Study(SPACE, **QUICK)
+    with study.serve() as server, socket.socket(socket.AF_UNIX) as silent:
+        silent.connect(server.address)
+        with Study.connect(server.address) as remote:
+            assert remote.ask() is not None
 
 
 def test_a_study_closed_behind_its_server_says_so() -> None:

@@ -21,10 +21,10 @@ from automl_admm import (
     SearchSpace,
     Study,
     Trial,
-    hookimpl,
     minimize,
 )
 from automl_admm.core.errors import ConfigurationError, InfeasibleError, NoSuccessError
+from automl_admm.core.run import RunInfo
 
 SPACE = SearchSpace(
     (
@@ -249,7 +249,9 @@ def test_observers_hear_of_trials_as_of_evaluations() -> None:
     heard: list[str] = []
 
     class Listener:
-        @hookimpl
+        def run_started(self, info: RunInfo) -> None:
+            heard.append(f"budget: {info.budget_seconds}")
+
         def evaluation_finished(self, evaluation: Any) -> None:
             heard.append(f"{evaluation.number}: {evaluation.loss:g}")
 
@@ -257,7 +259,7 @@ def test_observers_hear_of_trials_as_of_evaluations() -> None:
     trial = one.ask()
     assert trial is not None
     one.tell(trial, 0.5, {"size": 1})
-    assert heard == ["1: 0.5"]
+    assert heard == ["budget: None", "1: 0.5"]
 
 
 def test_minimize_is_cancelled_from_outside() -> None:
