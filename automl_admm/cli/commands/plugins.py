@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,14 +19,16 @@ from automl_admm.cli.shared.plugin_check import (
     subjects_of,
     tell_promises,
 )
-from automl_admm.cli.shared.screen import hand_on, plain_console
+from automl_admm.cli.shared.plugin_package import KINDS as NEW
+from automl_admm.cli.shared.plugin_package import check_name, write_package
+from automl_admm.cli.shared.screen import hand_on, plain_console, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
 from automl_admm.plugins.plugin_options import list_options
 from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
-from automl_admm.runs.prepare.suggestions import whence
+from automl_admm.runs.prepare.suggestions import whence, with_article
 
 KINDS = {hook.replace("_", "-"): hook for hook in RECORDS}
 COLUMNS = {"name": "name", "from": "provider", "options": "options", "what it is": "summary"}
@@ -96,6 +99,26 @@ def check_command(request: str, no_progress: bool, as_json: bool) -> int:  # noq
         refuse_no_progress(subjects)
     promises = ask_promises(request, subjects, learns=not no_progress)
     return tell_promises(request, promises, as_json=as_json)
+
+
+@command.command("new")
+@click.argument("name")
+@click.option(
+    "--kind", required=True, type=click.Choice(sorted(NEW)), help="Kind of record it provides."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder of the package. [default: NAME]",
+)
+def new_command(name: str, kind: str, out: Path | None) -> None:
+    """Write a package with the plugin NAME: a module that works, tests, a README and a CI file."""
+    check_name(name, NEW[kind], installed())
+    folder = Path(name) if out is None else out
+    write_package(name, NEW[kind], folder)
+    say(f"{folder}: a package with {with_article(NEW[kind].words)}")
+    say(f'next: cd {folder} && pip install -e ".[dev]" && pytest')
 
 
 def _list(*, as_json: bool) -> None:
