@@ -63,6 +63,7 @@ from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.reuse import reuse_runs
 from automl_admm.runs.session.session import is_begun, seconds_used
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.validation import (
@@ -159,6 +160,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         rows, columns = given.rows.shape
         with progress:
             progress.say(f"{rows} rows, {columns} columns, {prepared.task}")
+            for line in prepared.reused.lines:
+                progress.say(line)
             outcome = run_pipelines(prepared)
             for line in end_lines(outcome, progress.so_far.count_line()):
                 progress.say(line)
@@ -210,6 +213,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         resolved = {
             "constraints": several("constraints", self.constraints),
             "starts": several("starts", self.starts),
+            "reuse": several("reuse", self.reuse),
             "n_jobs": count_workers(self.n_jobs),
             "random_state": seed_of(self.random_state),
             "work_dir": folder,
@@ -239,6 +243,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self.one_class_ = outcome.refit.one_class
         self.certificate_ = outcome.certificate
         self.stopped_by_ = outcome.result.stopped_by
+        self.reused_ = list(outcome.preparation.reused.lines)
         self.cv_results_ = tabulate(outcome.result.evaluations, limits, metric.score)
         self.n_evaluations_ = len(outcome.result.evaluations)
         self._history, self._metric = history_of(outcome), metric
@@ -271,6 +276,7 @@ def _named(target: Any, y: Any, rows: Any) -> Any:
 def _prepared(config: RunConfig, given: Given) -> Preparation:
     """Check everything, and warn of rows too few for a proof in the name of the caller of `fit`."""
     prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
+    prepared = reuse_runs(prepared)
     if prepared.caution is not None:
         warnings.warn(prepared.caution, UserWarning, stacklevel=5)
     for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:

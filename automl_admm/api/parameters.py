@@ -131,6 +131,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "`ConstraintPlugin`, or a function with a name, beside them defines a measure for the "
             "texts.",
         ),
+        "reuse": Words(
+            "list of str or path",
+            "Folders of other runs: their evaluations are where this search begins, if they mean "
+            "the same. Others of their pipelines are tried first. `reused_` tells what was used.",
+        ),
         "starts": Words(
             "list of str or path",
             'Pipelines to begin at, as texts such as `"impute() ridge()"`, or files with one a '
@@ -213,6 +218,7 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
         ),
         "n_evaluations_": Words("int", "The number of evaluations."),
         "stopped_by_": Words("str", "The reason for the end of the search."),
+        "reused_": Words("list of str", "A line for each run of `reuse`: what was used of it."),
         "decisions_": Words(
             "dict or None",
             "The positive class, the threshold, recall and selection rate, for two classes.",

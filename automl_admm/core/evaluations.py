@@ -17,6 +17,8 @@ ONE_CLASS = "one_class"
 FOLDS_LEFT = "folds_left"
 # The same for the moment at which it ended: seconds since 1970, in UTC. Older logs have none.
 ENDED = "ended"
+# The same for one taken over from another run: the name of that run, and its number there.
+REUSED = "reused"
 # The ending of one with folds left, as it is told. In the log it is a success: it has a loss.
 STOPPED = "stopped"
 
@@ -84,6 +86,11 @@ class Evaluation:
         """Moment of its end in seconds since 1970; None in a log of an older version."""
         found = self.details.get(ENDED)
         return None if found is None else float(found)
+
+    @property
+    def is_reused(self) -> bool:
+        """True if another run made it: it costs this one nothing."""
+        return REUSED in self.details
 
     @property
     def is_ranked(self) -> bool:

@@ -70,6 +70,7 @@ class RunConfig(RunOptions):
     scoring: str | Callable[..., float] | None = None
     constraints: tuple[str | Constraint, ...] = ()
     starts: tuple[str | Path, ...] = ()
+    reuse: tuple[str | Path, ...] = ()
     callbacks: tuple[object, ...] = ()
     work_dir: Path | None = None
     default_workers: bool = False

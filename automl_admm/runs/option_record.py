@@ -26,6 +26,7 @@ class Kind(Enum):
     LIMITS = auto()
     COLUMNS = auto()
     STARTS = auto()
+    RUNS = auto()
     FOLDS = auto()
     FILE = auto()
     FOLDER = auto()

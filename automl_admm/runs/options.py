@@ -245,6 +245,17 @@ class PipelineOptions(SearchOptions):
             is_saved=False,
         ).metadata,
     )
+    reuse: Sequence[str | Path] = field(
+        default=(),
+        metadata=Option(
+            Kind.RUNS,
+            "--reuse",
+            "The folder of another run whose evaluations to begin with, where they mean the same. "
+            "May be repeated.",
+            words="a run to reuse",
+            is_saved=False,
+        ).metadata,
+    )
     cv: Any = field(
         default=None,
         metadata=Option(

@@ -194,9 +194,9 @@ def _check_part(option: Option, value: object) -> None:
     check_text(option.name, value, option.default, hint)
 
 
-def _check_starts(option: Option, value: Iterable[object]) -> None:
-    for start in value:
-        check_path(option.words, start)
+def _check_paths(option: Option, value: Iterable[object]) -> None:
+    for path in value:
+        check_path(option.words, path)
 
 
 def _check_grammar(option: Option, value: object) -> None:
@@ -217,7 +217,8 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.COLUMNS: lambda option, value: check_columns_asked(option.name, value),
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
-        Kind.STARTS: _check_starts,
+        Kind.STARTS: _check_paths,
+        Kind.RUNS: _check_paths,
         Kind.FILE: _check_grammar,
         Kind.FOLDER: lambda option, value: check_path(option.name, value),
     }

@@ -106,6 +106,8 @@ RUN = record(
         "column_kinds": list_of(one_of("categorical", "many_levels", "text", "tags")),
         "components_left_out": mapping_of(text),
         "answers": list_of(READING),
+        "basis": mapping_of(nullable(text)),
+        "reuse": list_of(record({"told": text})),
         "result": record({"stopped_by": text}),
     },
 )

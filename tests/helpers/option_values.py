@@ -62,6 +62,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.LIMITS: (LIMIT,),
     Kind.COLUMNS: {"a=b": "category"},
     Kind.STARTS: (START,),
+    Kind.RUNS: ("other",),
     Kind.FOLDS: 3,
     Kind.FILE: "other",
     Kind.NAME: "cp1250",

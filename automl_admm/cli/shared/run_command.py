@@ -46,6 +46,7 @@ from automl_admm.runs.options import FLAGS
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.prepare.suggestions import tell_left_out
+from automl_admm.runs.reuse import reuse_runs
 from automl_admm.store.network_fs import network_notice
 
 # The share of a budget that reading may take: what follows on these rows takes some times as long.
@@ -124,7 +125,8 @@ def read_within(
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
     """Check all settings; prints of a new solver go to the log, not to the result."""
     with redirect_stdout(sys.stderr):
-        return prepare(config, loaded.X, loaded.y, loaded.sensitive, loaded.columns)
+        prepared = prepare(config, loaded.X, loaded.y, loaded.sensitive, loaded.columns)
+        return reuse_runs(prepared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,7 @@ def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
     if loaded.portion is not None:
         lines.append(f"warning: {loaded.portion.tell()}")
     lines.append(f"validation: {prepared.split}")
+    lines += map(in_a_line, prepared.reused.lines)
     if prepared.caution is not None:
         lines.append(f"warning: {prepared.caution}")
     lines += announce(prepared)

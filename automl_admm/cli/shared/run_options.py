@@ -34,6 +34,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.LIMITS: "TEXT",
         Kind.COLUMNS: "COL=KIND",
         Kind.STARTS: "TEXT|FILE",
+        Kind.RUNS: "RUN",
         Kind.FOLDS: "K|SHARE",
         Kind.FILE: "FILE",
         Kind.FOLDER: "DIR",
@@ -43,7 +44,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
 
 
 # Options of these kinds may be repeated.
-LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.COLUMNS})
+LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.RUNS, Kind.COLUMNS})
 
 
 class WholeBytes(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted

@@ -59,11 +59,14 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
         choice = choose(given, Rated.of(work.metric, work.table, work.splits), purse)
         if not choice.is_better:
             return EnsembleResult(choice)
-        return EnsembleResult(choice, _evaluated(work, blend(given, choice.counts)))
+        return EnsembleResult(choice, evaluate_predictions(work, blend(given, choice.counts)))
 
 
-def _evaluated(work: PipelineWork, predictions: Array) -> EvaluationResult:
-    """Measure the scores, and the limits that predictions tell, at thresholds chosen for them."""
+def evaluate_predictions(work: PipelineWork, predictions: Array) -> EvaluationResult:
+    """Measure the scores, and the limits that predictions tell, at thresholds chosen for them.
+
+    The predictions are of all rows validated, fold after fold; the values of other limits are NaN.
+    """
     from automl_admm.pipelines.ensembles.replayed import replay
 
     told = [one.kind == "statistical" for one in work.constraints]

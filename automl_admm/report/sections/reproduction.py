@@ -36,6 +36,7 @@ class Reproduction:
     versions: dict[str, str]
     plugins: dict[str, str]
     components_left_out: dict[str, str]
+    reused: tuple[str, ...]
     next_commands: tuple[str, ...]
 
 
@@ -60,6 +61,7 @@ def measure(view: RunView) -> Reproduction:
         versions=dict(view.content.get("versions", {})),
         plugins=dict(view.content.get("plugins", {})),
         components_left_out=dict(view.content.get("components_left_out", {})),
+        reused=tuple(str(one.get("told", "")) for one in view.content.get("reuse", ())),
         next_commands=tuple(_next_commands(view)),
     )
 
@@ -125,6 +127,7 @@ def draw(found: Reproduction) -> Markup:
         block_of_code("\n".join(_digests(found))),
         tag("h3", "What to do next"),
         block_of_code("\n".join(found.next_commands)),
+        *(tag("p", line) for line in found.reused),
         folded("Versions", _pairs("Package", "Version", found.versions)),
         folded("Plugins", _pairs("Plugin", "Comes from", found.plugins)),
         folded("Components left out", _pairs("Component", "Reason", found.components_left_out))

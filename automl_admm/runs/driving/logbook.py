@@ -51,8 +51,9 @@ class Logbook:
 
     @property
     def spent(self) -> float:
-        """The sum of fidelities: the number of whole evaluations spent."""
-        return sum(evaluation.candidate.fidelity for evaluation in self.evaluations)
+        """The sum of fidelities: the number of whole evaluations spent by this run."""
+        own = (evaluation for evaluation in self.evaluations if not evaluation.is_reused)
+        return sum(evaluation.candidate.fidelity for evaluation in own)
 
     def find(self, key: str) -> Evaluation | None:
         """Return the evaluation of this key, if there is one."""

@@ -54,6 +54,7 @@ from automl_admm.runs.prepare.ingesting import (
     schema_of_table,
 )
 from automl_admm.runs.prepare.portfolio import Facts, Portfolio, choose_portfolio
+from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.prepare.scoring_trial import check_scoring
 from automl_admm.runs.prepare.set_aside import (
     Aside,
@@ -89,6 +90,7 @@ class Preparation:
     `columns` are the names of columns, if they have any; `schema` describes all columns of the
     user, `ingest` says what pipelines see of them, `answers` how numbers in text are read in the
     target, the weights and the sensitive columns, and `leaks` names those that tell the target.
+    `reused` has evaluations of other runs.
     `doubts` are warnings of a target, a header or splits that may not be what they seem.
     """
 
@@ -114,6 +116,7 @@ class Preparation:
     aside: Aside | None = None
     question: Question | None = None
     caution: str | None = None
+    reused: Reused = field(default_factory=Reused)
 
     @property
     def task(self) -> LearningTask:

@@ -15,6 +15,7 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, versions
 from automl_admm.runs.saved_request import describe_request
@@ -81,6 +82,8 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         },
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
+        "basis": basis_of(prepared),
+        **prepared.reused.as_content(),
         "versions": versions(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }

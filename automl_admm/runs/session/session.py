@@ -18,6 +18,7 @@ from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.prepare.baseline import keep_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
+from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
 from automl_admm.runs.session.run_json import Stretch, describe_run, write_settings
 from automl_admm.runs.session.run_log import check_limits
@@ -61,7 +62,8 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
     config, place = prepared.config, prepared.config.place
     if place is None:
         with temporary_folder("automl-admm-") as scratch:
-            yield Session(prepared, MemoryStore(), scratch)
+            memory = MemoryStore()
+            yield Session(prepared, memory, scratch, past=_begin_with_reused(memory, prepared))
         return
     folder = RunFolder(place) if config.resumed else create_folder(place, config.work_dir)
     before = folder.read(folder.settings) if config.resumed else None
@@ -73,12 +75,14 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             check_limits(folder, before["settings"], known)
             prepared = _with_known_bounds(prepared, before) if known else prepared
             changes = _changes(prepared, before, folder)
+            earlier_runs = () if changes.void else tuple(before.get("reuse", ()))
+            prepared = replace(prepared, reused=Reused(earlier=earlier_runs))
             if changes.void:
                 remove_tree(folder.predictions)
             if changes.space or changes.void:
                 prepared, known = _carry_over(store, known, prepared, changes)
             _remove_leftovers(folder)
-        past = _past(known, prepared)
+        past = _past(known, prepared) if before else _begin_with_reused(store, prepared)
         with temporary_folder(SCRATCH, folder.path) as scratch:
             session = Session(prepared, store, scratch, folder, past, earlier)
             session.write(session.prepared, RunState.RUNNING)
@@ -120,10 +124,21 @@ def _changes(prepared: Preparation, before: dict[str, Any], folder: RunFolder) -
     return changes
 
 
+def _begin_with_reused(store: Store, prepared: Preparation) -> Past:
+    """Put the evaluations of other runs into a new store: the search begins with them."""
+    for evaluation in prepared.reused.evaluations:
+        store.append(evaluation)
+    return _past(prepared.reused.evaluations, prepared)
+
+
 def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
-    """Return the evaluations with an end of their own; the others may be evaluated again."""
+    """Return the evaluations with an end of their own; the others may be evaluated again.
+
+    A repeated course has no place for evaluations that another run made: they are told at once.
+    """
     ended = tuple(evaluation for evaluation in known if evaluation.status not in UNFINISHED)
-    return Past(ended, prepared.config.is_repeatable)
+    is_own = not any(evaluation.is_reused for evaluation in ended)
+    return Past(ended, prepared.config.is_repeatable and is_own)
 
 
 def _carry_over(

@@ -1,0 +1,251 @@
+"""Begin with evaluations of other runs, where they still mean the same.
+
+An evaluation is a result here only if everything that its numbers depend on is equal: rows, folds,
+seed, versions. Another metric or another limit is computed from its kept out-of-fold predictions.
+Without them its pipeline is only tried first.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.evaluations import REUSED, Evaluation
+from automl_admm.core.space import Array
+from automl_admm.pipelines.ensembles.task import evaluate_predictions
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.finish.kept_predictions import (
+    DamagedPredictionsError,
+    KeptPredictions,
+    are_probabilities,
+)
+from automl_admm.runs.prepare.basis import basis_of
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.prepare.reused import Reused, ReusedRun
+from automl_admm.runs.session.changes import best_texts, read_anew
+from automl_admm.runs.session.run_log import Log, read_log
+from automl_admm.store.run_folder import RunFolder
+
+# Without these equal no number of the other run means anything here.
+NEEDED: Mapping[str, str] = {
+    "rows": "the rows",
+    "columns": "the columns",
+    "classes": "the classes or the positive one of them",
+    "splits": "the folds",
+    "seed": "the seeds",
+    "software": "the versions",
+    "components": "the components",
+}
+# Times of an evaluation; everything else in its details is about its score.
+TIMES = ("fit_seconds", "predict_seconds", "work_seconds", "slowdown", "steps", "ended")
+# The share of the time budget that computing anew may take.
+SHARE = 0.1
+logger = logging.getLogger(__name__)
+
+
+def reuse_runs(prepared: Preparation) -> Preparation:
+    """Return the preparation with all that other runs give; a run that goes on has it already."""
+    config = prepared.config
+    if not config.reuse or config.resumed:
+        return prepared
+    if config.certify is not None:
+        raise ConfigurationError(
+            "a certificate cannot stand on evaluations of other runs: they may have seen the rows "
+            "set aside for it.",
+            hint=Remedy("Leave out {reuse} or {certify}."),
+        )
+    begun = time.monotonic()
+    until = begun + (math.inf if config.seconds is None else SHARE * config.seconds)
+    found = Reused()
+    for path in dict.fromkeys(map(str, config.reuse)):
+        prepared, found = _Other(prepared, config.origin / path, path, until).add_to(found)
+    return replace(prepared, reused=found)
+
+
+@dataclass(frozen=True)
+class _Other:
+    """One other run, compared with this one."""
+
+    prepared: Preparation
+    place: Path
+    name: str
+    until: float
+    left: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def _folder(self) -> RunFolder:
+        return RunFolder(self.place)
+
+    @cached_property
+    def _content(self) -> Mapping[str, Any]:
+        return self._folder.read(self._folder.settings)
+
+    @cached_property
+    def _log(self) -> Log:
+        return read_log(self._folder)
+
+    @cached_property
+    def _here(self) -> Mapping[str, str | None]:
+        return basis_of(self.prepared)
+
+    def _is_same(self, part: str) -> bool:
+        """Return True if both runs note this part, and the same of it."""
+        there = self._content.get("basis") or {}
+        return self._here[part] is not None and there.get(part) == self._here[part]
+
+    def add_to(self, found: Reused) -> tuple[Preparation, Reused]:
+        """Return the preparation with its starts, and the results with those of this run."""
+        differs = tuple(words for part, words in NEEDED.items() if not self._is_same(part))
+        known = {one.key for one in found.evaluations}
+        results = [] if differs else self._results(known, len(found.evaluations))
+        taken = known | {one.key for one in results}
+        starts = self._starts(taken, is_same_table=not differs)
+        mine = dict.fromkeys((*self.prepared.starts, *starts))
+        computed = sum(bool(one.details[REUSED]["computed"]) for one in results)
+        told = ReusedRun(
+            self.name,
+            same=len(results) - computed,
+            computed=computed,
+            starts=len(starts),
+            because=self._because(differs),
+            left=dict(self.left),
+        )
+        prepared = replace(self.prepared, starts=tuple(mine))
+        return prepared, Reused((*found.evaluations, *results), (*found.runs, told))
+
+    def _because(self, differs: Sequence[str]) -> str:
+        if "basis" not in self._content:
+            return "its version did not note what its numbers rest on"
+        return f"{' and '.join(differs)} differ" if differs else ""
+
+    def _starts(self, taken: set[str], *, is_same_table: bool) -> Sequence[Any]:
+        """Return its best pipelines without a result here; none if they may know rows held out."""
+        work, pipelines = self.prepared.work, self.prepared.grammar.pipelines
+        if work.held_out is not None and not is_same_table:
+            self.left["may know the rows held out here"] = len(self._log.evaluations)
+            return ()
+        others = [one for one in self._log.evaluations if one.key not in taken]
+        return best_texts(others, pipelines)
+
+    def _results(self, known: set[str], count: int) -> list[Evaluation]:
+        """Return its evaluations that are results here, numbered on from a count."""
+        if any(one.of_baseline is not None for one in self.prepared.constraints):
+            self.left["before the baseline of a limit"] = len(self._log.evaluations)
+            return []
+        sound = [one for one in self._log.evaluations if one.is_ranked]
+        self._leave("failed or not on all rows and folds", len(self._log.evaluations) - len(sound))
+        fitting = read_anew(sound, self.prepared.grammar.pipelines)
+        self._leave("not in this grammar", len(sound) - len(fitting))
+        fresh = [one for one in fitting if one.key not in known]
+        self._leave("known already", len(fitting) - len(fresh))
+        results = [found for one in fresh if (found := self._result(one)) is not None]
+        return [replace(one, number=count + place) for place, one in enumerate(results, start=1)]
+
+    def _leave(self, reason: str, count: int) -> None:
+        if count:
+            self.left[reason] += count
+
+    def _marked(self, one: Evaluation, *, is_computed: bool, **changes: Any) -> Evaluation:
+        """Return an evaluation with its origin: it counts in no budget of this run."""
+        origin = {"run": self.name, "number": one.number, "computed": is_computed}
+        details = {**changes.pop("details", one.details), REUSED: origin}
+        return replace(one, details=details, **changes)
+
+    def _result(self, one: Evaluation) -> Evaluation | None:
+        """Return the evaluation with the loss and the limits of this run; None without a value."""
+        costs = {c.limit.name: self._cost(c, one) for c in self.prepared.constraints}
+        lacking = [name for name, value in costs.items() if value is None]
+        if lacking:
+            self._leave(f"without a value of {' and '.join(lacking)} measured here", 1)
+            return None
+        if self._is_score_same and all(
+            self._has(constraint) for constraint in self.prepared.constraints
+        ):
+            values = tuple(map(float, self._old_values(one)))
+            return self._marked(one, is_computed=False, constraints=values)
+        return self._computed(one, costs)
+
+    def _old_values(self, one: Evaluation) -> Iterator[float]:
+        there = self._values_of(one)
+        return (there[constraint.limit.name] for constraint in self.prepared.constraints)
+
+    def _values_of(self, one: Evaluation) -> Mapping[str, float]:
+        names = [limit.name for limit in self._log.limits]
+        return dict(zip(names, one.constraints, strict=True))
+
+    @cached_property
+    def _only_python(self) -> frozenset[str]:
+        """The options of the other run that were Python objects, of which a name says nothing."""
+        request = self._content.get("request") or {}
+        return frozenset(map(str, request.get("only_python", ())))
+
+    @cached_property
+    def _is_score_same(self) -> bool:
+        """True if losses and decisions came about there as they do here."""
+        return all(map(self._is_same, ("metric", "thresholds")))
+
+    def _has(self, constraint: Constraint) -> bool:
+        """Return True if a limit of the other run is on the same quantity."""
+        mine = self.prepared.config.constraints
+        is_named = "constraints" not in self._only_python and all(
+            isinstance(one, str) for one in mine
+        )
+        return is_named and any(limit.name == constraint.limit.name for limit in self._log.limits)
+
+    def _cost(self, constraint: Constraint, one: Evaluation) -> float | None:
+        """Return the known value of a limit that predictions do not tell; NaN if they do."""
+        if constraint.kind == "statistical":
+            return math.nan
+        is_here = constraint.kind == "checked" or self._is_same("machine")
+        if not self._has(constraint) or not is_here:
+            return None
+        return self._values_of(one)[constraint.limit.name]
+
+    def _computed(self, one: Evaluation, costs: Mapping[str, float | None]) -> Evaluation | None:
+        """Return the evaluation as its kept predictions have it; None without them."""
+        predictions = self._predictions(one)
+        if predictions is None:
+            self._leave("without usable predictions for another metric or limit", 1)
+            return None
+        try:
+            found = evaluate_predictions(self.prepared.work, predictions)
+        except Exception as problem:  # noqa: BLE001 - a user's scorer or limit may raise anything
+            logger.info("evaluation %d of '%s': %s", one.number, self.name, problem)
+            self._leave("whose predictions this metric or limit does not take", 1)
+            return None
+        pairs = zip(self.prepared.constraints, found.constraints, strict=True)
+        values = tuple(
+            value if c.kind == "statistical" else float(costs[c.limit.name] or 0.0)
+            for c, value in pairs
+        )
+        if not all(map(math.isfinite, (found.loss, *values))):
+            self._leave("without a finite loss or limit", 1)
+            return None
+        times = {name: one.details[name] for name in TIMES if name in one.details}
+        changes = {"loss": found.loss, "constraints": values}
+        details = {**times, **found.details}
+        return self._marked(one, is_computed=True, details=details, **changes)
+
+    def _predictions(self, one: Evaluation) -> Array | None:
+        """Return its kept out-of-fold predictions, if they are whole and there is time for them."""
+        work = self.prepared.work
+        rows = np.concatenate([valid for _, valid in work.splits])
+        if time.monotonic() > self.until:
+            return None
+        try:
+            found = KeptPredictions(self._folder.predictions, (), ()).read(one, rows)
+        except DamagedPredictionsError:
+            return None
+        classes = work.table.classes
+        is_usable = found.ndim == 1 if classes is None else are_probabilities(found, len(classes))
+        return found if is_usable else None
