@@ -104,6 +104,17 @@ def _together(columns: Sequence[Hashes]) -> Hashes:
     return found
 
 
+def mix(first: Hashes, second: Hashes) -> Hashes:
+    """Join two hashes of each row to one, by the steps of SplitMix64.
+
+    A plain sum would not tell that two rows have exchanged their targets.
+    """
+    found = first + second * np.uint64(0x9E3779B97F4A7C15)  # wraps around
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(found ^ (found >> np.uint64(31)), dtype=np.uint64)
+
+
 def fingerprint_rows(hashes: Hashes) -> str:
     """Return the hash of a set of rows, in any order."""
     return hashlib.sha256(np.sort(hashes).tobytes()).hexdigest()

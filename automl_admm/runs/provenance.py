@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows
+from automl_admm.data.fingerprints import Hashes, fingerprint_rows, hash_rows, mix
 from automl_admm.data.row_roles import RoleColumns
 from automl_admm.pipelines.labels import sorted_order
 from automl_admm.pipelines.predictions.measured import Table
@@ -31,16 +31,37 @@ def _version(name: str) -> str:
 
 def fingerprint(table: Table) -> str:
     """The hash of the rows of a table and their target."""
-    import pandas as pd
-
     digest = hashlib.sha256(repr(table.names).encode())
     digest.update(table.row_hashes.tobytes())
-    # The same rows whichever class is the positive one.
-    y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
-    digest.update(pd.util.hash_pandas_object(pd.Series(y), index=False).to_numpy().tobytes())
+    digest.update(_target_hashes(table).tobytes())
     if table.roles.hashes is not None:
         digest.update(table.roles.hashes.tobytes())
     return digest.hexdigest()
+
+
+def _target_hashes(table: Table) -> Hashes:
+    import pandas as pd
+
+    # The same rows whichever class is the positive one.
+    y = table.y if table.classes is None else np.argsort(sorted_order(table.classes))[table.y]
+    found = pd.util.hash_pandas_object(pd.Series(y), index=False)
+    return np.asarray(found, dtype=np.uint64)
+
+
+def sum_of_rows(table: Table) -> str:
+    """Return the sum of a hash of each row with its target: the same in any order of the rows.
+
+    The sum of two tables is that of both together.
+    """
+    found = mix(table.row_hashes, _target_hashes(table))
+    if table.roles.hashes is not None:
+        found = mix(found, table.roles.hashes)
+    return f"{int(found.sum(dtype=np.uint64)):016x}"
+
+
+def add_sums(first: str, second: str) -> str:
+    """Return the sum of the rows of two tables together."""
+    return f"{(int(first, 16) + int(second, 16)) % 2**64:016x}"
 
 
 def fingerprint_data(table: Table) -> str:

@@ -85,6 +85,7 @@ SETTINGS = record(
 )
 DATA = record(
     {"rows": whole(), "columns": whole(), "sha256": text, "held_out_sha256": nullable(text)},
+    {"rows_sum": text, "held_out_rows_sum": nullable(text)},
 )
 SESSION = record({"begun": moment, "seconds": nullable(within(0.0, 1e12))})
 READING = record(

@@ -25,7 +25,11 @@ from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.report.content import describe
 from automl_admm.report.rows.given import RowsAsked
+from automl_admm.report.rows.origin import find_origin
 from automl_admm.report.writing import Report, make_report
+from automl_admm.runs.provenance import sum_of_rows
+from automl_admm.runs.saved.labelled_rows import open_run
+from automl_admm.store.run_folder import RunFolder
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"
 HOSTILE = "</td><script>alert(1)</script>\u202e\x1b[31m"
@@ -259,6 +263,27 @@ def test_a_quantity_has_residuals(tmp_path: Path) -> None:
     own = content(make_report(run, rows_asked(run, train, ())))["rows"]
     assert (own["origin"]["kind"], own["origin"]["measured"]) == ("held out of all", 20)
     assert own["score"] == pytest.approx(own["held_out_score"])
+    held_out = held_out_of(run, frame[:100])
+    for rows, kind, words in (
+        (frame[:100], "all", "all rows of the run, in another order"),
+        (held_out, "held out", "those that the run held out, in another order"),
+        (frame[:100].drop(held_out.index), "learned from", "fitted the model to, in another order"),
+    ):
+        told = make_report(run, RowsAsked(rows.sample(frac=1, random_state=1), "rows.csv"))
+        origin = content(told)["rows"]["origin"]
+        assert (origin["kind"], origin["is_shuffled"], origin["doubt"]) == (kind, True, None)
+        assert words in Page(told.page.decode()).text
+    one = frame[:100].sample(frac=1, random_state=1).assign(y=frame["y"][:100].to_numpy())
+    assert on(run, one)["rows"]["origin"]["kind"] == "other"
+
+
+def held_out_of(run: Path, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a run held out of its table."""
+    data = json.loads((run / "run.json").read_text())["data"]
+    opened = open_run(RunFolder(run), frame, "rows.csv")
+    _, places = find_origin(opened, opened.table(frame), len(frame), None)
+    assert data["held_out_rows_sum"] == sum_of_rows(opened.table(frame.iloc[places]))
+    return frame.iloc[places]
 
 
 def test_the_command_takes_a_file(certified: Path, tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_portions import read_portion
 from automl_admm.data.splits import hold_out
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import fingerprint, hash_table
+from automl_admm.runs.provenance import add_sums, fingerprint, hash_table, sum_of_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside, read_rows_aside
 
 HELD_OUT, OF_THE_FILE, LEARNED, OTHER = "held out", "held out of all", "learned from", "other"
+ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,10 @@ class Origin:
     """The file of rows, its sha256, and their part in the run.
 
     `kind` is held out (all of them), held out of all (those alone were taken of the run's table),
-    learned from, or other. Of the `given` rows so many were measured. `known` of them equal rows
-    that the model learned from; None if the run kept no hashes of its rows. `doubt` is a sentence.
+    learned from, all (both, in another order, so that they cannot be told apart), or other. Rows
+    that `is_shuffled` are those of the run in another order. Of the `given` rows so many were
+    measured. `known` of them equal rows that the model learned from; None if the run kept no hashes
+    of its rows. `doubt` is a sentence.
     """
 
     file: str
@@ -37,6 +40,7 @@ class Origin:
     measured: int
     known: int | None
     doubt: str | None
+    is_shuffled: bool = False
 
 
 def hash_of(source: Path) -> str | None:
@@ -52,6 +56,8 @@ def find_origin(
 ) -> tuple[Origin, Any]:
     """Return the origin of rows, and the places of those to measure, None for all."""
     found, places = _recognised(run, whole)
+    shuffled = _in_another_order(run, whole) if found == OTHER else None
+    found = shuffled or found
     measured = len(whole.y) if places is None else len(places)
     rows = whole if places is None else whole.part(places)
     known = None if found in (HELD_OUT, OF_THE_FILE) else _known(run, whole)
@@ -64,6 +70,7 @@ def find_origin(
         measured=measured,
         known=known,
         doubt=_doubt(run, given, known) if found == OTHER else None,
+        is_shuffled=shuffled is not None,
     )
     return origin, places
 
@@ -80,6 +87,18 @@ def _recognised(run: CertifiedRun, whole: Table) -> tuple[str, Any]:
     if places is None or fingerprint(whole.part(places)) != held_out:
         return OTHER, None
     return OF_THE_FILE, places
+
+
+def _in_another_order(run: CertifiedRun, whole: Table) -> str | None:
+    """Recognise rows of the run in any order; None for others, and for runs of older versions."""
+    data = run.content["data"]
+    learned, held_out = data.get("rows_sum"), data.get("held_out_rows_sum")
+    if learned is None:
+        return None
+    kinds = {learned: LEARNED}
+    if held_out is not None:
+        kinds |= {held_out: HELD_OUT, add_sums(learned, held_out): ALL}
+    return kinds.get(sum_of_rows(whole))
 
 
 def _places(run: CertifiedRun, whole: Table) -> Any:
@@ -138,9 +157,10 @@ def _doubt(run: CertifiedRun, given: int, known: int | None) -> str | None:
             "if it is the same, these rows are among them."
         )
     if known is None:
+        orders = "" if "rows_sum" in run.content["data"] else "in another order or "
         return (
-            "The run kept no hash of each row, so its own rows are not recognised in another order "
-            "or among others. Make sure that it never saw these: else all numbers are too good."
+            f"The run kept no hash of each row, so its own rows are not recognised {orders}among "
+            "others. Make sure that it never saw these: else all numbers are too good."
         )
     return None
 
@@ -150,6 +170,11 @@ def warn_of(origin: Origin) -> str | None:
     if origin.kind == LEARNED:
         return (
             "The labelled rows are those that the model learned from: their numbers are too good."
+        )
+    if origin.kind == ALL:
+        return (
+            "The labelled rows are the run's own in another order, and the model learned from most "
+            "of them: their numbers are too good."
         )
     if origin.known:
         return f"{origin.known} of the labelled rows equal rows that the model learned from."

@@ -10,7 +10,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, table
 from automl_admm.report.rows.given import GivenRows
-from automl_admm.report.rows.origin import HELD_OUT, LEARNED, OF_THE_FILE, Origin
+from automl_admm.report.rows.origin import ALL, HELD_OUT, LEARNED, OF_THE_FILE, Origin
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
@@ -100,23 +100,27 @@ def draw(found: OnRows) -> Markup:
 
 
 def _is_learned(origin: Origin) -> bool:
-    return origin.kind == LEARNED or bool(origin.known)
+    return origin.kind in (LEARNED, ALL) or bool(origin.known)
 
 
 def _said(origin: Origin) -> str:
-    rows = f"{origin.measured} rows"
-    if origin.kind == HELD_OUT:
-        return f"These {rows} are those that the run held out: nothing of the search saw them."
-    if origin.kind == OF_THE_FILE:
-        return (
-            f"Of the {origin.given} rows of the run's table, exactly the {origin.measured} that it "
-            "held out are measured here: nothing of the search saw them."
-        )
-    if origin.kind == LEARNED:
-        return (
-            f"These rows were learned from: the {rows} are those that the run searched on and "
-            "fitted the model to. All numbers of them are too good. Give rows that it never saw."
-        )
+    rows, order = f"{origin.measured} rows", ", in another order" if origin.is_shuffled else ""
+    recognised = {
+        HELD_OUT: f"These {rows} are those that the run held out{order}: nothing of the search saw "
+        "them.",
+        OF_THE_FILE: f"Of the {origin.given} rows of the run's table, exactly the "
+        f"{origin.measured} that it held out are measured here: nothing of the search saw them.",
+        LEARNED: f"These rows were learned from: the {rows} are those that the run searched on and "
+        f"fitted the model to{order}. All numbers of them are too good. Give rows that it never "
+        "saw.",
+        ALL: f"These {rows} are all rows of the run{order}, those that it held out as well as "
+        "those that the model learned from. All numbers of them are too good. Give the file in the "
+        "order of the run: then exactly the rows held out are measured.",
+    }
+    return recognised.get(origin.kind) or _said_of_others(origin, rows)
+
+
+def _said_of_others(origin: Origin, rows: str) -> str:
     if origin.known:
         return (
             f"{origin.known} of the {rows} equal rows that the model learned from: the numbers of "
@@ -124,7 +128,7 @@ def _said(origin: Origin) -> str:
         )
     if origin.known == 0:
         return f"These {rows} are others: none of them equals a row that the model learned from."
-    return f"These {rows} are not, as a whole and in this order, those that the run learned from."
+    return f"These {rows} are not, as a whole, those that the run learned from or held out."
 
 
 def _known(score: float | None) -> str | None:

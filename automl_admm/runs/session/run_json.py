@@ -17,7 +17,7 @@ from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.provenance import fingerprint, versions
+from automl_admm.runs.provenance import fingerprint, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -141,6 +141,8 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "columns": table.shape[1],
         "sha256": fingerprint(table),
         "held_out_sha256": None if held_out is None else fingerprint(held_out),
+        "rows_sum": sum_of_rows(table),
+        "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
     }
 
 
