@@ -1,7 +1,8 @@
 """The page that compares systems, made from the file of all runs.
 
-Systems that ended on every split are ranked; the others have a table of their own beside ours. To
-renew the page put other runs into the file and run `python benchmarks/write_tables.py`.
+Systems that ran on every set are ranked, on the splits that all of them have; the others have a
+table of their own beside ours. To renew the page put other runs into the file and run
+`python benchmarks/write_tables.py`.
 """
 
 from __future__ import annotations
@@ -62,14 +63,14 @@ def split_of(record: Record) -> Split:
 
 @cache
 def systems() -> tuple[str, ...]:
-    """Return ours and the systems that ran on each of its splits, in the order of the driver."""
-    wanted = {split_of(record) for record in runs_of(OURS)}
-    whole = [one for one in KNOWN if wanted <= {split_of(record) for record in runs_of(one)}]
+    """Return ours and the systems that ran on each of its sets, in the order of the driver."""
+    wanted = {record["set"] for record in runs_of(OURS)}
+    whole = [one for one in KNOWN if wanted <= {record["set"] for record in runs_of(one)}]
     return OURS, *(one for one in whole if one != OURS)
 
 
 def others() -> list[str]:
-    """Return the systems that ran on some of the splits alone."""
+    """Return the systems that ran on some of the sets alone."""
     return [one for one in KNOWN if one not in systems() and runs_of(one)]
 
 
@@ -113,7 +114,7 @@ def tables() -> str:
 
 
 def protocol() -> str:
-    """Return what was run, in sentences."""
+    """Return the commands, and what was run, in sentences."""
     commits = [
         f"{system} {joined(sorted({record['commit'] for record in runs_of(system)}))}"
         for system in (*systems(), *others())
@@ -126,11 +127,21 @@ def protocol() -> str:
             if name.split(".")[0] in {"flaml", "autogluon", "tpot", "lightgbm", "auto-sklearn"}
         }
     )
-    return wrapped(
+    told = wrapped(
         f"The same splits for each system, {BUDGET:.0f} s and one core (`taskset`), each with its",
         f"defaults: {sets()} sets, {seeds()}. The load of the machine was",
         f"{median(record['load'] for record in peers()):.1f} in the median. Commits:",
         f"{', '.join(commits)}. Versions: {', '.join(packages)}.",
+    )
+    return f"{_commands()}\n\n{told}"
+
+
+def _commands() -> str:
+    count = len({record["seed"] for record in runs_of(OURS)})
+    run = f"--budget {BUDGET:.0f} --seeds {count} --systems {','.join(systems())}"
+    return (
+        "    python -m benchmarks.peers --install build/peers\n"
+        f"    python -m benchmarks.peers {run} --core 1 --data SETS"
     )
 
 
@@ -138,7 +149,7 @@ def partial() -> str:
     """Return the scores of the systems that ran on some of the splits, beside ours."""
     found = others()
     if not found:
-        return "All systems that were run had all of the splits."
+        return "All systems that were run had all of the sets."
     return "\n\n".join(_beside(system) for system in found)
 
 

@@ -56,7 +56,7 @@ def other_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 @pytest.mark.usefixtures("other_runs")
-def test_systems_with_all_splits_are_ranked_and_others_stand_beside() -> None:
+def test_systems_with_all_sets_are_ranked_and_others_stand_beside() -> None:
     assert peers_tables.systems() == ("ours-boost", "random", "FLAML")
     assert peers_tables.others() == ["TPOT"]
     assert "| b | 0 | r2 | 0.9000 | 0.9900 | 20 |" in peers_tables.partial()
@@ -68,6 +68,7 @@ def test_sentences_follow_the_runs() -> None:
     assert "2 sets, 3 splits each" in peers_tables.short()
     assert "better than FLAML on 4 splits, worse on 2" in " ".join(peers_tables.short().split())
     assert "flaml 9.9" in peers_tables.protocol()
+    assert "--seeds 3 --systems ours-boost,random,FLAML" in peers_tables.protocol()
     assert "3 splits each" in " ".join(peers_tables.readme().split())
     told = peers_tables.shortfalls()
     assert "3 splits of each set" in told
