@@ -6,7 +6,8 @@ nothing else runs.
 
 Busy: runs against the clock through `minimize` with real child processes. Of the time from the
 first evaluation to the end of the search, how much of all workers' time was spent in sleeps. What
-comes before (the start of the processes) is shown apart. "Idle each" is the workers' time that was
+comes before (the start of the processes) is shown apart. `--executors local dask ray` measures each
+engine; the last table compares them. "Idle each" is the workers' time that was
 not spent so, by evaluation: it does not hang on how long these take; of it "solver" is what the
 solvers took in the one process that proposes, while other workers went on.
 
@@ -18,6 +19,7 @@ else by it. The optimum of the artificial objective is near 0, where a small dif
 ratio; with `--data` the same is measured on tables of real trainings, with the times these took.
 
     python benchmarks/utilisation.py --seeds 20 --plot benchmarks/plots
+    python benchmarks/utilisation.py --seeds 0 --workers 8 --executors local dask ray
     python benchmarks/utilisation.py --workers --seeds 40 --data ../shared/data/hpo
 """
 
@@ -265,9 +267,9 @@ class Ended:
         self.evaluations.append(evaluation)
 
 
-def print_busy(found: Sequence[Busy]) -> None:
+def print_busy(executor: str, found: Sequence[Busy]) -> None:
     """A row for each number of workers."""
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"{executor}; load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     heads = (("busy", 8), ("start-up", 11), ("evaluations", 13), ("idle each", 12), ("solver", 10))
     print(f"{'workers':>8}" + "".join(f"{head:>{width}}" for head, width in heads))
     for run in found:
@@ -276,6 +278,16 @@ def print_busy(found: Sequence[Busy]) -> None:
     last = found[-1]
     verdict = "met" if last.share >= LEAST_BUSY else "missed"
     print(f"{last.workers} workers are to be busy for {LEAST_BUSY:.0%} of the time: {verdict}\n")
+
+
+def print_engines(found: Mapping[str, Sequence[Busy]]) -> None:
+    """A row for each engine, with most workers."""
+    print(f"{'executor':>30}{'workers':>9}{'busy':>8}{'idle each':>12}")
+    for executor, runs in found.items():
+        last = runs[-1]
+        print(f"{executor:>30}{last.workers:>9}{last.share:>8.1%}{1000 * last.idle:>9.0f} ms")
+    verdict = "met" if all(runs[-1].share >= LEAST_BUSY for runs in found.values()) else "missed"
+    print(f"all engines are to be busy for {LEAST_BUSY:.0%} of the time: {verdict}\n")
 
 
 def search_all(
@@ -347,7 +359,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="of each run for 'busy'")
     parser.add_argument("--median", type=float, default=1.0, help="seconds of an evaluation")
     parser.add_argument("--sigma", type=float, default=1.0, help="of the lognormal distribution")
-    parser.add_argument("--executor", default="local", help="for 'busy'")
+    parser.add_argument("--executors", nargs="+", default=["local"], help="for 'busy'")
     parser.add_argument("--workers", type=int, nargs="*", default=WORKERS, help="for 'busy'")
     parser.add_argument("--seeds", type=int, default=20, help="for 'quality'; 0 for none")
     parser.add_argument("--strategy", default="admm", help="for 'quality'")
@@ -357,12 +369,16 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="a folder for the plot")
     arguments = parser.parse_args()
     durations = Durations(arguments.median, arguments.sigma)
-    runs = [
-        measure_busy(workers, arguments.seconds, durations, arguments.executor)
-        for workers in arguments.workers
-    ]
-    if runs:
-        print_busy(runs)
+    found: dict[str, list[Busy]] = {}
+    for executor in arguments.executors if arguments.workers else ():
+        found[executor] = [
+            measure_busy(workers, arguments.seconds, durations, executor)
+            for workers in arguments.workers
+        ]
+        print_busy(executor, found[executor])
+    if len(found) > 1:
+        print_engines(found)
+    runs = next(iter(found.values()), [])
     chosen = {name: getattr(arguments, name) for name in ("strategy", "theta_solver", "z_solver")}
     seeds = range(arguments.seeds)
     traces: dict[int, np.ndarray] = {}
@@ -371,8 +387,8 @@ def main() -> None:
         print_quality("artificial objective", traces)
     for path in sorted(arguments.data.glob("*.npz")) if arguments.data and seeds else ():
         trainings = [Training(read_table(path), seed) for seed in seeds]
-        found = search_all([(training, training.seconds) for training in trainings], chosen)
-        print_quality(trainings[0].table.name, found)
+        searched = search_all([(training, training.seconds) for training in trainings], chosen)
+        print_quality(trainings[0].table.name, searched)
     if arguments.plot and traces and runs:
         draw(traces, runs, arguments.plot)
 

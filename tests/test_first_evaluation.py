@@ -52,7 +52,7 @@ UNUSED = {
     *("rich.markdown", "rich.syntax", "pygments", "IPython", "pytest", "unittest", "doctest"),
     *("sklearn.ensemble", "sklearn.tree", "sklearn.cluster", "sklearn.feature_selection"),
     *("sklearn.neural_network", "sklearn.gaussian_process", "sklearn.manifold"),
-    *("lightgbm", "xgboost", "catboost", "smac", "optuna", "hyperopt", "dask", "torch"),
+    *("lightgbm", "xgboost", "catboost", "smac", "optuna", "hyperopt", "dask", "ray", "torch"),
     # deferred: for functions of scikit-learn that no first pipeline calls
     *("asyncio", "numpy.f2py", "numpy.testing", "scipy.fft", "scipy.interpolate", "scipy.ndimage"),
     *("scipy.signal", "scipy.stats"),

@@ -32,12 +32,14 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK = re.compile(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # These tests run the Python or compile the grammars of a page.
 TESTED = {
+    "cluster": "tests/test_cluster_page.py",
     "columns": "tests/test_columns_page.py",
     "diagnostics": "tests/test_diagnostics_page.py",
     "encoders": "tests/test_encoders_page.py",
     "grammar": "tests/grammar/test_reference.py",
     "models_out": "tests/test_models_out_page.py",
     "other_tools": "tests/test_other_tools_page.py",
+    "own_executor": "tests/test_own_executor_page.py",
     "own_solver": "tests/test_own_solver_page.py",
     "python": "tests/test_python_page.py",
     "read_run": "tests/api/test_saved_runs.py",

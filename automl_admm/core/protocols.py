@@ -97,9 +97,27 @@ class Finished:
 
 
 class Executor(Protocol):
-    """A runner of up to `workers` tasks at a time.
+    """A runner of up to `workers` tasks at a time, all on one work.
 
-    An executor working in this very process says so by an attribute `runs_here`.
+    The work is any object; a task calls `work.method(folder=…, **arguments)` of it, in a process of
+    its own. The contract, which `automl_admm.testing.contracts.ExecutorContract` tests:
+
+    - The work is pickled once, by value where it comes from a script, and loaded where tasks run;
+      one that cannot be pickled is a ConfigurationError of the constructor. Its method `prepare()`
+      is called there before the first task, if it has one.
+    - A result is a mapping that goes through JSON: tuples become lists, NaN and infinity stay, and
+      anything else ends as `invalid`. Files in the folder of a task come back if it says `keep`
+      and ends as `success`; else nothing of them is left.
+    - The executor enforces `seconds` of a task and the memory of its setting, even if nobody calls
+      it meanwhile: `timeout`, `memout`. An exception is `error`, a death `crashed`. Neither
+      touches other tasks.
+    - The run kills by `kill` and `close`; a task so killed ends as `cancelled`.
+    - A lost worker costs its tasks only: they end as `lost`, and the run submits them once more.
+      With no worker to come, `submit` and `wait` raise AutomlAdmmError.
+    - One thread calls it. It prints nothing, and leaves no process and no file.
+
+    An executor that works in this very process says so by an attribute `runs_here`; it is let off
+    the promises that need a process for each task. `workers` may change while a run lasts.
 
     >>> all(hasattr(LocalExecutor, name) for name in ("submit", "wait", "kill", "close"))
     True
@@ -111,13 +129,16 @@ class Executor(Protocol):
         """Start a task; there must be a free worker."""
 
     def wait(self, timeout: float | None = None) -> Sequence[Finished]:
-        """Return the tasks ended since the last call: at least one, unless the time ran out."""
+        """Return the tasks ended since the last call: at least one, unless the time ran out.
+
+        If nothing runs it returns at once.
+        """
 
     def kill(self, number: int) -> None:
         """Kill a running task; it ends as `cancelled`. A task not running is left alone."""
 
     def close(self) -> None:
-        """Kill all running tasks and free everything."""
+        """Kill all running tasks and free everything; a second call does nothing."""
 
 
 class Store(Protocol):

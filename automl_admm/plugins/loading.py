@@ -50,6 +50,7 @@ OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         f"{OURS}-boost": ("catboost", "lightgbm", "xgboost"),
         f"{OURS}-dask": ("dask",),
+        f"{OURS}-ray": ("ray",),
         f"{OURS}-hyperopt": ("hyperopt", "hyperopt-anneal"),
         f"{OURS}-mlflow": ("mlflow",),
         f"{OURS}-optuna": ("optuna", "optuna-gp"),

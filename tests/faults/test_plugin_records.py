@@ -242,7 +242,7 @@ def test_a_plugin_that_begins_to_hang_does_not_block_help(tmp_path: Path, seen: 
     expected="it is probed like any other",
 )
 def test_only_what_is_listed_counts_as_ours(seen: Any) -> None:
-    ours = {"automl-admm-smac", "automl-admm-optuna", "automl-admm-hyperopt", "automl-admm-dask"}
+    ours = {f"automl-admm-{name}" for name in ("smac", "optuna", "hyperopt", "dask", "ray")}
     for provider, expected in [*((name, True) for name in ours), ("automl-admm-evil", False)]:
         assert PluginSource("x", f"{provider} 1.0", object).is_ours is expected
     assert not PluginSource("x", "automl-admm 1.0", object).is_ours

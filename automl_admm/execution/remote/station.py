@@ -13,6 +13,7 @@ from pathlib import Path
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evaluations import Status
+from automl_admm.core.messages import say_error
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.execution.local_executor import LocalExecutor
 from automl_admm.execution.remote.letters import Answer, Brief, Job, pack
@@ -95,7 +96,11 @@ class Station:
     def run(self, job: Job) -> Answer:
         """Do a job, and return its end with the files it is to keep."""
         box: Box = Future()
-        arguments = pickle.loads(job.arguments)  # noqa: S301 - the run pickled it
+        try:
+            arguments = pickle.loads(job.arguments)  # noqa: S301 - the run pickled it
+        except Exception as problem:  # noqa: BLE001 - a module of the user may not be here
+            message = f"the arguments could not be loaded: {say_error(problem)}"
+            return Answer(Finished(job.number, Status.ERROR, message=message))
         task = Task(job.number, job.method, arguments, job.seconds, job.keep)
         self._give(_Order(lambda executor: self._start(executor, job.name, task, box), box))
         finished = box.result()

@@ -41,6 +41,7 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> Plugins:
             r"automl-admm-smac brings it: pip install \./plugins/automl-admm-smac$",
         ),
         ({"executor": "dask"}, "automl-admm-dask brings it: pip install"),
+        ({"executor": "ray"}, "automl-admm-ray brings it: pip install"),
     ],
 )
 def test_a_name_that_is_not_there_is_explained(
