@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import socket
 import threading
 import time
 import warnings
@@ -23,6 +24,7 @@ MARK = "AUTOML_ADMM_RAY"
 BREAKPOINT = "PYTHONBREAKPOINT"  # Ray has it start a debugger of its own
 TRIES = 6
 END_SECONDS = 15.0
+KNOCK_SECONDS = 5.0
 STORE_BYTES = 200_000_000
 # Ray keeps the token that it has read first, so there is one for all clusters of this process.
 TOKEN = secrets.token_hex(16)
@@ -122,12 +124,22 @@ def _open(address: str | None, cpus: int, work_bytes: int, undone: ExitStack) ->
 
 def _connect(address: str) -> None:
     try:
+        if address != "auto":
+            _knock(address)
         _init(address=address)
     except Exception as problem:
         raise ConfigurationError(
             f"there is no Ray to reach at '{address}': {say_error(problem)}.",
             hint="Start one with `ray start --head`, and give the address that it prints.",
         ) from problem
+
+
+def _knock(address: str) -> None:
+    """Raise OSError or ValueError if nobody listens at an address; Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or "/" in host:
+        raise ValueError("an address is HOST:PORT")
+    socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
 
 
 def _start(cpus: int, work_bytes: int, folder: Path) -> None:
