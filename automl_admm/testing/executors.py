@@ -41,6 +41,13 @@ class Started:
             self._executor = self._start(self.scratch)
         return self._executor
 
+    def empty(self) -> None:
+        """Kill the tasks of a failed test, and take their ends."""
+        if self._executor is not None:
+            for number in range(10):
+                self._executor.kill(number)
+            self._executor.wait(0.0)
+
     def close(self) -> None:
         """Close it, if there is one."""
         executor, self._executor = self._executor, None
@@ -83,7 +90,7 @@ class ExecutorContract:
 
     def teardown_method(self) -> None:
         """Leave no task of a test that failed."""
-        self.empty(self.started.get())
+        self.started.empty()
 
     def fresh_folder(self) -> Path:
         """Return an empty folder, which goes with the others after the last test."""
@@ -115,12 +122,6 @@ class ExecutorContract:
         while not condition():
             assert time.monotonic() < end, f"it did not happen within {self.patience:.0f} s"
             time.sleep(POLL)
-
-    def empty(self, executor: Executor) -> None:
-        """Kill the tasks of a failed test, and take their ends."""
-        for number in range(10):
-            executor.kill(number)
-        executor.wait(0.0)
 
     def test_a_result_comes_back(self) -> None:
         """The result is the mapping that the method returned; no file of the task stays."""
