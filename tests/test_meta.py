@@ -96,6 +96,12 @@ def test_every_hook_is_tested() -> None:
     assert set(HOOKS) <= implemented
 
 
+def test_every_hook_is_in_the_example_of_a_third_party() -> None:
+    sources = (ROOT / "examples" / "third_party_plugin" / "src").rglob("*.py")
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    assert set(HOOKS) <= set(re.findall(r"^@hookimpl\ndef (\w+)\(", text, re.MULTILINE))
+
+
 def test_every_command_is_in_the_documentation() -> None:
     texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md")]
     for record in load_plugins().commands:
