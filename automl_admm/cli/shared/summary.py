@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any
 
 from automl_admm.certify.walk.looks import risk_of_look
@@ -33,6 +36,9 @@ SEARCHING = {
     Account.STORE: "store",
     Account.SEARCH: "other",
 }
+# A command or a path is copied: it stays in one piece.
+TO_COPY = frozenset({"saved in", "go on with", "next"})
+LEAST_ROOM = 30
 AFTERWARDS = (Account.FINAL_FIT, Account.CERTIFY, Account.SAVING)
 
 
@@ -212,8 +218,18 @@ def print_summary(summary: Summary) -> None:
         lines.append(("go on with", resume_command(summary["folder"])))
     lines.append(("next", _next_line(summary)))
     width = max(len(name) for name, _ in lines)
+    room = get_terminal_size().columns if sys.stdout.isatty() else None
     for name, text in lines:
-        say(f"{name:<{width}}  {in_a_line(text)}")
+        say(lay_out(name, in_a_line(text), width, None if name in TO_COPY else room))
+
+
+def lay_out(name: str, text: str, width: int, room: int | None) -> str:
+    """Return a line of the summary; with `room` it breaks between words, under its own text."""
+    line = f"{name:<{width}}  {text}"
+    if room is None or room <= LEAST_ROOM + width:
+        return line
+    under = " " * (width + 2)
+    return fill(line, room, subsequent_indent=under, break_long_words=False, break_on_hyphens=False)
 
 
 def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:

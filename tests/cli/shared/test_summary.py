@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from automl_admm.cli.shared.summary import _limit_line
+from automl_admm.cli.shared.summary import _limit_line, lay_out
 
 QUICK = (
     *("--target", "buys", "--grammar", "tiny", "--cv=2", "--max-evaluations", "4"),
@@ -88,3 +88,15 @@ def test_a_limit_that_held_out_rows_break_is_not_said_to_hold(
     values = {"limit": "fpr <= 0.05", "validation": 0.04, "held_out": None}
     line = _limit_line({**values, "holds": holds, "holds_held_out": elsewhere})
     assert line.rpartition(": ")[2].partition(";")[0] == verdict
+
+
+def test_a_terminal_breaks_lines_between_words_and_a_pipe_not_at_all() -> None:
+    text = 'impute(strategy="mean") logistic_regression(C=1.0, l1_ratio=0.0, max_iter=300) end'
+    assert lay_out("best", text, 6, None) == f"best    {text}"
+    lines = lay_out("best", text, 6, 40).splitlines()
+    assert len(lines) > 2
+    assert all(len(line) <= 40 for line in lines)
+    assert {line[:8] for line in lines[1:]} == {" " * 8}
+    assert " ".join(line[8:] for line in lines) == text
+    assert lay_out("best", "x" * 90, 6, 40).split() == ["best", "x" * 90]
+    assert lay_out("best", text, 6, 20) == f"best    {text}"
