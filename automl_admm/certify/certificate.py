@@ -17,6 +17,22 @@ from automl_admm.store.run_folder import write_atomically
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """The utility of the certified decisions, and that `without` a certificate.
+
+    Both are of the same pipeline on the search's rows, out of fold; `without` is at its best
+    thresholds within the limits there. An expected cost is better if smaller, all else if larger.
+    """
+
+    utility: str
+    certified: float
+    without: float
+
+    def __str__(self) -> str:
+        return f"{self.utility} {self.certified:.4f} instead of {self.without:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """One model, the rows it was tested on, and a finding for every limit.
 
@@ -25,6 +41,7 @@ class Certificate:
     of all the data in any order (looks are counted by it), `token` distinguishes the question of
     this walk from all others. Both are empty in certificates of older versions. With weights or
     groups only `tested` rows of those set aside count, drawn to be independent; None are all.
+    `price` is what the certificate takes from the decisions, None if they were not chosen for it.
     """
 
     model_sha256: str
@@ -42,6 +59,7 @@ class Certificate:
     data_sha256: str = ""
     token: str = ""
     tested: int | None = None
+    price: Price | None = None
 
     @property
     def is_certified(self) -> bool:
@@ -62,8 +80,9 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
 def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
     content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
-    if certificate.tested is None:
-        del content["tested"]
+    for name in ("tested", "price"):
+        if content[name] is None:
+            del content[name]
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
@@ -104,7 +123,14 @@ def _certificate_from(content: Mapping[str, Any]) -> Certificate:
         data_sha256="" if is_first else content["data_sha256"],
         token="" if is_first else content["token"],
         tested=content.get("tested"),
+        price=_price_from(content.get("price")),
     )
+
+
+def _price_from(content: Mapping[str, Any] | None) -> Price | None:
+    if content is None:
+        return None
+    return Price(content["utility"], float(content["certified"]), float(content["without"]))
 
 
 def _finding_from(content: Mapping[str, Any]) -> Finding:

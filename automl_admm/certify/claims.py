@@ -23,6 +23,7 @@ NAMES = {
     "position": "position in that order",
     "versions": "versions",
     "tested": "number of rows tested",
+    "price": "price",
 }
 SHOWN_CHARACTERS = 40  # enough of a hash of 64 to tell two apart
 WHAT_BREAKS_IT = (
@@ -115,6 +116,11 @@ def explain(certificate: Certificate) -> str:
     )
     if certificate.tested is not None:
         lines.append(explain_drawn(certificate.tested))
+    if certificate.price is not None:
+        lines.append(
+            f"Price of the certificate, at the decision: {certificate.price}, both on the rows of "
+            "the search. Neither number is proven."
+        )
     lines.append(
         f"This is look {certificate.look} at these rows; all looks at them together are wrong with "
         f"probability at most {_percent(certificate.risk)}, as far as they were counted."

@@ -82,7 +82,8 @@ class FinalFitResult:
     `one_class` is the label given to all rows of the search, if it is only one. If the model could
     not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
     the shipped file with skops has to trust its `types`. `code` builds the pipeline again. `costs`
-    are the values of limits on an ensemble, NaN for those that its predictions tell.
+    are the values of limits on an ensemble, NaN for those that its predictions tell. At the places
+    `one_sided` on a path of thresholds it calls all rows of the search the same.
     """
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -98,6 +99,7 @@ class FinalFitResult:
     fit_seconds: float = math.nan
     peak_mb: float = math.nan
     costs: tuple[float, ...] = ()
+    one_sided: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
@@ -122,6 +124,7 @@ class FinalFitResult:
             fit_seconds=float(found.get("fit_seconds", math.nan)),
             peak_mb=float(found.get("peak_mb", math.nan)),
             costs=tuple(found.get("costs", ())),
+            one_sided=tuple(found.get("one_sided", ())),
         )
 
 

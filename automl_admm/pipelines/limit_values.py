@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
@@ -11,6 +13,18 @@ from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
 ROUNDING = 1e-9  # a measure may miss its own extreme by this
+
+
+def refuse_cheaply(constraints: Sequence[Constraint], steps: Any) -> None:
+    """Refuse the steps of a pipeline if a limit on a value known without training excludes them."""
+    for constraint in constraints:
+        if constraint.cheap is None:
+            continue
+        value = float(constraint.cheap(steps))
+        if not math.isnan(value) and not constraint.limit.holds(value):
+            raise InvalidOutcome(
+                f"not trained: the limit '{constraint.limit}' excludes it ({value:g})"
+            )
 
 
 def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> Evidence:

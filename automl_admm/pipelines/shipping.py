@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from automl_admm.core.evidence import Evidence
+import numpy as np
+
+from automl_admm.core.errors import InvalidOutcome
+from automl_admm.core.evidence import Estimate, Evidence
 from automl_admm.core.messages import say_error
 from automl_admm.execution.evidence_files import encode_evidence, hash_files
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_skops, save_pipeline
-from automl_admm.pipelines.as_code import PipelineCode, code_of
+from automl_admm.pipelines.as_code import PipelineCode, code_of, without_thresholds
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.limit_values import evidence_of, value_of
 from automl_admm.pipelines.memory_peak import peak_mb
 from automl_admm.pipelines.predictions.decisions import decisions_of, one_class_of, rates_of
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.score_interval import score_interval
+from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.pipelines.thresholds.decider import bar_of, fix, scores_of
+from automl_admm.pipelines.thresholds.path import moves
+from automl_admm.pipelines.thresholds.single import decide
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import Constraint
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
 
 EVIDENCE = "evidence.json"
+STOPS = "stops.json"
 PICKLE = "model.pickle"
 SHIPPED = "model.skops"
+ROWS_ASKED = 10_000
 
 
-def ship(work: PipelineWork, pipeline: Any, fit_seconds: float, folder: Path) -> FinalFitResult:
-    """Write a fitted model to the files that ship, and measure it on held-out rows."""
+def ship(
+    work: PipelineWork,
+    pipeline: Any,
+    fit_seconds: float,
+    folder: Path,
+    path: Sequence[Thresholds] = (),
+) -> FinalFitResult:
+    """Write a fitted model to the files that ship, and measure it on held-out rows.
+
+    On these rows the limits are measured at all thresholds of a `path`, too: nothing is predicted
+    again for it.
+    """
     peak = peak_mb()
     only = _decided_of_all(work, pipeline, fit_seconds)
     # For the process of the run, which loads it faster than the shipped file.
@@ -46,7 +67,32 @@ def ship(work: PipelineWork, pipeline: Any, fit_seconds: float, folder: Path) ->
     )
     if work.held_out is None:
         return found
-    return _measure_held_out(work, found, pipeline, work.held_out, folder)
+    if path:
+        found = replace(found, one_sided=_one_sided(work, pipeline, path))
+    return _measure_held_out(work, found, pipeline, work.held_out, folder, path)
+
+
+def ship_decided(
+    work: PipelineWork, fitted: bytes, thresholds: Thresholds, seconds: float, folder: Path
+) -> FinalFitResult:
+    """Ship a model that another child of the same run fitted, with other thresholds."""
+    model = without_thresholds(pickle.loads(fitted))  # noqa: S301
+    with unheard_warnings():
+        decided = fix(model, thresholds, work.table.classes, work.rule)
+    return ship(work, decided, seconds, folder)
+
+
+def _one_sided(work: PipelineWork, pipeline: Any, path: Sequence[Thresholds]) -> tuple[int, ...]:
+    """Return the places on a path at which the model calls all rows of the search the same.
+
+    Of very many rows a part at random tells it.
+    """
+    rows = np.random.default_rng(0).permutation(len(work.table.y))[:ROWS_ASKED]
+    table = work.table.part(np.sort(rows))
+    with unheard_warnings():
+        scores = scores_of(pipeline, table)
+    called = [scores >= bar_of(one, table, work.rule) for one in path]
+    return tuple(place for place, yes in enumerate(called) if yes.all() or not yes.any())
 
 
 def _decided_of_all(work: PipelineWork, pipeline: Any, seconds: float) -> str | None:
@@ -62,7 +108,12 @@ def _decided_of_all(work: PipelineWork, pipeline: Any, seconds: float) -> str | 
 
 
 def _measure_held_out(
-    work: PipelineWork, found: FinalFitResult, pipeline: Any, rows: Table, folder: Path
+    work: PipelineWork,
+    found: FinalFitResult,
+    pipeline: Any,
+    rows: Table,
+    folder: Path,
+    path: Sequence[Thresholds] = (),
 ) -> FinalFitResult:
     """Measure on held-out rows. The model is fitted already: a failure here must not lose it.
 
@@ -84,7 +135,11 @@ def _measure_held_out(
             seen = [evidence_of(constraint, part, "") for constraint in work.constraints]
             proof = _proof(work, part, seen)
         (folder / EVIDENCE).write_bytes(encode_evidence(proof))
-        found = replace(found, files={**found.files, **hash_files([folder / EVIDENCE])})
+        written = [folder / EVIDENCE]
+        if path:
+            (folder / STOPS).write_bytes(encode_evidence(_at_stops(work, part, rows, path)))
+            written.append(folder / STOPS)
+        found = replace(found, files={**found.files, **hash_files(written)})
         pairs = zip(work.constraints, seen, strict=True)
         values = tuple(value_of(constraint, evidence, "") for constraint, evidence in pairs)
     except Exception as problem:  # noqa: BLE001 - a metric or a limit is anybody's code
@@ -101,6 +156,29 @@ def _proof(
     drawn = replace(part.part(work.tested), weights=None)
     pairs = zip(work.constraints, seen, strict=True)
     return [evidence_of(c, drawn, "") if c.kind == "statistical" else one for c, one in pairs]
+
+
+def _at_stops(
+    work: PipelineWork, part: EvaluatedPipeline, rows: Table, path: Sequence[Thresholds]
+) -> list[Evidence]:
+    """Return the evidence of the limits that thresholds move, stop by stop.
+
+    A limit that fails at a stop has no value there, and does not pass.
+    """
+    moved = [one for one in work.constraints if moves(one)]
+    found: list[Evidence] = []
+    for thresholds in path:
+        seen = decide(part, bar_of(thresholds, rows, work.rule))
+        counted = seen if work.tested is None else replace(seen.part(work.tested), weights=None)
+        found += [_evidence_or_none(one, counted) for one in moved]
+    return found
+
+
+def _evidence_or_none(constraint: Constraint, part: EvaluatedPipeline) -> Evidence:
+    try:
+        return evidence_of(constraint, part, "")
+    except InvalidOutcome:
+        return Estimate(math.nan)
 
 
 def write_pickle(pipeline: Any, folder: Path) -> None:

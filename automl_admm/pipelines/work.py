@@ -6,7 +6,6 @@ search, `refit` for the shipped model.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from automl_admm.core.errors import AutomlAdmmError, InvalidOutcome
+from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.limits import Limit
 from automl_admm.core.results import EvaluationResult
 from automl_admm.core.space import Candidate
@@ -47,7 +46,12 @@ from automl_admm.pipelines.fit_results import (
     FoldTimes,
     slowdown_since,
 )
-from automl_admm.pipelines.limit_values import evidence_of, value_of, value_or_nan
+from automl_admm.pipelines.limit_values import (
+    evidence_of,
+    refuse_cheaply,
+    value_of,
+    value_or_nan,
+)
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.decisions import (
@@ -65,10 +69,19 @@ from automl_admm.pipelines.searched_share import (
     begin_on_share,
     complete_share,
 )
-from automl_admm.pipelines.shipping import PICKLE, SHIPPED, load_shipped, ship, write_pickle
+from automl_admm.pipelines.shipping import (
+    PICKLE,
+    SHIPPED,
+    load_shipped,
+    ship,
+    ship_decided,
+    write_pickle,
+)
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
+from automl_admm.pipelines.thresholds.cost import Cost
 from automl_admm.pipelines.thresholds.decider import Decider, fix
+from automl_admm.pipelines.thresholds.path import PATH, moves
 from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -95,7 +108,9 @@ class PipelineWork:
     groups may have a threshold of its own. `origins` names the user's column behind each column,
     where one makes several. A certificate counts the rows `tested` of those held out; None for all.
     `first` is the pipeline expected before others, by default that of the first alternatives.
-    With a `share` its table has only those rows, and it can only evaluate.
+    With a `share` its table has only those rows, and it can only evaluate. If it `certifies`, each
+    evaluation tells the path of its decision thresholds. A `cost` of decisions is what thresholds
+    are chosen by.
     """
 
     space: PipelineSpace
@@ -114,6 +129,8 @@ class PipelineWork:
     tested: Any = None
     first: Candidate | None = None
     share: SearchedShare | None = None
+    certifies: bool = False
+    cost: Cost | None = None
     _components: Registry[ComponentPlugin] | None = None
 
     def begin(self) -> Beginning | None:
@@ -158,7 +175,7 @@ class PipelineWork:
         forecast.
         """
         # Before the clock starts: a refused candidate costs no training.
-        self._check_cheap(candidate)
+        refuse_cheaply(self.constraints, self.space.steps(candidate))
         wall, processor = time.perf_counter(), time.process_time()
         with unheard_warnings(), self._threads():
             race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
@@ -192,6 +209,7 @@ class PipelineWork:
         """Measure the folds, at thresholds chosen for all of them if limits depend on decisions."""
         decider = self._decider()
         thresholds, plain = decider.choose(seen), [one.score for one in seen]
+        undecided = seen
         if thresholds is not None:
             seen = decider.decide(seen, thresholds)
         values = self._values_of([one.part for one in seen])
@@ -199,6 +217,9 @@ class PipelineWork:
         chosen = {} if thresholds is None else thresholds.as_details()
         if scores != plain:
             chosen["default_score"] = float(np.mean(plain))
+        if self.certifies and thresholds is not None:
+            moved = [one for one in self.constraints if moves(one)]
+            chosen[PATH] = decider.path(undecided, thresholds, moved).as_details()
         found = EvaluationResult(
             self.metric.loss(float(np.mean(scores))),
             tuple(values),
@@ -245,11 +266,12 @@ class PipelineWork:
         group_thresholds: Mapping[str, float] | None = None,
         *,
         ships: bool = True,
+        path: Sequence[Thresholds] = (),
     ) -> FinalFitResult:
         """Fit on all rows of the search, with the user's own labels; measure on held-out rows.
 
-        The shipped model has the threshold of its evaluation, or those of the groups. A member of
-        an ensemble is only fitted: it does not ship by itself.
+        The shipped model has the threshold of its evaluation, or those of the groups; all stops of
+        a `path` are measured. A member of an ensemble is only fitted: it does not ship by itself.
         """
         begun = time.perf_counter()
         with unheard_warnings(), self._threads():
@@ -257,10 +279,16 @@ class PipelineWork:
         seconds = time.perf_counter() - begun
         if ships:
             pipeline = self._fixed(pipeline, threshold, group_thresholds)
-            return ship(self, pipeline, seconds, folder)
+            return ship(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
         files = hash_files([folder / PICKLE])
         return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())
+
+    def settle(
+        self, fitted: bytes, thresholds: Thresholds, seconds: float, folder: Path
+    ) -> FinalFitResult:
+        """Ship a model of `refit` with other thresholds; its fit took these `seconds`."""
+        return ship_decided(self, fitted, thresholds, seconds, folder)
 
     def assemble(
         self,
@@ -345,24 +373,13 @@ class PipelineWork:
 
     @property
     def chooses_thresholds(self) -> bool:
-        """True if limits are aimed at by decision thresholds, chosen for all folds at once."""
-        return bool(self._decider().aimed)
+        """True if decision thresholds are chosen for all folds at once, for limits or a cost."""
+        return bool(self._decider().aimed) or self.cost is not None
 
     def _decider(self) -> Decider:
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
         aimed = aimed_decisions(self.constraints, limits)
-        return Decider(self.metric, aimed, self.rule, count_repeats(self.splits))
-
-    def _check_cheap(self, candidate: Candidate) -> None:
-        """Refuse a candidate excluded by a limit on a value known without training."""
-        for constraint in self.constraints:
-            if constraint.cheap is None:
-                continue
-            value = float(constraint.cheap(self.space.steps(candidate)))
-            if not math.isnan(value) and not constraint.limit.holds(value):
-                raise InvalidOutcome(
-                    f"not trained: the limit '{constraint.limit}' excludes it ({value:g})"
-                )
+        return Decider(self.metric, aimed, self.rule, count_repeats(self.splits), self.cost)
 
     def _values_of(self, parts: Sequence[EvaluatedPipeline]) -> list[float]:
         """Return the values of the limits, each the mean of the folds that it is measured on."""

@@ -23,7 +23,6 @@ from automl_admm.runs.finish.certification import (
     Examined,
     certificate_of,
     examine,
-    read_evidence,
     whole_text,
 )
 from automl_admm.runs.finish.closing import Closing, close_after
@@ -284,15 +283,13 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     evaluations, expected = ending.result.evaluations, _expected(prepared)
     ledger, problem = desk.ledger, prepared.problem
     if prepared.aside is not None and prepared.question is not None:
-        fit = ledger.charge(Account.FINAL_FIT)(Fitter(problem, desk.dispatch, expected, closing))
+        bench = Fitter(problem, desk.dispatch, expected, closing, ledger)
         constraints = prepared.constraints
         with ledger.charge(Account.CERTIFY):
-            examined = examine(evaluations, constraints, prepared.aside, prepared.question, fit)
+            examined = examine(evaluations, constraints, prepared.aside, prepared.question, bench)
         if examined is not None:
-            by_key = {evaluation.key: evaluation for evaluation in evaluations}
-            evaluation = by_key[examined.shipped.contender.key]
             measured = FinalFitResult.from_json(examined.finished.result)
-            return Refit(evaluation, measured), examined.finished, examined
+            return Refit(examined.evaluation, measured), examined.finished, examined
     with ledger.charge(Account.FINAL_FIT):
         single = refit_best(problem, evaluations, desk.dispatch, expected, closing)
         refit, finished = _ensemble(ending, *single) or single
@@ -344,7 +341,7 @@ def _write_certificate(
     else:
         write_certificate(folder.certificate, certificate)
     if prepared.aside is not None:
-        seen = [] if examined is None else read_evidence(examined.finished)
+        seen = () if examined is None else examined.evidence
         write_rows_aside(folder, prepared, seen)
 
 

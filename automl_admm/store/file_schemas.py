@@ -198,7 +198,10 @@ _CERTIFICATE = record(
         "versions": mapping_of(text),
         "time": text,
     },
-    {"tested": whole()},
+    {
+        "tested": whole(),
+        "price": record({"utility": text, "certified": number, "without": number}),
+    },
 )
 
 

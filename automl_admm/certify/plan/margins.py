@@ -11,14 +11,23 @@ from automl_admm.certify.plan.power import expected_bounds, half_width
 from automl_admm.core.evidence import Evidence, Rate, Timing
 from automl_admm.core.limits import Limit
 
-MARGIN = 2  # half-widths: one for the test, one for what choosing the best took advantage of
+# Half-widths: one for the test, one for what choosing the best took advantage of.
+MARGIN = 2.0
+# Of a limit that the decision threshold moves: the certificate chooses the threshold anew.
+MARGIN_IF_MOVED = 1.0
 STEPS = 50
 
 
 def tighten(
-    limit: Limit, evidence: Evidence, share: float, risk: float, *, approximate_allowed: bool = True
+    limit: Limit,
+    evidence: Evidence,
+    share: float,
+    risk: float,
+    *,
+    margin: float = MARGIN,
+    approximate_allowed: bool = True,
 ) -> Limit:
-    """Return the limit moved inwards by two half-widths of the certificate's bound.
+    """Return the limit moved inwards by a margin of two half-widths of the certificate's bound.
 
     `evidence` is an example, a first pipeline on the search's rows, and `share` the certification
     rows per row of it, in every cell. Half-widths are those of the bound on so many rows: of a
@@ -31,33 +40,33 @@ def tighten(
     if isinstance(evidence, Rate):
         # The half-width of a rate changes much between example and limit, so it is taken at the
         # target.
-        target = _tightened_rate(limit, evidence.trials * share, risk)
+        target = _tightened_rate(limit, evidence.trials * share, risk, margin)
     else:
         seen = evidence if isinstance(evidence, Timing) else stretch(evidence, share)
-        target = _tightened(limit, seen, risk, approximate_allowed=approximate_allowed)
+        width = half_width(seen, limit, risk, approximate_allowed=approximate_allowed)
+        target = _tightened(limit, seen, margin * width)
     return replace(limit, bound=_no_further(limit, target, risk))
 
 
-def _tightened_rate(limit: Limit, rows: float, risk: float) -> float:
-    """The t with t + 2 (u(t) − t) = limit, or t − 2 (t − l(t)) for a limit from below."""
+def _tightened_rate(limit: Limit, rows: float, risk: float, margin: float) -> float:
+    """The t with t + m (u(t) − t) = limit, or t − m (t − l(t)) for a limit from below."""
     best = 1.0 if limit.at_least else 0.0  # the extreme of a rate: sure to be inside
     inside, outside = best, limit.bound
     for _ in range(STEPS):
         middle = (inside + outside) / 2
         bound = (lower_rate if limit.at_least else upper_rate)(middle * rows, rows, risk)
-        if limit.holds(middle + MARGIN * (bound - middle)):
+        if limit.holds(middle + margin * (bound - middle)):
             inside = middle
         else:
             outside = middle
     return inside
 
 
-def _tightened(limit: Limit, example: Evidence, risk: float, *, approximate_allowed: bool) -> float:
-    width = half_width(example, limit, risk, approximate_allowed=approximate_allowed)
+def _tightened(limit: Limit, example: Evidence, width: float) -> float:
     if isinstance(example, Timing) and example.value > 0:
-        # The half-width of calls grows with their time t: t (1 + 2 width / value) = limit.
-        return limit.bound / (1 + MARGIN * width / example.value)
-    return limit.bound + (1 if limit.at_least else -1) * MARGIN * width
+        # The half-width of calls grows with their time t: t (1 + width / value) = limit.
+        return limit.bound / (1 + width / example.value)
+    return limit.bound + (1 if limit.at_least else -1) * width
 
 
 def _no_further(limit: Limit, target: float, risk: float) -> float:

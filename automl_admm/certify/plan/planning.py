@@ -14,14 +14,21 @@ from automl_admm.core.limits import Limit
 
 LARGEST_FRACTION = 0.4  # the search keeps more than half of the rows
 IMPOSSIBLE = "nothing can certify"
+# Shares of the way from the extreme of a value to its limit.
+HALFWAY, NEAR = 0.5, 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A limit, and an example of its evidence on all rows: of a plain pipeline, or made up."""
+    """A limit, and an example of its evidence on all rows: of a plain pipeline, or made up.
+
+    The rows are to certify a model so far from the extreme to the limit; its value is `aimed` so
+    near where a threshold can bring it there.
+    """
 
     limit: Limit
     evidence: Evidence
+    aimed: float = HALFWAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +52,21 @@ def plan(
 ) -> RowPlan:
     """Plan the share of rows to set aside, and name the limits it is too small for.
 
-    The default `fraction` is the smallest with 80 % power for models halfway between every limit
-    and its extreme, but 40 % at most. Limits that no number of rows certifies do not count.
+    The default `fraction` is the smallest with 80 % power for models as near to every limit as it
+    is aimed at, but 40 % at most. Limits that no number of rows certifies do not count. A fraction
+    is too small if a model halfway to the limit has less power.
     """
     needed = [
-        _fraction_needed(demand, risk, approximate_allowed=approximate_allowed)
+        _fraction_needed(demand, HALFWAY, risk, approximate_allowed=approximate_allowed)
         for demand in demands
     ]
     if fraction is None:
-        largest = max((least for least in needed if math.isfinite(least)), default=0.0)
+        wanted = [
+            _fraction_needed(demand, demand.aimed, risk, approximate_allowed=approximate_allowed)
+            for demand, least in zip(demands, needed, strict=True)
+            if math.isfinite(least)
+        ]
+        largest = max(wanted, default=0.0)
         # Rounded upwards: the planned power must not be lost in the third digit.
         fraction = math.ceil(min(LARGEST_FRACTION, largest) * 1000) / 1000
     said = [
@@ -74,8 +87,10 @@ def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allo
     )
 
 
-def _fraction_needed(demand: Demand, risk: float, *, approximate_allowed: bool) -> float:
-    """Return the share of the rows to certify a model halfway to the limit; infinite if none does.
+def _fraction_needed(
+    demand: Demand, aimed: float, risk: float, *, approximate_allowed: bool
+) -> float:
+    """Return the share of the rows to certify a model so near to the limit; infinite if none does.
 
     Facts and calls take no rows.
     """
@@ -85,22 +100,21 @@ def _fraction_needed(demand: Demand, risk: float, *, approximate_allowed: bool) 
     known = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is not None
     if not known or cell is None:
         return math.inf
-    rows = rows_needed(
-        evidence, limit, _halfway(limit), risk, approximate_allowed=approximate_allowed
-    )
+    truth = _at(limit, aimed)
+    rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
     return math.inf if rows is None else rows / cell.rows
 
 
-def _halfway(limit: Limit) -> float:
-    """Return the middle between the limit and its extreme (0 if unknown)."""
-    return (limit.bound + (limit.extreme or 0.0)) / 2
+def _at(limit: Limit, share: float) -> float:
+    """Return the value at this share of the way from the extreme (0 if unknown) to the limit."""
+    return share * limit.bound + (1 - share) * (limit.extreme or 0.0)
 
 
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
     """Say that the rows are too few, and how many would be enough."""
     is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
     # If even the best value fails, the rows for the best value are the ones to name.
-    truth = _halfway(limit) if is_possible else limit.extreme or 0.0
+    truth = _at(limit, HALFWAY) if is_possible else limit.extreme or 0.0
     rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
     verb = "are few to" if is_possible else "cannot"
     needs = "no number of rows would do" if rows is None else f"needs about {rows}"

@@ -10,6 +10,15 @@ another pipeline a chance, and the risks add up. The risk would have to be split
 candidates (risk / 2, risk / 4, … or a tenth each). `benchmarks/certificates.py` compares these. A
 split certifies more often if the pipelines' mistakes are independent, and less often if they are
 alike, as on shared test rows.
+
+A pipeline with decision thresholds stands in the order many times, once for every stop on its path
+of thresholds, from the safest to the boldest (see `order_routes`). The argument above needs no
+word about how many hypotheses there are or how they hang together: a stop is one more hypothesis,
+"this model at this threshold is outside of a limit", in a sequence fixed beforehand. All stops of a
+model are measured on the same predictions and cost no further fit. The walk thereby goes as near to
+the limit as the rows allow, instead of stopping at a margin chosen before. And since *all* tests
+before the first failure have passed at a family-wise risk, any of them may be shipped by any rule:
+it is the best on the search's rows.
 """
 
 from __future__ import annotations
@@ -22,6 +31,8 @@ import numpy as np
 from automl_admm.certify.walk.verdicts import Finding, all_certified
 
 MOST_CONTENDERS = 10
+# Half-widths inside of a limit; farther inside nothing fails by chance.
+SURE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +40,40 @@ class Contender:
     """A candidate for a certificate, as seen on the search's rows.
 
     `score` is better if larger. `slack` measures safety: the smallest distance to a limit, in
-    half-widths (see `slack_of`).
+    half-widths (see `slack_of`). With a `place` it is the pipeline at this stop of its path.
     """
 
     key: str
     score: float
     slack: float
+    place: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its name in the order: the pipeline's key, and the stop."""
+        return self.key if self.place is None else f"{self.key}#{self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A stop of a pipeline's path: its slack in the limits that move, and its utility."""
+
+    place: int
+    slack: float
+    utility: float
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A pipeline and its path; `slack` is that of the limits that stay the same along it.
+
+    Without `spots` the pipeline decides in one way only, and `slack` is that of all limits.
+    """
+
+    key: str
+    score: float
+    slack: float
+    spots: tuple[Spot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +114,54 @@ def order(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
     return tuple(inside[place] for place in np.round(places).astype(int))
 
 
+def order_routes(routes: Sequence[Route]) -> tuple[Contender, ...]:
+    """Order the stops of all pipelines in one sequence, from the safest to the best.
+
+    A pipeline is as safe as its limits that no threshold moves, and `SURE` is safe enough: where
+    all limits are moved there is one pipeline, the best. Of several, each goes on along its path
+    until it would be no safer than the next one's start. The last goes up to its best utility
+    within the limits. A path begins at the boldest stop that is sure.
+    """
+    by_key = {route.key: route for route in routes}
+    ordered = order(
+        [Contender(one.key, one.score, min(one.slack, SURE)) for one in _fit_to_walk(routes)]
+    )
+    found: list[Contender] = []
+    for place, one in enumerate(ordered):
+        is_last = place == len(ordered) - 1
+        found += _along(by_key[one.key], 0.0 if is_last else ordered[place + 1].slack)
+    return tuple(found)
+
+
+def _fit_to_walk(routes: Sequence[Route]) -> list[Route]:
+    """Leave out pipelines outside of a limit at every stop, unless all are."""
+    inside = [one for one in routes if not one.spots or any(spot.slack > 0 for spot in one.spots)]
+    return inside or list(routes)
+
+
+def _along(route: Route, least: float) -> list[Contender]:
+    """Return the stops of a path from a sure one to the best one with more than this slack.
+
+    In between nothing is left out for its utility: from one stop to the next that is mostly noise.
+    """
+    if not route.spots:
+        return [Contender(route.key, route.score, route.slack)]
+    slacks = {spot.place: min(spot.slack, route.slack) for spot in route.spots}
+    safest = max(route.spots, key=lambda one: (one.slack, one.utility))
+    inside = [spot for spot in route.spots if slacks[spot.place] > least] or [safest]
+    best = max(inside, key=lambda one: (one.utility, one.slack))
+    sure = [spot for spot in inside if slacks[spot.place] >= SURE] or [safest]
+    start = min(sure, key=lambda one: abs(one.place - best.place))
+    low, high = sorted((start.place, best.place))
+    kept = [spot for spot in inside if low <= spot.place <= high]
+    kept.sort(key=lambda one: abs(one.place - start.place))
+    return [Contender(route.key, route.score, slacks[one.place], one.place) for one in kept]
+
+
 def walk(
     ordered: Sequence[Contender], test: Callable[[Contender], Sequence[Finding] | None]
 ) -> Walk:
-    """Test in order until one fails, and choose the best of those that passed.
+    """Test in order until one fails, and choose the best of those that passed, of equals the last.
 
     A contender without a test (None) is passed over. This is sound only if the decision to skip it
     does not use the certification rows.
@@ -93,5 +176,6 @@ def walk(
         if not steps[-1].is_certified:
             break
     passed = [step for step in steps if step.is_certified]
-    chosen = max(passed, key=lambda step: step.contender.score, default=None)
-    return Walk(tuple(steps), chosen)
+    # Stops of one pipeline share its score, and come in rising utility.
+    best = max(reversed(passed), key=lambda step: step.contender.score, default=None)
+    return Walk(tuple(steps), best)

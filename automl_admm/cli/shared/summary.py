@@ -67,6 +67,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "constraints": _constraints(outcome),
         "price": _price(outcome),
         "certified": outcome.is_certified,
+        "certificate_price": _certificate_price(outcome),
         "look": None if outcome.certificate is None else outcome.certificate.look,
         "evaluations": dict(Counter(e.ending for e in result.evaluations)),
         "stopped_by": result.stopped_by,
@@ -76,6 +77,14 @@ def summarise(outcome: PipelineResult) -> Summary:
         "untrusted_types": list(untrusted_types(outcome)),
         "folder": None if prepared.config.work_dir is None else str(prepared.config.work_dir),
     }
+
+
+def _certificate_price(outcome: PipelineResult) -> dict[str, Any] | None:
+    """Return what the certificate takes from the decisions, for JSON."""
+    certificate = outcome.certificate
+    if certificate is None or certificate.price is None:
+        return None
+    return asdict(certificate.price) | {"said": str(certificate.price)}
 
 
 def _ensemble(outcome: PipelineResult) -> dict[str, Any] | None:
@@ -209,6 +218,8 @@ def print_summary(summary: Summary) -> None:
         lines.append(("price", summary["price"]))
     if summary["certified"] is not None:
         lines.append(("certificate", _certificate_line(summary)))
+    if summary["certificate_price"] is not None:
+        lines.append(("its price", f"{summary['certificate_price']['said']}, on validation rows"))
     counted = ", ".join(f"{number} {status}" for status, number in summary["evaluations"].items())
     lines.append(("evaluations", f"{counted or 'none'}; ended by: {summary['stopped_by']}"))
     lines.append(("time", _time_line(summary)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from automl_admm.core.space import Array
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import turn
-from automl_admm.pipelines.predictions.measured import Seen, score_of
+from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Decided, Numbered
 from automl_admm.pipelines.thresholds.by_group import (
     GroupRule,
@@ -22,14 +22,20 @@ from automl_admm.pipelines.thresholds.by_group import (
     choose_group_thresholds,
 )
 from automl_admm.pipelines.thresholds.by_score import threshold_for_score
+from automl_admm.pipelines.thresholds.cost import NAME as COST
+from automl_admm.pipelines.thresholds.cost import Cost
+from automl_admm.pipelines.thresholds.path import DecisionPath, pool, trace_path
 from automl_admm.pipelines.thresholds.single import (
     DEFAULTS,
     Aimed,
+    Fold,
+    balanced_accuracy,
     choose_threshold,
     decide,
     fix_threshold,
     response_of,
 )
+from automl_admm.plugins.records import Constraint
 
 # The thresholds of some rows, given their features.
 Bar = Callable[[Any], float | Array]
@@ -40,39 +46,84 @@ class Decider:
     """Chooses decision thresholds for the limits that a run aims at.
 
     With a `rule`, each of its groups may have a threshold of its own. A row stands `repeats` times
-    in the parts seen.
+    in the parts seen. Thresholds are the best within the limits by the expected `cost`, if it is
+    given; else by the metric if it looks at decisions; else by balanced accuracy.
     """
 
     metric: Metric
     aimed: tuple[Aimed, ...]
     rule: GroupRule | None = None
     repeats: float = 1.0
+    cost: Cost | None = None
 
     def choose(self, seen: Sequence[Seen]) -> Thresholds | None:
         """Choose the thresholds for all folds, if there are any to choose and they matter.
 
-        Without limits to aim at they matter in two cases: another one is better for a metric that
-        looks at decisions, by more than its noise; or no measurement looks at them, and the default
-        threshold decides one class for all rows though their scores differ.
+        Without limits to aim at they matter in three cases: decisions have a cost; another one is
+        better for a metric that looks at decisions, by more than its noise; or no measurement looks
+        at them, and the default threshold decides one class for all rows though their scores
+        differ.
         """
         response = response_of(seen[0].pipeline)
         # A fold whose training rows lacked a class has one column: nothing to move there.
         if not response or not all(map(_has_two_sides, seen)):
             return None
         parts, by_decisions = [one.part for one in seen], any(one.by_decisions for one in seen)
-        if by_decisions and not self.aimed:
+        if by_decisions and not self.aimed and self.cost is None:
             better = threshold_for_score(self.metric, seen, DEFAULTS[response], self.repeats)
             return None if better is None else Thresholds(better)
 
         def merit(threshold: float) -> float:
-            return self._mean_score(seen, [_at(threshold)] * len(seen))
+            return self._worth(seen, [_at(threshold)] * len(seen))
 
+        has_merit = by_decisions or self.cost is not None
         single = choose_threshold(
-            parts, self.aimed, DEFAULTS[response], merit if by_decisions else None
+            parts,
+            self.aimed,
+            DEFAULTS[response],
+            merit if has_merit else None,
+            is_wanted=self.cost is not None,
         )
         if single is None or self.rule is None:
             return None if single is None else Thresholds(single)
-        return self._choose_by_group(seen, single, self.rule, by_decisions=by_decisions)
+        return self._choose_by_group(seen, single, self.rule, has_merit=has_merit)
+
+    def path(
+        self, seen: Sequence[Seen], chosen: Thresholds, constraints: Sequence[Constraint]
+    ) -> DecisionPath:
+        """Return the path of thresholds for a certificate; `constraints` are those that they move.
+
+        Its utility is that by which thresholds are chosen.
+        """
+        names = None if self.rule is None else [self.rule.names(one.rows.X) for one in seen]
+        by_decisions = any(one.by_decisions for one in seen)
+        whole = Fold.of_functions(pool([one.part for one in seen]), ())
+
+        def judge(thresholds: Thresholds) -> tuple[float, float | None]:
+            bars = [_at(thresholds.single)] * len(seen)
+            if names is not None and self.rule is not None:
+                pairs = zip(seen, names, strict=True)
+                bars = [_bar(one, known, self.rule, thresholds) for one, known in pairs]
+            score = self._mean_score(seen, bars) if by_decisions else None
+            loss = None if score is None else self.metric.loss(score)
+            if self.cost is not None:
+                return -self._mean_cost(seen, bars, self.cost), loss
+            if score is not None:
+                return score, loss
+            by_row = [
+                np.broadcast_to(bar(one.rows.X), len(one.rows.y))
+                for one, bar in _paired(seen, bars)
+            ]
+            return balanced_accuracy([whole], [np.concatenate(by_row)]), None
+
+        stops = trace_path([one.part for one in seen], names, chosen, constraints, judge)
+        return DecisionPath(self._utility(by_decisions=by_decisions), stops)
+
+    def _utility(self, *, by_decisions: bool) -> str:
+        """Name the utility by which thresholds are chosen."""
+        if self.cost is not None:
+            return COST
+        return self.metric.name if by_decisions else "balanced accuracy"
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
@@ -85,18 +136,18 @@ class Decider:
         return [self._decided(one, thresholds, bar) for one, bar in pairs]
 
     def _choose_by_group(
-        self, seen: Sequence[Seen], single: float, rule: GroupRule, *, by_decisions: bool
+        self, seen: Sequence[Seen], single: float, rule: GroupRule, *, has_merit: bool
     ) -> Thresholds:
         names = [rule.names(one.rows.X) for one in seen]
 
         def merit(thresholds: Thresholds) -> float:
             pairs = zip(seen, names, strict=True)
             bars = [_bar(one, known, rule, thresholds) for one, known in pairs]
-            return self._mean_score(seen, bars)
+            return self._worth(seen, bars)
 
         parts = [one.part for one in seen]
         return choose_group_thresholds(
-            parts, names, self.aimed, single, merit if by_decisions else None
+            parts, names, self.aimed, single, merit if has_merit else None
         )
 
     def _decided(self, seen: Seen, thresholds: Thresholds, bar: Bar) -> Seen:
@@ -104,6 +155,21 @@ class Decider:
         numbered = Numbered(fix(seen.pipeline, thresholds, classes, self.rule), classes)
         part = replace(decide(seen.part, bar(seen.rows.X)), pipeline=numbered)
         return replace(seen, part=part, score=self._score(seen, bar))
+
+    def _worth(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
+        """Return what thresholds are chosen by if it is no balanced accuracy; more is better."""
+        if self.cost is None:
+            return self._mean_score(seen, bars)
+        return -self._mean_cost(seen, bars, self.cost)
+
+    def _mean_cost(self, seen: Sequence[Seen], bars: Sequence[Bar], cost: Cost) -> float:
+        """Return the mean cost over the rows of all folds."""
+        decided = [decide(one.part, bar(one.rows.X)) for one, bar in _paired(seen, bars)]
+        weights = None
+        if decided[0].weights is not None:
+            weights = np.concatenate([part.weights for part in decided])
+        y = np.concatenate([part.y for part in decided])
+        return cost.mean(y, np.concatenate([part.decisions for part in decided]), weights)
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         pairs = zip(seen, bars, strict=True)
@@ -124,6 +190,10 @@ def fix(pipeline: Any, thresholds: Thresholds, classes: Any, rule: GroupRule | N
     return fix_threshold(pipeline, thresholds.single, classes)
 
 
+def _paired(seen: Sequence[Seen], bars: Sequence[Bar]) -> Iterable[tuple[Seen, Bar]]:
+    return zip(seen, bars, strict=True)
+
+
 def _at(threshold: float) -> Bar:
     """The same threshold for all rows."""
     return lambda _: threshold
@@ -133,6 +203,19 @@ def _bar(seen: Seen, names: Names, rule: GroupRule, thresholds: Thresholds) -> B
     """Return the threshold of each row; the groups of seen rows are known already."""
     known = thresholds.of_rows(names)
     return lambda X: known if X is seen.rows.X else thresholds.of_rows(rule.names(X))
+
+
+def bar_of(thresholds: Thresholds, rows: Table, rule: GroupRule | None) -> float | Array:
+    """Return the threshold of all rows of a table, or of each."""
+    if not thresholds.by_group or rule is None:
+        return thresholds.single
+    return thresholds.of_rows(rule.names(rows.X))
+
+
+def scores_of(pipeline: Any, rows: Table) -> Array:
+    """Return the scores of the positive class."""
+    scores = np.asarray(turn(predict_scores(pipeline, rows.X), rows.classes))
+    return scores if scores.ndim == 1 else scores[:, -1]
 
 
 def _has_two_sides(seen: Seen) -> bool:

@@ -87,6 +87,8 @@ def choose_threshold(
     aimed: Sequence[Aimed],
     default: float,
     merit: Merit | None = None,
+    *,
+    is_wanted: bool = False,
 ) -> float | None:
     """Choose the threshold for all folds; None if no limit's value depends on it after all.
 
@@ -105,7 +107,10 @@ def choose_threshold(
     rows = len(trial.ordered)
     # One row more or less than none or all: the smallest rates other than 0 and 1.
     trial.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
-    if not trial.is_moved and (trial.is_flat or not trial.is_one_sided(trial.default_place)):
+    is_needed = trial.is_moved or (
+        not trial.is_flat and (is_wanted or trial.is_one_sided(trial.default_place))
+    )
+    if not is_needed:
         return None
     for _ in range(2):
         trial.look(np.linspace(*trial.neighbours(), FINE + 2))
@@ -143,8 +148,13 @@ class Fold:
     @staticmethod
     def of(evaluated: EvaluatedPipeline, aimed: Sequence[Aimed]) -> Fold:
         """Groups of rows are found here, once for all thresholds."""
+        return Fold.of_functions(evaluated, [one.constraint.function for one in aimed])
+
+    @staticmethod
+    def of_functions(evaluated: EvaluatedPipeline, functions: Sequence[ConstraintFunction]) -> Fold:
+        """The same for the functions of any limits."""
         part = _parted(evaluated)
-        return Fold(part, tuple(_settled(one.constraint.function, part) for one in aimed))
+        return Fold(part, tuple(_settled(function, part) for function in functions))
 
     def values(self, threshold: float | Array) -> list[float]:
         """Return the values of the limits."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from automl_admm.certify.certificate import Certificate
 from automl_admm.certify.walk.verdicts import Finding
 from automl_admm.core.limits import Limit
 from automl_admm.report.document import numbers
@@ -53,6 +54,15 @@ class LimitFound:
 
 
 @dataclass(frozen=True, slots=True)
+class CertificatePrice:
+    """The utility of the certified decisions on validation rows, and that without a certificate."""
+
+    utility: str
+    certified: float
+    without: float
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """All limits, the one that binds most, and the frame of the certificate, if there is one."""
 
@@ -67,6 +77,7 @@ class Limits:
     rows: int | None
     rows_tested: int | None
     time: str | None
+    certificate_price: CertificatePrice | None
 
 
 def measure(view: RunView) -> Limits:
@@ -97,7 +108,15 @@ def measure(view: RunView) -> Limits:
         rows=None if certificate is None else certificate.rows,
         rows_tested=None if certificate is None else certificate.tested,
         time=None if certificate is None else certificate.time,
+        certificate_price=None if certificate is None else _price_of(certificate),
     )
+
+
+def _price_of(certificate: Certificate) -> CertificatePrice | None:
+    price = certificate.price
+    if price is None:
+        return None
+    return CertificatePrice(price.utility, price.certified, price.without)
 
 
 def _limit(
@@ -184,6 +203,7 @@ def _certificate(found: Limits) -> Markup:
             ("This look", f"{found.look}, at {numbers.share(found.risk_of_look)} of risk"),
             ("Rows", _rows(found)),
             ("Tested", found.time),
+            ("Price", _said_price(found.certificate_price)),
         ]
     )
     headings = ("Limit", "Verdict", "Value", "Bound", "Rows needed", "Reason", "Method")
@@ -200,6 +220,16 @@ def _certificate(found: Limits) -> Markup:
     )
     proofs = table(headings, rows, text_columns=2)
     return together(tag("h3", "Certificate"), frame, proofs, counts if counted else None)
+
+
+def _said_price(price: CertificatePrice | None) -> str | None:
+    if price is None:
+        return None
+    certified, without = (numbers.score(one) for one in (price.certified, price.without))
+    return (
+        f"{price.utility} {certified} at the certified decisions, {without} at the best ones "
+        "within the limits on validation rows; both measured there"
+    )
 
 
 def _rows(found: Limits) -> str:

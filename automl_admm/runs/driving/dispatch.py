@@ -20,6 +20,7 @@ class TaskKind(StrEnum):
     EVALUATE = "evaluate"
     FALL_BACK = "fall_back"
     REFIT = "refit"
+    SETTLE = "settle"
     RELOAD = "reload"
     CHOOSE_ENSEMBLE = "choose_ensemble"
     ASSEMBLE = "assemble"

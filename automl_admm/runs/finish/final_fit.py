@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from automl_admm.core.errors import AutomlAdmmError, NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.ranking import rank
+from automl_admm.core.run import Account
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.shipping import PICKLE, SHIPPED
+from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble
@@ -121,19 +125,32 @@ class Fitter:
     """Final fits one after the other, as long as there is the time for them; the first always."""
 
     def __init__(
-        self, problem: SearchProblem, dispatch: Dispatcher, expect: Expect, closing: Closing
+        self,
+        problem: SearchProblem,
+        dispatch: Dispatcher,
+        expect: Expect,
+        closing: Closing,
+        ledger: Ledger,
     ) -> None:
         self._closing = closing
         self._press = Press(problem, dispatch, closing)
         self._expect = expect
+        self._ledger = ledger
         self._has_begun = False
 
-    def __call__(self, evaluation: Evaluation) -> Finished | None:
-        """Fit one; None if there is no time for it."""
+    def fit(self, evaluation: Evaluation, path: Sequence[Thresholds] = ()) -> Finished | None:
+        """Fit one, and measure it along a path of thresholds; None if there is no time for it."""
         if self._has_begun and self._expect(evaluation) > self._closing.left + GRACE:
             return None
         self._has_begun = True
-        return self._press.fit(evaluation)
+        with self._ledger.charge(Account.FINAL_FIT):
+            return self._press.fit(evaluation, path=path)
+
+    def settle(self, finished: Finished, thresholds: Thresholds) -> Finished | None:
+        """Ship a fitted model with other thresholds; None if it failed."""
+        with self._ledger.charge(Account.FINAL_FIT):
+            again = self._press.settle(finished, thresholds)
+        return again if again.status is Status.SUCCESS else None
 
 
 def refit_best(
@@ -198,28 +215,47 @@ class Press:
     closing: Closing
     patience: float = LAST_OF_A_FIT
 
-    def fit(self, evaluation: Evaluation, *, ships: bool = True) -> Finished:
+    def fit(
+        self, evaluation: Evaluation, *, ships: bool = True, path: Sequence[Thresholds] = ()
+    ) -> Finished:
         """Fit an evaluation's pipeline on all rows of the search, and measure it on held-out rows.
 
-        It decides at the threshold of the evaluation, or those of the groups, if it found any. A
-        fit is tried once more if its process was lost by no fault of its own. A member of an
-        ensemble does not ship by itself: it is only fitted.
+        It decides at the first stop of a path, if there is one; else at the threshold of the
+        evaluation, or those of the groups, if it found any. A member of an ensemble does not ship
+        by itself: it is only fitted.
         """
+        details = evaluation.details if not path else path[0].as_details()
         arguments = {
             "ships": ships,
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
-            "threshold": evaluation.details.get("threshold"),
-            "group_thresholds": evaluation.details.get("group_thresholds"),
+            "threshold": details.get("threshold"),
+            "group_thresholds": details.get("group_thresholds"),
+            "path": tuple(path),
         }
-        for _ in range(2):
-            grace = GRACE if ships else 0.0
-            limit = None if self.closing.deadline is None else self.closing.left + grace
-            finished = self.do(self.dispatch.make(TaskKind.REFIT, arguments, limit, keep=True))
-            if finished.status is not Status.LOST:
-                break
+        finished = self._twice(TaskKind.REFIT, arguments, GRACE if ships else 0.0)
         is_done = finished.status is Status.SUCCESS
         return self.loadable(finished) if is_done and ships else finished
+
+    def settle(self, finished: Finished, thresholds: Thresholds) -> Finished:
+        """Ship a fitted model with other thresholds, and measure it anew on held-out rows."""
+        arguments = {
+            "fitted": read_told(finished, PICKLE) or b"",
+            "thresholds": thresholds,
+            "seconds": FinalFitResult.from_json(finished.result).fit_seconds,
+        }
+        # Little is left to do: a certificate that has passed is worth a moment more.
+        settled = self._twice(TaskKind.SETTLE, arguments, max(finished.seconds, LEAST_RELOADING))
+        return self.loadable(settled) if settled.status is Status.SUCCESS else settled
+
+    def _twice(self, kind: TaskKind, arguments: Mapping[str, Any], grace: float) -> Finished:
+        """Do a task, and once more if its process was lost by no fault of its own."""
+        for _ in range(2):
+            limit = None if self.closing.deadline is None else self.closing.left + grace
+            finished = self.do(self.dispatch.make(kind, arguments, limit, keep=True))
+            if finished.status is not Status.LOST:
+                break
+        return finished
 
     def loadable(self, finished: Finished) -> Finished:
         """Load the shipped file in a child of its own; return the fit, or the failure to load."""

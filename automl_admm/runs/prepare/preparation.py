@@ -343,7 +343,13 @@ def _plan_aside(
         return None
     rows = trial_rows(alike_rows(whole, config.random_state))
     examples = imagine(constraints, rows)
-    aside = plan_aside(constraints, examples, config.certify, config.certify_fraction)
+    aside = plan_aside(
+        constraints,
+        examples,
+        config.certify,
+        config.certify_fraction,
+        has_thresholds=whole.classes is not None and len(whole.classes) == 2,
+    )
     if config.on_infeasible != "raise":
         return aside
     more = partial(imagine_one_class, rows=rows)

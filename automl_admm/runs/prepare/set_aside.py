@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.certify.bounds.row_counts import smallest, stretch
-from automl_admm.certify.plan.margins import tighten
+from automl_admm.certify.plan.margins import MARGIN, MARGIN_IF_MOVED, tighten
 from automl_admm.certify.plan.planning import (
+    HALFWAY,
     IMPOSSIBLE,
     LARGEST_FRACTION,
+    NEAR,
     Demand,
     can_pass,
     is_out_of_reach,
@@ -24,6 +26,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.data.row_roles import NO_ROLES
 from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.pipelines.thresholds.path import moves
 from automl_admm.plugins.records import Constraint
 
 LEAST_FRACTION = 0.2
@@ -39,7 +42,8 @@ class Aside:
 
     `examples` has evidence for each limit measured on rows, as a middling pipeline would give it on
     all rows, and None for the other limits. `fraction` is the share of rows set aside; `shortfalls`
-    names the limits it is too small for, and `impossible` those beyond any number of rows.
+    names the limits it is too small for, and `impossible` those beyond any number of rows. Of two
+    classes the certificate chooses the decision threshold: then a run `has_thresholds`.
     """
 
     confidence: float
@@ -47,6 +51,7 @@ class Aside:
     examples: tuple[Evidence | None, ...]
     shortfalls: tuple[str, ...] = ()
     impossible: tuple[str, ...] = ()
+    has_thresholds: bool = False
 
     @property
     def risk(self) -> float:
@@ -97,6 +102,8 @@ def plan_aside(
     examples: Sequence[Evidence | None],
     confidence: float,
     fraction: float | None = None,
+    *,
+    has_thresholds: bool = False,
 ) -> Aside:
     """Plan the number of rows to set aside, and name the limits they do not suffice for.
 
@@ -104,7 +111,7 @@ def plan_aside(
     the demand of a limit relative to the baseline.
     """
     demands = [
-        Demand(constraint.limit, example)
+        Demand(constraint.limit, example, NEAR if has_thresholds and moves(constraint) else HALFWAY)
         for constraint, example in zip(constraints, examples, strict=True)
         if example is not None and constraint.of_baseline is None
     ]
@@ -116,7 +123,7 @@ def plan_aside(
         if _is_one_number(constraint)
     )
     said, impossible = planned.shortfalls + untested, planned.impossible + untested
-    return Aside(confidence, share, tuple(examples), said, impossible)
+    return Aside(confidence, share, tuple(examples), said, impossible, has_thresholds)
 
 
 def _is_one_number(constraint: Constraint) -> bool:
@@ -142,6 +149,8 @@ def tested_rows(whole: Table, set_aside: Any, seed: int) -> Any:
 def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
     """Return the limits for the search: two half-widths inside those of the user.
 
+    It is one for a limit that a decision threshold moves: the certificate chooses that anew.
+
     A hopeless limit stays as it is: to aim inside it would cost, and bring no proof.
     """
     pairs = zip(constraints, aside.examples, strict=True)
@@ -153,7 +162,8 @@ def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, risk:
     if example is not None:
         if is_hopeless(constraint, example, aside, risk):
             return limit
-        return tighten(limit, example, aside.fraction, risk)
+        margin = MARGIN_IF_MOVED if aside.has_thresholds and moves(constraint) else MARGIN
+        return tighten(limit, example, aside.fraction, risk, margin=margin)
     if constraint.kind != "measured" or limit.at_least or limit.bound <= 0:
         return limit
     return replace(limit, bound=limit.bound * (1.0 - 2.0 * USUAL_SPREAD))

@@ -85,6 +85,7 @@ def share_work(known: Known) -> SharedWork:
         rule=_rule_of(known),
         calls=0 if known.aside is None else CALLS,
         tested=_tested(known, set_aside),
+        certifies=known.aside is not None,
     )
     return SharedWork(config, work, set_aside)
 

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.certify.claims import verify
 from automl_admm.certify.walk.looks import find_look, risk_of_look
+from automl_admm.certify.walk.sequence import Contender
 from automl_admm.certify.walk.verdicts import Finding, judge
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import DataError, Remedy, StoreError
@@ -24,7 +25,15 @@ from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.certification import ask, contend, whole_text
+from automl_admm.runs.finish.certification import (
+    ask,
+    at_stop,
+    contend,
+    place_of,
+    price_of,
+    whole_text,
+)
+from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,
@@ -79,10 +88,22 @@ class _Again:
         return None if known is None else np.array(known, dtype=np.intp)
 
     @property
-    def shipped(self) -> Evaluation | None:
+    def logged(self) -> Evaluation | None:
         """The evaluation of the model in the run's log."""
         number = self.run.manifest.get("evaluation")
         return next((one for one in self.evaluations if one.number == number), None)
+
+    @property
+    def place(self) -> int | None:
+        """The stop of its path at which the model decides; None if it has none."""
+        found = self.logged
+        return None if found is None else place_of(found, read_thresholds(self.run.manifest))
+
+    @property
+    def shipped(self) -> Evaluation | None:
+        """The evaluation of the model as it decides."""
+        found = self.logged
+        return None if found is None else at_stop(found, self.constraints, self.place)
 
 
 def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
@@ -182,8 +203,12 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
         claims["order"] = order
     ordered = certificate.order if order is None else order
     if shipped is not None:
-        place = ordered.index(shipped.key) + 1 if shipped.key in ordered else 0
-        claims["position"] = place
+        stop = Contender(shipped.key, 0.0, 0.0, again.place)
+        place = stop.place if stop.name in ordered else None
+        name = replace(stop, place=place).name
+        claims["position"] = ordered.index(name) + 1 if name in ordered else 0
+        if again.logged is not None:
+            claims["price"] = price_of(again.logged, again.constraints, place)
     return claims if look is None else claims | {"look": look}
 
 
@@ -195,7 +220,7 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     examples = imagine(again.constraints, trial_rows(alike))
     confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction
     aside = plan_aside(again.constraints, examples, confidence, fraction)
-    return tuple(one.key for one in contend(again.evaluations, again.constraints, aside))
+    return tuple(one.name for one in contend(again.evaluations, again.constraints, aside))
 
 
 def _look(again: _Again) -> int | None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
 from automl_admm.pipelines.shipping import EVIDENCE
+from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import contend, examine
 from automl_admm.runs.prepare.set_aside import Aside, Question, aim, default_ledger, plan_aside
@@ -41,7 +42,21 @@ def fitted(place: Path, evidence: Evidence) -> Finished:
     return Finished(1, Status.SUCCESS, told, folder=place)
 
 
-def fitter(folder: Path, found: dict[str, Rate | None]) -> Callable[[Evaluation], Finished]:
+@dataclass(frozen=True)
+class Bench:
+    """Final fits by a function; nothing is settled at other thresholds."""
+
+    make: Callable[[Evaluation], Finished]
+
+    def fit(self, evaluation: Evaluation, path: Sequence[Thresholds] = ()) -> Finished:
+        assert not path
+        return self.make(evaluation)
+
+    def settle(self, finished: Finished, thresholds: Thresholds) -> None:
+        raise AssertionError((finished, thresholds))
+
+
+def fitter(folder: Path, found: dict[str, Rate | None]) -> Bench:
     """Final fits that saw this on the rows set aside; None for one that failed."""
 
     def fit(one: Evaluation) -> Finished:
@@ -52,7 +67,7 @@ def fitter(folder: Path, found: dict[str, Rate | None]) -> Callable[[Evaluation]
         place.mkdir()
         return fitted(place, evidence)
 
-    return fit
+    return Bench(fit)
 
 
 def test_the_search_aims_inside_and_facts_stay() -> None:
@@ -159,7 +174,7 @@ def test_a_fact_outside_is_never_certified(tmp_path: Path) -> None:
     def fit(one: Evaluation) -> Finished:
         return fitted(tmp_path, Fact(9.0))
 
-    found = examine(log, (SIZE,), aside(None), question(tmp_path), fit)
+    found = examine(log, (SIZE,), aside(None), question(tmp_path), Bench(fit))
     assert found is not None
     assert found.shipped.findings[0].verdict == "violated"
 
@@ -178,11 +193,12 @@ def test_what_decides_one_class_is_never_tested_before_what_may_pass(tmp_path: P
     made = fitter(tmp_path, {"refitted": Rate(0, 500), "useful": Rate(10, 500)})
 
     def fit(one: Evaluation) -> Finished:
-        found = made(one)
+        found = made.fit(one)
         return replace(found, result={"one_class": "no"}) if one is fits_constant else found
 
-    examined = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), fit)
+    examined = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), Bench(fit))
     assert examined is not None
     assert examined.shipped.contender.key == "useful"
     assert examined.shipped.is_certified
-    assert examine([constant], (FPR,), aside(MIDDLING), question(tmp_path), fit) is None
+    bench = Bench(fit)
+    assert examine([constant], (FPR,), aside(MIDDLING), question(tmp_path), bench) is None
