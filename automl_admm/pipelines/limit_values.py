@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from automl_admm.core.errors import InvalidOutcome
 from automl_admm.core.evidence import Evidence, as_evidence, explain_unknown
 from automl_admm.core.messages import say_error
@@ -62,3 +64,16 @@ def value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:
         return value_of(constraint, evidence_of(constraint, part, ""), "")
     except InvalidOutcome:
         return math.nan
+
+
+def mean_values(
+    constraints: Sequence[Constraint], parts: Sequence[EvaluatedPipeline]
+) -> list[float]:
+    """Return the values of the limits, each the mean of the folds that it is measured on."""
+    found: list[list[float]] = [[] for _ in constraints]
+    for number, part in enumerate(parts, start=1):
+        fold = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
+        for constraint, values in zip(constraints, found, strict=True):
+            if not (constraint.first_fold and values):
+                values.append(value_of(constraint, evidence_of(constraint, part, fold), fold))
+    return [float(np.mean(values)) for values in found]

@@ -47,7 +47,7 @@ from automl_admm.pipelines.fit_results import (
     slowdown_since,
 )
 from automl_admm.pipelines.limit_values import (
-    evidence_of,
+    mean_values,
     refuse_cheaply,
     value_of,
     value_or_nan,
@@ -212,7 +212,7 @@ class PipelineWork:
         undecided = seen
         if thresholds is not None:
             seen = decider.decide(seen, thresholds)
-        values = self._values_of([one.part for one in seen])
+        values = mean_values(self.constraints, [one.part for one in seen])
         scores = [one.score for one in seen]
         chosen = {} if thresholds is None else thresholds.as_details()
         if scores != plain:
@@ -380,16 +380,6 @@ class PipelineWork:
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
         aimed = aimed_decisions(self.constraints, limits)
         return Decider(self.metric, aimed, self.rule, count_repeats(self.splits), self.cost)
-
-    def _values_of(self, parts: Sequence[EvaluatedPipeline]) -> list[float]:
-        """Return the values of the limits, each the mean of the folds that it is measured on."""
-        found: list[list[float]] = [[] for _ in self.constraints]
-        for number, part in enumerate(parts, start=1):
-            fold = f" in fold {number} of {len(parts)}" if len(parts) > 1 else ""
-            for constraint, values in zip(self.constraints, found, strict=True):
-                if not (constraint.first_fold and values):
-                    values.append(value_of(constraint, evidence_of(constraint, part, fold), fold))
-        return [float(np.mean(values)) for values in found]
 
     def _threads(self) -> AbstractContextManager[object]:
         rows, columns = self.table.shape
