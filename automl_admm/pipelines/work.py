@@ -49,7 +49,6 @@ from automl_admm.pipelines.fit_results import (
 from automl_admm.pipelines.limit_values import (
     mean_values,
     refuse_cheaply,
-    value_of,
     value_or_nan,
 )
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
