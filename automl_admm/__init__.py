@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
     from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+    from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
@@ -87,6 +88,7 @@ _HOMES = {
     "NoSuccessError": "core.errors",
     "NotCertifiedError": "core.errors",
     "Observation": "core.subproblems",
+    "ObserverPlugin": "plugins.observer_plugin",
     "Order": "core.space",
     "Parameter": "core.space",
     "Ranking": "core.evidence",
@@ -141,6 +143,7 @@ __all__ = [
     "NoSuccessError",
     "NotCertifiedError",
     "Observation",
+    "ObserverPlugin",
     "Order",
     "Parameter",
     "Ranking",

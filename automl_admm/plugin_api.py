@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from automl_admm.pipelines.column_routes import native_routes
     from automl_admm.plugins.api_version import API_VERSION
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+    from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
         BuildContext,
         CommandPlugin,
@@ -173,6 +174,7 @@ _HOMES = {
     "MetricPlugin": "plugins.records",
     "NoOptions": "plugins.records",
     "Observation": "core.subproblems",
+    "ObserverPlugin": "plugins.observer_plugin",
     "Order": "core.space",
     "Parameter": "core.space",
     "PickledWork": "execution.stored_work",
@@ -282,6 +284,7 @@ __all__ = [
     "MetricPlugin",
     "NoOptions",
     "Observation",
+    "ObserverPlugin",
     "Order",
     "Parameter",
     "PickledWork",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -15,6 +15,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.messages import say_value
 from automl_admm.pipelines.scorer_check import check_scorer
 from automl_admm.plugins.factories import expect, make
+from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import LearningTask, MetricPlugin
 from automl_admm.plugins.registry import Registry
 
@@ -119,7 +120,7 @@ def resolve_metric(
     name = scoring or default_metric(task, classes)
     if not isinstance(name, str):
         raise ConfigurationError(_no_scorer(name))
-    if name in registry:
+    if split_request(name)[0] in registry:
         return Metric(name, _scorer_of(name, registry), best=0.0, sees_labels=True)
     return _of_scikit_learn(name, registry)
 
@@ -133,9 +134,11 @@ def _no_scorer(scoring: object) -> str:
     return f"scoring must be a name or a scorer, not {say_value(scoring)}."
 
 
-def _scorer_of(name: str, registry: Registry[MetricPlugin]) -> Scorer:
-    title = registry.title(name)
-    scorer: Scorer = make(title, registry.get(name).factory)
+def _scorer_of(request: str, registry: Registry[MetricPlugin]) -> Scorer:
+    name, given = split_request(request)
+    record, title = registry.get(name), registry.title(name)
+    options = build_options(name, record.options, given)
+    scorer: Scorer = make(title, record.factory, *([options] if fields(options) else []))
     expect(title, "scorer", scorer, is_one=callable(scorer))
     return scorer
 

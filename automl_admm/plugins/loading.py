@@ -23,6 +23,7 @@ from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.import_probe import find_faults
+from automl_admm.plugins.observer_plugin import ObserverPlugin
 from automl_admm.plugins.plugin_options import check_options
 from automl_admm.plugins.records import (
     TASKS,
@@ -110,6 +111,7 @@ class Plugins:
     z_solvers: Registry[ZSolverPlugin] = field(default_factory=lambda: Registry("z solver"))
     strategies: Registry[StrategyPlugin] = field(default_factory=lambda: Registry("strategy"))
     constraints: Registry[ConstraintPlugin] = field(default_factory=lambda: Registry("constraint"))
+    observers: Registry[ObserverPlugin] = field(default_factory=lambda: Registry("observer"))
     metrics: Registry[MetricPlugin] = field(default_factory=lambda: Registry("metric"))
     executors: Registry[ExecutorPlugin] = field(default_factory=lambda: Registry("executor"))
     grammars: Registry[GrammarPlugin] = field(default_factory=lambda: Registry("grammar"))
@@ -136,6 +138,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "strategies": StrategyPlugin,
     "constraints": ConstraintPlugin,
     "components": ComponentPlugin,
+    "observers": ObserverPlugin,
     "metrics": MetricPlugin,
     "executors": ExecutorPlugin,
     "grammars": GrammarPlugin,

@@ -323,8 +323,10 @@ class ComponentPlugin(NamedRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricPlugin(NamedRecord):
+class MetricPlugin(RecordWithOptions):
     """A metric by name; the factory returns what `sklearn.metrics.make_scorer` returns.
+
+    Without `options` it is called with nothing, with them with an instance: `--metric cost:fn=5`.
 
     It sees the labels of the data, and all of them in a parameter `classes` if it has one.
 
@@ -332,7 +334,7 @@ class MetricPlugin(NamedRecord):
     'gini'
     """
 
-    factory: Callable[[], Any]
+    factory: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from automl_admm.core.admm_state import AdmmState
     from automl_admm.core.evaluations import Evaluation
     from automl_admm.core.run import RunInfo, RunResult
+    from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
         CommandPlugin,
         ComponentPlugin,
@@ -150,6 +151,22 @@ def metrics() -> Iterable[MetricPlugin]:
             yield MetricPlugin(name="gini", summary="2 AUROC - 1", factory=make_gini_scorer)
             yield MetricPlugin(name="cost", summary="a missed one costs six",
                                factory=lambda: make_scorer(cost))
+    """
+
+
+@hookspec
+def observers() -> Iterable[ObserverPlugin]:
+    """Provide observers for the runs that ask for them: `--observer NAME:key=value`.
+
+    Example::
+
+        class Bell:
+            def run_finished(self, result):
+                print("done:", result.best)
+
+        @hookimpl
+        def observers():
+            yield ObserverPlugin(name="bell", summary="rings", factory=lambda options: Bell())
     """
 
 

@@ -71,6 +71,7 @@ class RunConfig(RunOptions):
     constraints: tuple[str | Constraint, ...] = ()
     starts: tuple[str | Path, ...] = ()
     reuse: tuple[str | Path, ...] = ()
+    observers: tuple[str, ...] = ()
     callbacks: tuple[object, ...] = ()
     work_dir: Path | None = None
     default_workers: bool = False

@@ -29,6 +29,7 @@ from automl_admm.plugins.records import (
     ThetaSolverPlugin,
     ZSolverPlugin,
 )
+from automl_admm.runs.validation import several
 
 SOLVER_METHODS = ("begin", "ask", "tell")
 SUMMARY = "given as an object"
@@ -53,6 +54,8 @@ def take_objects(settings: Mapping[str, Any]) -> dict[str, Any]:
     if "components" in found:
         found["components"] = _components(found["components"])
         given |= _several("components", found["components"])
+    if "observers" in found:
+        found["observers"] = several("observers", found["observers"])
     if isinstance(grammar := found.get("grammar"), str) and is_text_of_grammar(grammar):
         found["grammar"] = GrammarText(grammar)
     return found | {PLUGINS: {**found.get(PLUGINS, {}), **given}}

@@ -21,6 +21,7 @@ class Kind(Enum):
     FLAG = auto()
     CHOICE = auto()
     PART = auto()
+    PARTS = auto()
     SCORER = auto()
     LABEL = auto()
     LIMITS = auto()

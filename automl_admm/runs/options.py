@@ -157,6 +157,14 @@ class SearchOptions:
             formerly="seed",
         ).metadata,
     )
+    observers: Sequence[str] = field(
+        default=(),
+        metadata=Option(
+            Kind.PARTS,
+            "--observer",
+            'Observer of the run, such as "jsonl:path=log.jsonl". May be repeated.',
+        ).metadata,
+    )
     callbacks: Sequence[object] = field(
         default=(),
         metadata=Option(

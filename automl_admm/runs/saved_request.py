@@ -66,6 +66,7 @@ WRITERS: Mapping[str, Callable[[RunConfig], Any]] = MappingProxyType(
 READERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         "constraints": tuple,
+        "observers": tuple,
         "looks": lambda said: None if said is None else Path(said),
         "extra_plugins": dict.fromkeys,
     }
@@ -164,6 +165,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.FLAG: flag,
         Kind.CHOICE: one_of(*option.choices),
         Kind.PART: text,
+        Kind.PARTS: list_of(text),
         Kind.SCORER: text,
         Kind.LABEL: NUMBER_OR_TEXT,
         Kind.LIMITS: list_of(text),

@@ -20,6 +20,7 @@ from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import NO_PAST, Past
+from automl_admm.runs.prepare.assembly import build_observers
 from automl_admm.search.protocol import Search, SearchProblem, default_start
 
 
@@ -120,7 +121,8 @@ def teller(
     )
     deadline = None if seconds is None else config.begun + seconds
     hurry = Hurry(deadline, partial(_is_interrupted, config.interrupts))
-    return partial(Observers(plugins.manager, config.callbacks, hurry).tell, info=info)
+    listening = (*build_observers(config, plugins), *config.callbacks)
+    return partial(Observers(plugins.manager, listening, hurry).tell, info=info)
 
 
 def _is_interrupted(interrupts: Deferral | None) -> bool:

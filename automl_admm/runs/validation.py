@@ -199,6 +199,11 @@ def _check_paths(option: Option, value: Iterable[object]) -> None:
         check_path(option.words, path)
 
 
+def _check_parts(option: Option, value: Iterable[object]) -> None:
+    for request in value:
+        check_text(option.name, request, "jsonl:path=log.jsonl", "Objects go into callbacks.")
+
+
 def _check_grammar(option: Option, value: object) -> None:
     if not isinstance(value, GrammarText):
         check_path(option.name, value)
@@ -214,6 +219,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.FLAG: lambda option, value: check_flag(option.name, value),
         Kind.CHOICE: lambda option, value: check_choice(option.name, value, option.choices),
         Kind.PART: _check_part,
+        Kind.PARTS: _check_parts,
         Kind.COLUMNS: lambda option, value: check_columns_asked(option.name, value),
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),

@@ -57,6 +57,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.SHARE: 0.5,
     Kind.FLAG: True,
     Kind.PART: "other:key=1",
+    Kind.PARTS: ("jsonl:path=seen.jsonl",),
     Kind.SCORER: "accuracy",
     Kind.LABEL: "yes",
     Kind.LIMITS: (LIMIT,),

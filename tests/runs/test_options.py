@@ -161,7 +161,8 @@ def test_minimize_takes_the_options_of_every_search(monkeypatch: pytest.MonkeyPa
 def test_a_value_of_no_kind_is_refused_in_one_line(option: Option) -> None:
     """Only kinds that may be objects of the user's are checked later, where they are used."""
     if option.kind in CHECKS:
-        wrong = [object()] if option.name in {"starts", "reuse"} else object()
+        is_list = option.name in {"starts", "reuse", "observers"}
+        wrong = [object()] if is_list else object()
         with pytest.raises(ConfigurationError) as told:
             RunConfig(**{option.name: wrong})
         assert "\n" not in str(told.value)

@@ -29,6 +29,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.WHOLE: "N",
         Kind.SHARE: "SHARE",
         Kind.PART: "NAME[:k=v,…]",
+        Kind.PARTS: "NAME[:k=v,…]",
         Kind.SCORER: "NAME",
         Kind.LABEL: "LABEL",
         Kind.LIMITS: "TEXT",
@@ -44,7 +45,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
 
 
 # Options of these kinds may be repeated.
-LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.RUNS, Kind.COLUMNS})
+LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.RUNS, Kind.COLUMNS, Kind.PARTS})
 
 
 class WholeBytes(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted

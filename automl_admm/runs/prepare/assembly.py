@@ -144,7 +144,7 @@ def _in_time(helper: Helper, build: Callable[[], Any], title: str, deadline: flo
 
 
 def build_solver(registry: Registry[Any], request: str) -> Any:
-    """A solver from `name:key=value,…`."""
+    """Build a solver, or an observer, from `name:key=value,…`."""
     name, given = split_request(request)
     record = registry.get(name)
     options = build_options(name, record.options, given)
@@ -152,9 +152,11 @@ def build_solver(registry: Registry[Any], request: str) -> Any:
 
 
 def check_executor(config: RunConfig, plugins: Plugins) -> None:
-    """Raise if the executor or one of its options does not exist."""
-    name, given = split_request(config.executor)
-    build_options(name, plugins.executors.get(name).options, given)
+    """Raise if the executor, an observer or one of their options does not exist."""
+    requests = [(plugins.executors, config.executor)]
+    for registry, request in [*requests, *((plugins.observers, one) for one in config.observers)]:
+        name, given = split_request(request)
+        build_options(name, registry.get(name).options, given)
 
 
 def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path) -> Executor:
@@ -169,6 +171,11 @@ def build_executor(config: RunConfig, plugins: Plugins, work: Any, scratch: Path
     is_one = all(hasattr(executor, method) for method in EXECUTOR_METHODS)
     expect(title, "executor", executor, is_one=is_one)
     return executor
+
+
+def build_observers(config: RunConfig, plugins: Plugins) -> tuple[object, ...]:
+    """Build the observers asked for by name."""
+    return tuple(build_solver(plugins.observers, request) for request in config.observers)
 
 
 def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
