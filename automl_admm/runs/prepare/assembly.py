@@ -153,8 +153,9 @@ def build_solver(registry: Registry[Any], request: str) -> Any:
 
 def check_executor(config: RunConfig, plugins: Plugins) -> None:
     """Raise if the executor, an observer or one of their options does not exist."""
-    requests = [(plugins.executors, config.executor)]
-    for registry, request in [*requests, *((plugins.observers, one) for one in config.observers)]:
+    requests: list[tuple[Registry[Any], str]] = [(plugins.executors, config.executor)]
+    requests += [(plugins.observers, one) for one in config.observers]
+    for registry, request in requests:
         name, given = split_request(request)
         build_options(name, registry.get(name).options, given)
 
