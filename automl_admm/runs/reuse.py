@@ -109,7 +109,7 @@ class _Other:
         known = {one.key for one in found.evaluations}
         results = [] if differs else self._results(known, len(found.evaluations))
         taken = known | {one.key for one in results}
-        starts = self._starts(taken, is_same_table=not differs)
+        starts = self._starts(taken, knows_held_out=not self._is_same("rows"))
         mine = dict.fromkeys((*self.prepared.starts, *starts))
         computed = sum(bool(one.details[REUSED]["computed"]) for one in results)
         told = ReusedRun(
@@ -128,10 +128,10 @@ class _Other:
             return "its version did not note what its numbers rest on"
         return f"{' and '.join(differs)} differ" if differs else ""
 
-    def _starts(self, taken: set[str], *, is_same_table: bool) -> Sequence[Any]:
+    def _starts(self, taken: set[str], *, knows_held_out: bool) -> Sequence[Any]:
         """Return its best pipelines without a result here; none if they may know rows held out."""
         work, pipelines = self.prepared.work, self.prepared.grammar.pipelines
-        if work.held_out is not None and not is_same_table:
+        if work.held_out is not None and knows_held_out:
             self.left["may know the rows held out here"] = len(self._log.evaluations)
             return ()
         others = [one for one in self._log.evaluations if one.key not in taken]

@@ -6,6 +6,7 @@
 # %%
 from typing import Any
 
+import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -18,10 +19,38 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 # %% [markdown]
 # ## Objects rather than names
 #
-# A scorer, a way to split and callbacks are objects of this notebook; no package is needed.
-
+# A scorer, a way to split, a solver, a grammar as text and callbacks are objects of this
+# notebook; no package is needed.
 
 # %%
+GRAMMAR = """
+%import components (impute, standard_scaler, logistic_regression, decision_tree)
+
+start: impute (standard_scaler logistic_regression | decision_tree)
+"""
+
+
+class Scatter:
+    """A solver for parameters: points drawn at random around the best so far."""
+
+    def begin(self, subproblem: Any) -> None:
+        """Take in the problem; the start is the first point."""
+        self.rng = np.random.default_rng(subproblem.seed)
+        self.best, self.loss = np.asarray(subproblem.start), np.inf
+
+    def ask(self, count: int, pending: list[Any]) -> list[Any]:
+        """Propose points of the unit cube."""
+        del pending
+        noise = self.rng.normal(scale=0.2, size=(count, len(self.best)))
+        return list(np.clip(self.best + noise, 0.0, 1.0))
+
+    def tell(self, observations: list[Any]) -> None:
+        """Move to the best one."""
+        for one in observations:
+            if one.loss < self.loss:
+                self.best, self.loss = one.point, one.loss
+
+
 class Best:
     """Remember the best pipeline so far after each evaluation."""
 
@@ -36,7 +65,8 @@ class Best:
 
 best = Best()
 search = AutoMLClassifier(
-    "tiny",
+    GRAMMAR,
+    theta_solver=Scatter,
     scoring=make_scorer(fbeta_score, beta=2),
     cv=StratifiedKFold(2, shuffle=True, random_state=0),
     constraints=["size_mb <= 1"],

@@ -1,9 +1,9 @@
 """A benchmark of optimizers: automl-admm beside Optuna and SMAC, on one function by one interface.
 
-Every optimizer is a function that is given the objective, a number of evaluations and a seed. What
-the objective was asked and what it answered is noted by the benchmark itself, so all are measured
-alike. The function is a stand-in for training a network: a choice, an integer, a number on a
-logarithmic scale, and a limit on its weight.
+Each of the three is asked for a point and told its result. Nobody but this script calls the
+function, and it notes every call, so all are measured alike. The function is a stand-in for
+training a network: a choice, an integer, a number on a logarithmic scale, and a limit on
+its weight.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from tempfile import TemporaryDirectory
 import optuna
 from ConfigSpace import Categorical, ConfigurationSpace, Float, Integer
 from smac import HyperparameterOptimizationFacade, Scenario
+from smac.runhistory import TrialValue
 
-from automl_admm import Choice, Parameter, SearchSpace, minimize
+from automl_admm import Choice, Parameter, SearchSpace, Study
 
 # The best one is nobody's first guess, and the best rate is far from the middle of its range.
 ACTIVATIONS = {"relu": 0.2, "tanh": 0.0, "sigmoid": 0.4}
@@ -35,7 +36,7 @@ def train(values: Values) -> dict[str, float]:
 
 
 def by_admm(objective: Objective, evaluations: int, seed: int) -> None:
-    """Minimise within the limit."""
+    """Ask and tell, with the limit as a limit."""
     space = SearchSpace(
         decisions=(Choice("activation", tuple(ACTIVATIONS)),),
         parameters=(
@@ -43,20 +44,17 @@ def by_admm(objective: Objective, evaluations: int, seed: int) -> None:
             Parameter("width", 8, 256, kind="int", log=True),
         ),
     )
-    minimize(
-        objective,
-        space,
-        constraints=[f"megabytes <= {MOST_MB}"],
-        max_evaluations=evaluations,
-        on_infeasible="closest",
-        random_state=seed,
-    )
+    limits = [f"megabytes <= {MOST_MB}"]
+    with Study(space, limits=limits, max_evaluations=evaluations, random_state=seed) as study:
+        for trial in study:
+            study.tell(trial, objective(trial.values))
 
 
 def by_optuna(objective: Objective, evaluations: int, seed: int) -> None:
     """Minimise with the limit as a constraint of the sampler."""
-
-    def call(trial: optuna.Trial) -> float:
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    for _ in range(evaluations):
+        trial = study.ask()
         found = objective(
             {
                 "activation": trial.suggest_categorical("activation", list(ACTIVATIONS)),
@@ -65,10 +63,7 @@ def by_optuna(objective: Objective, evaluations: int, seed: int) -> None:
             }
         )
         trial.set_constraint("megabytes", found["megabytes"] - MOST_MB)
-        return found["loss"]
-
-    sampler = optuna.samplers.TPESampler(seed=seed)
-    optuna.create_study(sampler=sampler).optimize(call, n_trials=evaluations)
+        study.tell(trial, found["loss"])
 
 
 def by_smac(objective: Objective, evaluations: int, seed: int) -> None:
@@ -80,19 +75,23 @@ def by_smac(objective: Objective, evaluations: int, seed: int) -> None:
         Integer("width", (8, 256), log=True),
     )
 
-    def call(config: object, seed: int = 0) -> float:
-        del seed
-        found = objective(dict(config))  # type: ignore[call-overload]
-        return found["loss"] + max(found["megabytes"] - MOST_MB, 0.0)
-
     with TemporaryDirectory() as folder:
         scenario = Scenario(
             space, deterministic=True, n_trials=evaluations, seed=seed, output_directory=folder
         )
         facade = HyperparameterOptimizationFacade(
-            scenario, call, logging_level=logging.ERROR, overwrite=True
+            scenario, never_called, logging_level=logging.ERROR, overwrite=True
         )
-        facade.optimize()
+        for _ in range(evaluations):
+            trial = facade.ask()
+            found = objective(dict(trial.config))
+            cost = found["loss"] + max(found["megabytes"] - MOST_MB, 0.0)
+            facade.tell(trial, TrialValue(cost=cost))
+
+
+def never_called(config: object, seed: int = 0) -> float:
+    """Stand where SMAC wants a function, though it is only asked and told."""
+    raise AssertionError(config, seed)
 
 
 def measure(optimizer: Callable[[Objective, int, int], None], seed: int) -> tuple[float, int]:

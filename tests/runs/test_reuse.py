@@ -22,6 +22,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import basis
+from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
 from automl_admm.store.sqlite.log import SqliteStore
@@ -324,6 +325,13 @@ def test_pipelines_that_may_know_held_out_rows_are_no_starts(other: Path) -> Non
     prepared = begin(other, test_size=0.2)
     assert prepared.starts == ()
     assert "may know the rows held out" in prepared.reused.lines[0]
+
+
+def test_on_the_same_rows_other_folds_leave_starts(other: Path, tmp_path: Path) -> None:
+    there = basis_of(begin(other, test_size=0.2, reuse=()))
+    run = edited(other, tmp_path / "run", lambda content: content.update(basis=there))
+    assert len(begin(run, test_size=0.2, cv=3).starts) == COUNT
+    assert begin(run, test_size=0.2, random_state=1).starts == ()
 
 
 def test_no_certificate_stands_on_other_runs(other: Path) -> None:
