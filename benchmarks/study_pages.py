@@ -25,6 +25,7 @@ GROUPS = {
         "rising_bandits",
         "proposal_cost",
         "shapes",
+        "study_processes",
     ),
     "Time, and what goes wrong": (
         "evaluation_rate",
