@@ -156,6 +156,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "Let each group of a limit such as `fpr_gap[sex]` have a decision threshold of its "
             "own. To decide by who somebody is may be unlawful, in lending or hiring for example.",
         ),
+        "cost": Words(
+            "str",
+            'Cost of a wrong decision, such as `"fn=5,fp=1"`: the decision threshold is then the '
+            "cheapest within the limits.",
+        ),
         "ensemble": Words(
             "",
             "Let a weighted average of several pipelines ship, a `VotingClassifier` or "

@@ -32,6 +32,7 @@ class Kind(Enum):
     FILE = auto()
     FOLDER = auto()
     NAME = auto()
+    COST = auto()
     OBJECTS = auto()
 
 

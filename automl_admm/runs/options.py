@@ -295,6 +295,17 @@ class PipelineOptions(SearchOptions):
             compared_as="group_thresholds",
         ).metadata,
     )
+    cost: str | None = field(
+        default=None,
+        metadata=Option(
+            Kind.COST,
+            "--cost",
+            "Cost of a wrong decision, such as fn=5,fp=1: the decision threshold is then the "
+            "cheapest within the limits.",
+            words="the cost",
+            compared_as="cost",
+        ).metadata,
+    )
     racing: bool = field(
         default=True,
         metadata=Option(

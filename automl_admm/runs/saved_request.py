@@ -172,6 +172,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.COLUMNS: mapping_of(text),
         Kind.FOLDS: NUMBER_OR_TEXT,
         Kind.NAME: text,
+        Kind.COST: text,
     }
     schema = schemas[option.kind]
     # A dataclass keeps the default of a field as an attribute of the class.

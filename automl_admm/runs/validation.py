@@ -13,6 +13,7 @@ from typing import Any
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.grammar.given_text import GrammarText
+from automl_admm.pipelines.thresholds.cost import read_cost
 from automl_admm.plugins.observers import HOOKS
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
@@ -61,6 +62,12 @@ def check_label(value: object) -> None:
         raise ConfigurationError(
             f"the positive class must be a label of the target, not {say_value(value)}."
         )
+
+
+def check_cost(what: str, value: object) -> None:
+    """Raise unless the value is a text with the costs of wrong decisions."""
+    check_text(what, value, "fn=5,fp=1")
+    read_cost(str(value))
 
 
 def check_number(what: str, value: object, unit: str = "") -> None:
@@ -223,6 +230,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.COLUMNS: lambda option, value: check_columns_asked(option.name, value),
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
+        Kind.COST: lambda option, value: check_cost(option.words, value),
         Kind.STARTS: _check_paths,
         Kind.RUNS: _check_paths,
         Kind.FILE: _check_grammar,

@@ -77,6 +77,7 @@ SETTINGS = record(
         "test_size": SHARE,
         "certify": nullable(SHARE),
         "group_thresholds": flag,
+        "cost": nullable(text),
         "positive": nullable(text),
         "weight": nullable(text),
         "group": nullable(text),

@@ -67,6 +67,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.FOLDS: 3,
     Kind.FILE: "other",
     Kind.NAME: "cp1250",
+    Kind.COST: "fn=5,fp=1",
     Kind.FOLDER: "other",
 }
 

@@ -40,6 +40,7 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.FILE: "FILE",
         Kind.FOLDER: "DIR",
         Kind.NAME: "NAME",
+        Kind.COST: "fn=X,fp=Y",
     }
 )
 

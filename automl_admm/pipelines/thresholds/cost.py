@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,21 +35,16 @@ class Cost:
         table = np.array([[self.tn, self.fp], [self.fn, self.tp]])
         return float(np.average(table[np.asarray(y), np.asarray(decisions)], weights=weights))
 
-    @property
-    def saved(self) -> str:
-        """Return the text that `read_cost` reads."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)}
-        return ",".join(f"{name}={value!r}" for name, value in known.items() if value)
 
-
-def read_cost(said: str | Mapping[str, float]) -> Cost:
-    """Read costs such as "fn=5,fp=1", or a mapping of them; raise if they make no sense."""
-    pairs = said.items() if isinstance(said, Mapping) else _pairs(str(said))
+def read_cost(said: str) -> Cost:
+    """Read costs such as "fn=5,fp=1"; raise if they make no sense."""
     found: dict[str, float] = {}
-    for name, value in pairs:
-        key = str(name).strip().lower()
+    for part in said.split(","):
+        name, _, value = part.partition("=")
+        key = name.strip().lower()
         if key not in ("fn", "fp", "tp", "tn") or key in found:
-            raise ConfigurationError(f"the cost has a part '{name}' unknown or twice.", hint=HINT)
+            reason = "twice" if key in found else "and no decision is named so"
+            raise ConfigurationError(f"the cost '{said}' has '{key}' {reason}.", hint=HINT)
         found[key] = _number(value, said)
     if "fn" not in found or "fp" not in found:
         raise ConfigurationError(f"the cost '{said}' lacks fn or fp.", hint=HINT)
@@ -63,16 +57,13 @@ def read_cost(said: str | Mapping[str, float]) -> Cost:
     return cost
 
 
-def _pairs(said: str) -> list[tuple[str, str]]:
-    parts = [part.partition("=") for part in said.split(",")]
-    return [(name, value) for name, _, value in parts]
-
-
-def _number(value: object, said: object) -> float:
+def _number(value: str, said: str) -> float:
     try:
-        found = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        found = float(value)
+    except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise ConfigurationError(f"the cost '{said}' has no finite number '{value}'.", hint=HINT)
+        raise ConfigurationError(
+            f"the cost '{said}' has '{value}' where a finite number is due.", hint=HINT
+        )
     return found

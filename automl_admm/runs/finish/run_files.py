@@ -73,6 +73,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
+        **({} if prepared.config.cost is None else {"cost": prepared.config.cost}),
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
         "trusted_types": list(refit.measured.types),

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from automl_admm.constraints.feature_groups import decide_by_groups
+from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.space import Candidate
 from automl_admm.data.ingest.applying import TakenIn
 from automl_admm.data.splits import hold_out, make_splits
@@ -16,6 +17,7 @@ from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.predictions.table_part import TablePart
 from automl_admm.pipelines.thresholds.by_group import GroupRule
+from automl_admm.pipelines.thresholds.cost import Cost, read_cost
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import (
@@ -86,6 +88,7 @@ def share_work(known: Known) -> SharedWork:
         calls=0 if known.aside is None else CALLS,
         tested=_tested(known, set_aside),
         certifies=known.aside is not None,
+        cost=_cost_of(known),
     )
     return SharedWork(config, work, set_aside)
 
@@ -97,6 +100,19 @@ def _rule_of(known: Known) -> GroupRule | None:
     rule = decide_by_groups(known.constraints, known.sensitive, known.classes)
     check_deciding(known.taken.ingest, rule.columns)
     return rule
+
+
+def _cost_of(known: Known) -> Cost | None:
+    """Return the cost of decisions, if the user gives one and there are two classes."""
+    if known.config.cost is None:
+        return None
+    if known.classes != 2:
+        found = f"{known.classes} of them" if known.classes else "none"
+        raise ConfigurationError(
+            f"a cost of decisions needs a target of two classes, and this one has {found}.",
+            hint=Remedy("Leave out {cost}."),
+        )
+    return read_cost(known.config.cost)
 
 
 def _tested(known: Known, set_aside: Any) -> Any:

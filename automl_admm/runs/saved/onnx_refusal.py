@@ -52,9 +52,11 @@ def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
 
 
 def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
-    """Return an error on a threshold, with its cause: limits, the metric, or the default one."""
+    """Return an error on a threshold, with its cause: cost, limits, metric, or the default one."""
     metric = manifest["metric"]
-    if _has_limits_on_decisions(manifest):
+    if manifest.get("cost") is not None:
+        cause, hint = "for the cost of decisions", "Fit without {cost},"
+    elif _has_limits_on_decisions(manifest):
         cause, hint = "for a limit", "Fit without limits that set a threshold,"
     elif _asks_for_decisions(metric):
         cause = f"for the metric {metric}"
