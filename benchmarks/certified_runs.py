@@ -38,8 +38,13 @@ FPR, GAP = 0.10, 0.10
 MOST_ROWS = 3000
 SHARE = 0.6
 EVALUATIONS = 8
-SCORES = ("auroc", "recall", "balanced")
-TITLES = {"auroc": "AUROC", "recall": "recall", "balanced": "balanced accuracy"}
+SCORES = ("auroc", "recall", "balanced", "fpr")
+TITLES = {
+    "auroc": "AUROC",
+    "recall": "recall",
+    "balanced": "balanced accuracy",
+    "fpr": "false positive rate",
+}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import frames_table
@@ -154,27 +154,33 @@ def certificates_short() -> str:
     whole = next(one for one in found["rows"] if one["set"] == "all")
     price = next(one for one in found["price"] if one["set"] == "all")
     broken = "none breaks" if not whole["broken"] else f"{whole['broken']} break"
-    recall = f"from {price['recall'][1]:.3f} to {price['recall'][0]:.3f}"
+    earlier = next(one for one in found["price_before"] if one["set"] == "all")
+    lost, was = ([one["balanced_accuracy"][2], one["recall"][2]] for one in (price, earlier))
     return wrapped(
         f"**In short:** of {whole['certified']} certified models {broken} a limit on rows that",
         f"no run had; of the best on validation rows {whole['best_broken']} of {whole['runs']} do.",
-        f"The certificate costs {whole['auroc_lost']:.3f} AUROC in the median, and much of the",
-        f"recall, which falls {recall}.",
+        f"At the decision the certificate costs {lost[0]:.3f} of balanced accuracy and",
+        f"{lost[1]:.3f} of recall in the median of the pairs; it was {was[0]:.3f} and",
+        f"{was[1]:.3f} before the threshold was chosen last.",
     )
 
 
-def certificates_price() -> str:
+def certificates_price(when: str = "price") -> str:
     """Return what a certificate costs: certified, best on validation rows, lost in pairs."""
     found = measured("certificates")
     names = ("auroc", "recall", "balanced_accuracy")
     heads = ["", "runs"]
     for name in ("AUROC", "recall", "balanced accuracy"):
         heads += [name, "best on validation", "lost", "worse in"]
+    has_rates = "fpr" in found[when][0]
+    heads += ["FPR", "best on validation"] if has_rates else []
     rows = []
-    for one in found["price"]:
+    for one in found[when]:
         cells = [_price(one[name]) if one["runs"] else ["-"] * 4 for name in names]
-        rows.append([one["set"], str(one["runs"]), *(cell for part in cells for cell in part)])
-    return f"Medians; commit {found['price_commit']}:\n\n{markdown_table(heads, rows)}"
+        rates = [f"{rate:.3f}" for rate in one["fpr"]] if has_rates else []
+        of_scores = (cell for part in cells for cell in part)
+        rows.append([one["set"], str(one["runs"]), *of_scores, *rates])
+    return f"Medians; commit {found[f'{when}_commit']}:\n\n{markdown_table(heads, rows)}"
 
 
 def _price(found: Sequence[float]) -> list[str]:
@@ -239,6 +245,7 @@ def faults_short() -> str:
 PARTS: Mapping[str, Callable[[], str]] = {
     "certificates": certificates_table,
     "certificates-price": certificates_price,
+    "certificates-price-before": partial(certificates_price, "price_before"),
     "certificates-short": certificates_short,
     "evaluation-rate": rate_table,
     "faults-short": faults_short,
