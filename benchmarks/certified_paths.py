@@ -54,7 +54,7 @@ def gap_of_groups(rng: np.random.Generator, rows: int) -> tuple[Array, Passed]:
     """Return the gaps on the search's rows, and the stops whose bound on the gap passes."""
     sizes = (rows // 3, rows - rows // 3)
 
-    def counts(factor: int) -> list[Array]:
+    def counts(factor: int) -> list[NDArray[np.intp]]:
         samples = (np.sort(rng.random(factor * size)) for size in sizes)
         pairs = zip(samples, (2 * PATH, PATH), strict=True)
         return [np.searchsorted(own, rates) for own, rates in pairs]
