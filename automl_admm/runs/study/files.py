@@ -123,7 +123,8 @@ def _described(name: str, call: StudyCall, box: PreparedBox) -> SavedStudy:
         value = getattr(box.config, one.name)
         if one.name == "callbacks" or _default_of(one) == value:
             continue
-        if isinstance(value, PLAIN):
+        # The name of an object means nothing to another process.
+        if isinstance(value, PLAIN) and one.name not in box.config.extra_plugins:
             options[one.name] = value
         else:
             objects.append(one.name)
@@ -149,7 +150,8 @@ def _demand_again(saved: SavedStudy, changed: Mapping[str, Any]) -> None:
     for name in saved.objects:
         if name not in changed:
             raise ConfigurationError(
-                f"{name} of this study was an object.", hint=f"Give it again: {name}=…."
+                f"{name} of this study was given as objects, which no file keeps.",
+                hint=f"Give the same again: {name}=….",
             )
     if set(saved.cheap) - set(changed.get("cheap") or ()):
         raise ConfigurationError(

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, Trial
@@ -231,3 +232,32 @@ def test_a_torn_last_line_is_the_kill_in_the_middle_of_an_ask(whole: Study, tmp_
     with Study.load(tmp_path / "s") as again:
         assert again.pending == ()
         assert keys(drive(again)) == keys(whole)
+
+
+class Middle:
+    """A θ-solver that proposes points near the middle, drawn from the seed."""
+
+    def begin(self, subproblem: Any) -> None:
+        self.rng, self.size = (
+            np.random.default_rng(subproblem.seed),
+            len(subproblem.space.parameters),
+        )
+
+    def ask(self, count: int, pending: Any) -> list[Any]:
+        return [self.rng.uniform(0.4, 0.6, self.size) for _ in range(count)]
+
+    def tell(self, observations: Any) -> None:
+        """Learn nothing."""
+
+
+@pytest.mark.parametrize("given", [Middle, Middle()], ids=["class", "object"])
+def test_a_solver_given_as_an_object_is_asked_for_again(tmp_path: Path, given: Any) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", theta_solver=given, **OPTIONS) as one:
+        drive(one, 3)
+        before = keys(one)
+    with pytest.raises(ConfigurationError, match="theta_solver of this study was given as") as told:
+        Study.load(tmp_path / "s")
+    assert "Give the same again: theta_solver=" in str(told.value)
+    with Study.load(tmp_path / "s", theta_solver=Middle) as again:
+        assert keys(again) == before
+        assert again.ask() is not None
