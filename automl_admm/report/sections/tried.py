@@ -52,7 +52,7 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class AllTried:
-    """What was tried by last step, the commonest first; by component, shape and order, best first.
+    """All tried: by last step, the commonest first; by component, shape and order, the best first.
 
     A long run tries thousands of shapes: the best are listed, and all of them are counted. So are
     the sets of components with several orders.
