@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -151,7 +152,9 @@ def _of_subject(subject: Subject, path: Path, *, learns: bool) -> Iterator[Promi
     suite = _imported(path).TestSubject
     _prepared(suite, "setup_class")
     for test in promises_of(suite):
-        state, why = ask(suite, test)
+        # Observers write files into the working folder, and here is no run worth one.
+        with chdir(path.parent) if subject.hook == "observers" else nullcontext():
+            state, why = ask(suite, test)
         yield Promise(kind, name, test.removeprefix("test_").replace("_", " "), state, why)
     _prepared(suite, "teardown_class")
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from automl_admm.core.space import Value
+from automl_admm.core.space import Parameter, Value
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.plugins.records import ComponentPlugin
 
@@ -42,10 +42,10 @@ class FormPromises:
         """Fit the shortest pipeline with the component."""
         raise NotImplementedError
 
-    def _itself(self, y: Any) -> Any:
+    def _itself(self, y: Any, values: Values | None = None) -> Any:
         """Return the component, unfitted, as the factory built it."""
         place = -1 if self.make().role == "estimator" else -2
-        return clone(self.built(y, {}).steps[place][1])
+        return clone(self.built(y, values or {}).steps[place][1])
 
     def test_a_copy_fits_the_same(self) -> None:
         """Survive `clone`, as a cross-validation makes it: the copy fits the same model."""
@@ -79,6 +79,26 @@ class FormPromises:
                 getattr(transformer, "feature_names_in_", given)
             )
             assert len(names) == found.shape[1], f"{len(names)} names of {found.shape[1]} columns"
+
+    def test_its_fidelity_counts(self) -> None:
+        """Be smaller, and still fit, at a share of the size that its record declares."""
+        name = self.make().fidelity
+        if not name:
+            raise SkipTest("it declares no fidelity")
+        X, y = self.table()
+        whole, few = ({name: size} for size in self._sizes(name))
+        assert str(self._itself(y, few).get_params()) != str(self._itself(y, whole).get_params()), (
+            f"its '{name}' changes nothing: the factory must hand it on"
+        )
+        assert np.isfinite(predict_scores(self.fitted(X, y, few), X)).all()
+
+    def _sizes(self, name: str) -> tuple[int, int]:
+        """Return the largest size that is searched, and the least that a solver may ask for."""
+        size = next(one for one in self.make().parameters if one.name == name)
+        assert isinstance(size, Parameter)  # as its record has checked
+        if size.when is not None:
+            raise SkipTest("its size depends on another parameter")
+        return int(size.high), 1
 
     def test_gaps_are_taken_where_it_says_so(self) -> None:
         """Fit numbers with gaps if its tags of scikit-learn say `allow_nan`."""

@@ -14,8 +14,8 @@ from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.assembly import build_solver
 
 SOLVERS = ("theta_solvers", "z_solvers")
-# The contract of each hook, a class of `automl_admm.testing.contracts`. The hooks of observers are
-# held to one contract together: a plugin is one observer.
+# The contract of each hook, a class of `automl_admm.testing.contracts`. Hooks that a plugin itself
+# observes every run by are held to one contract together: the plugin is one observer.
 CONTRACTS: Mapping[str, str] = MappingProxyType(
     {
         "theta_solvers": "ThetaSolverContract",
@@ -28,6 +28,7 @@ CONTRACTS: Mapping[str, str] = MappingProxyType(
         "grammars": "GrammarContract",
         "exporters": "ExporterContract",
         "commands": "CommandContract",
+        "observers": "ObserverContract",
         "observing": "ObserverContract",
     }
 )
@@ -72,16 +73,19 @@ def _registry(subject: Subject) -> Registry[Any]:
 def make_subject(subject: Subject) -> Any:
     """Return what the contract asks for: a solver, a record, or an observing plugin.
 
-    Of a strategy and of an executor it is the function that starts them, its options settled.
+    Of a strategy and of an executor it is the function that starts them, its options settled, and
+    of an observer by name a fresh one.
     """
     if subject.hook == "observing":
         return _installed().manager.get_plugin(subject.request)
     if subject.hook in SOLVERS:
         return build_solver(_registry(subject), subject.request)
     record = _registry(subject).get(subject.name)
-    if subject.hook not in ("strategies", "executors"):
+    if subject.hook not in ("strategies", "executors", "observers"):
         return record
     options = build_options(subject.name, record.options, split_request(subject.request)[1])
+    if subject.hook == "observers":
+        return record.factory(options)
     start = record.search if subject.hook == "strategies" else record.factory
     return lambda *given: start(*given, options)
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -206,3 +207,20 @@ def test_the_check_needs_no_pytest() -> None:
 
 def test_every_hook_of_records_has_a_contract() -> None:
     assert set(CONTRACTS) == {*RECORDS, "observing"}
+
+
+def test_an_observer_is_checked_with_its_options_and_leaves_no_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run("plugins", "check", "jsonl:path=own.jsonl")
+    assert ended.code == 0, ended.out + ended.err
+    assert "promises kept, 0 broken" in ended.out + ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_option_of_an_observer_is_told_before_the_check(run: Run) -> None:
+    ended = run("plugins", "check", "jsonl:file=own.jsonl")
+    assert ended.code == 2
+    assert "jsonl" in ended.err
+    assert len(ended.err.splitlines()) == 1

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.tree import DecisionTreeClassifier
 
-from automl_admm.plugin_api import ComponentPlugin
+from automl_admm.plugin_api import ComponentPlugin, Parameter
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.testing.contracts import ComponentContract
 from automl_admm.testing.silence import silent_streams
@@ -173,6 +173,34 @@ class Uncopied(Sound):
 def test_one_that_cannot_be_cloned_is_found() -> None:
     with pytest.raises(RuntimeError, match="Cannot clone"):
         contract_of(Uncopied).test_a_copy_fits_the_same()
+
+
+def sized(max_depth_of: Callable[[Any], int]) -> ComponentContract:
+    """The contract of a tree that declares its depth as its fidelity."""
+
+    class Contract(ComponentContract):
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine",
+                summary="a tree",
+                role="estimator",
+                tasks=("classification",),
+                factory=lambda values, context: DecisionTreeClassifier(
+                    max_depth=max_depth_of(values)
+                ),
+                parameters=(Parameter("max_depth", 2, 9, kind="int"),),
+                fidelity="max_depth",
+            )
+
+    return Contract()
+
+
+def test_a_fidelity_that_changes_nothing_is_found() -> None:
+    sized(lambda values: values.get("max_depth", 4)).test_its_fidelity_counts()
+    with pytest.raises(AssertionError, match="'max_depth' changes nothing"):
+        sized(lambda values: 4).test_its_fidelity_counts()
+    with pytest.raises(SkipTest, match="it declares no fidelity"):
+        contract_of(Sound).test_its_fidelity_counts()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small

@@ -72,7 +72,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "grammar": Kind(
             "grammars", "grammar", "grammar", record="GrammarPlugin", contract="GrammarContract"
         ),
-        "observer": Kind("", "observer", "observer", "observer_test"),
+        "observer": Kind("observers", "observer", "observer", "observer_test"),
         "exporter": Kind(
             "exporters",
             "exporter",
@@ -101,8 +101,7 @@ def check_name(name: str, kind: Kind, plugins: Plugins) -> None:
             hint=f"Choose another, such as my-{name}.",
         )
     record = package if kind.in_grammars else name
-    registries = [one for one, _ in plugins.registries(kind.hook)] if kind.hook else []
-    for registry in registries:
+    for registry, _ in plugins.registries(kind.hook):
         if record in registry:
             raise ConfigurationError(
                 f"{registry.title(record)} exists already.", hint="Choose another name."

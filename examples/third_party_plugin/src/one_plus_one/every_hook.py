@@ -14,6 +14,8 @@ from automl_admm.plugin_api import (
     GrammarPlugin,
     LocalExecutor,
     MetricPlugin,
+    NoOptions,
+    ObserverPlugin,
     StrategyPlugin,
     ZSolverPlugin,
     hookimpl,
@@ -106,6 +108,28 @@ def grammars() -> Iterator[GrammarPlugin]:
     """`few-columns`."""
     path = Path(__file__).with_name("few_columns.lark")
     yield GrammarPlugin(name="few-columns", summary="few columns, a simple model", path=path)
+
+
+class Counter:
+    """An observer for runs that ask for it: `--observer counter`."""
+
+    def __init__(self, options: NoOptions) -> None:
+        del options
+        self.count = 0
+
+    def evaluation_finished(self) -> None:
+        """Count."""
+        self.count += 1
+
+    def run_finished(self, info: Any) -> None:
+        """Tell the count."""
+        log.info("%s had %d evaluations", info.title, self.count)
+
+
+@hookimpl
+def observers() -> Iterator[ObserverPlugin]:
+    """`counter`."""
+    yield ObserverPlugin(name="counter", summary="counts evaluations", factory=Counter)
 
 
 def write_losses(run: Any, target: str) -> str:
