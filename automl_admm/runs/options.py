@@ -2,7 +2,8 @@
 
 `RunConfig` inherits the fields; the command line, the parameters of the estimators and of
 `minimize`, the request in `run.json`, the comparison at resume and the table in the documentation
-are derived from `OPTIONS`. To add an option, add a line to the class of the doors that offer it.
+are derived from `OPTIONS`. To add an option, add a line to the class of the doors that offer it;
+the options of every search are in `search_options.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.data.reading.file_options import DECIMALS, SEPARATORS
 from automl_admm.grammar.check.recursion import DEPTH
 from automl_admm.grammar.given_text import GrammarText
@@ -23,157 +23,12 @@ from automl_admm.plugins.records import (
     ComponentPlugin,
     Constraint,
     ConstraintPlugin,
-    ExecutorPlugin,
-    ExecutorSetting,
     LearningTask,
     Measured,
     MetricPlugin,
-    Solvers,
-    StrategyPlugin,
-    ThetaSolverPlugin,
-    ZSolverPlugin,
 )
 from automl_admm.runs.option_record import OPTION, Kind, Option
-from automl_admm.search.protocol import Search, SearchProblem
-
-if TYPE_CHECKING:
-    import numpy as np
-
-OnInfeasible = Literal["raise", "closest"]
-ON_INFEASIBLE: tuple[OnInfeasible, ...] = ("raise", "closest")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """The options of every search, also of `minimize`."""
-
-    time_budget: float | str | None = field(
-        default=None,
-        metadata=Option(
-            Kind.SECONDS,
-            "--budget",
-            "Time for everything, such as 30s, 10m or 1h. "
-            "[default: 60s; none with --max-evaluations]",
-            words="the budget",
-            resume_help="Time from now on, such as 10m; +10m adds to the time that was left. "
-            "[default: the time that was left]",
-            formerly="budget_seconds",
-        ).metadata,
-    )
-    max_evaluations: int | None = field(
-        default=None,
-        metadata=Option(
-            Kind.WHOLE,
-            "--max-evaluations",
-            "Number of evaluations at most (one on a tenth of the rows counts as a tenth). Without "
-            "--budget and with one worker the run is repeatable.",
-            words="the number of evaluations",
-            resume_help="Number of evaluations in all; +N adds to the number asked for before.",
-        ).metadata,
-    )
-    theta_solver: str | ThetaSolverPlugin | ThetaSolver | Callable[[], ThetaSolver] = field(
-        default="gp",
-        metadata=Option(Kind.PART, "--theta-solver", "Solver for the parameters.").metadata,
-    )
-    z_solver: str | ZSolverPlugin | ZSolver | Callable[[], ZSolver] = field(
-        default="bo", metadata=Option(Kind.PART, "--z-solver", "Solver for the structure.").metadata
-    )
-    strategy: str | StrategyPlugin | Callable[[SearchProblem, Solvers], Search] = field(
-        default="admm",
-        metadata=Option(
-            Kind.PART, "--strategy", "admm, or joint: one solver for everything."
-        ).metadata,
-    )
-    executor: str | ExecutorPlugin | Callable[[Any, ExecutorSetting], Executor] = field(
-        default="local",
-        metadata=Option(
-            Kind.PART,
-            "--executor",
-            "Place where evaluations run.",
-            resume_help="Place where evaluations run. [default: as before]",
-        ).metadata,
-    )
-    n_jobs: int | None = field(
-        default=None,
-        metadata=Option(
-            Kind.WHOLE,
-            "--workers",
-            "Evaluations at a time. [default: one a core; 1 if only --max-evaluations is given]",
-            words="the number of workers",
-            resume_help="Evaluations at a time. [default: as before]",
-            formerly="workers",
-        ).metadata,
-    )
-    eval_time_limit: float | str | None = field(
-        default=None,
-        metadata=Option(
-            Kind.SECONDS,
-            "--eval-timeout",
-            "Time limit of one evaluation. [default: an eighth of the budget]",
-            words="the time limit of one evaluation",
-            formerly="evaluation_seconds",
-        ).metadata,
-    )
-    memory_limit: int | str | None = field(
-        default=None,
-        metadata=Option(
-            Kind.BYTES,
-            "--memory",
-            "Memory limit of one evaluation, such as 2GB. [default: its share of the machine's]",
-            words="the memory limit",
-            formerly="memory_bytes",
-        ).metadata,
-    )
-    min_fidelity: float | None = field(
-        default=None,
-        metadata=Option(
-            Kind.SHARE,
-            "--min-fidelity",
-            "Least share of the rows that solvers such as halving may train on; 1 also searches "
-            "large data on all rows. [default: as many rows as suit the budget]",
-            words="the least fidelity",
-        ).metadata,
-    )
-    on_infeasible: OnInfeasible = field(
-        default="raise",
-        metadata=Option(
-            Kind.CHOICE,
-            "--on-infeasible",
-            "If the limits do not hold or are not proven: raise exits with 5 or 6, closest with 0.",
-            choices=ON_INFEASIBLE,
-            resume_help="If the limits do not hold or are not proven: raise exits with 5 or 6, "
-            "closest with 0. [default: as before]",
-        ).metadata,
-    )
-    random_state: int | np.random.RandomState | None = field(
-        default=None,
-        metadata=Option(
-            Kind.WHOLE,
-            "--seed",
-            "Seed of everything random.",
-            words="the seed",
-            least=0,
-            command_default=0,
-            formerly="seed",
-        ).metadata,
-    )
-    observers: Sequence[str] = field(
-        default=(),
-        metadata=Option(
-            Kind.PARTS,
-            "--observer",
-            'Observer of the run, such as "jsonl:path=log.jsonl". May be repeated.',
-        ).metadata,
-    )
-    callbacks: Sequence[object] = field(
-        default=(),
-        metadata=Option(
-            Kind.OBJECTS,
-            None,
-            "Objects with methods named like the observer hooks.",
-            is_saved=False,
-        ).metadata,
-    )
+from automl_admm.runs.search_options import SearchOptions
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from automl_admm.runs.option_record import Kind, Option
-from automl_admm.runs.options import OPTIONS, PipelineOptions, SearchOptions, options_of
+from automl_admm.runs.options import OPTIONS, PipelineOptions, options_of
+from automl_admm.runs.search_options import SearchOptions
 
 PAGE = Path(__file__).parents[1] / "reference" / "options.md"
 HEAD = """# The options of a run

@@ -27,7 +27,8 @@ from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Option
-from automl_admm.runs.options import FLAGS, OPTIONS, PipelineOptions, SearchOptions, options_of
+from automl_admm.runs.options import FLAGS, OPTIONS, PipelineOptions, options_of
+from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.session.changes import DEFAULTS
 from automl_admm.runs.study import files as study_files
 from automl_admm.runs.validation import CHECKS

@@ -16,7 +16,8 @@ from automl_admm.cli.shared.param_types import DURATION, MEMORY
 from automl_admm.cli.shared.screen import say
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.runs.option_record import Kind, Option
-from automl_admm.runs.options import OPTIONS, SearchOptions
+from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.search_options import SearchOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 # Stands for None in a choice that a run can make by itself.

@@ -13,7 +13,7 @@ from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.protocols import Store
 from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox, prepare_black_box
-from automl_admm.runs.options import SearchOptions
+from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.search_run import check_cheap, teller
 from automl_admm.runs.study.journal import Journal, read_journal
 from automl_admm.runs.study.observations import read_observations

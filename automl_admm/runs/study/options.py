@@ -14,7 +14,8 @@ from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import Cheap
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.given_objects import take_objects
-from automl_admm.runs.options import SearchOptions, options_of
+from automl_admm.runs.options import options_of
+from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.validation import folder_of, observers_of, seed_of, several, with_numbers
 
 
