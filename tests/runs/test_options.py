@@ -261,7 +261,7 @@ def test_a_new_option_is_one_line_in_one_file(tmp_path: Path) -> None:
     grammars = Path(automl_admm.__file__).parents[1] / "grammars"
     if grammars.is_dir():  # in a checkout they stand beside the package
         copytree(grammars, package.parent / "grammars")
-    record = package / "runs" / "options.py"
+    record = package / "runs" / "search_options.py"
     text = record.read_text(encoding="utf-8")
     place = "    callbacks: Sequence[object] = field("
     assert text.count(place) == 1
