@@ -101,6 +101,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         "random_state": Words(
             "int or RandomState", "Seed of everything random. None draws a new one at each fit."
         ),
+        "observers": Words(
+            "list of str",
+            "Observers of each run by name, as text `name:key=value,…`, such as "
+            '`"jsonl:path=log.jsonl"`.',
+        ),
         "callbacks": Words(
             "list of objects",
             "Objects with methods named like the observer hooks, such as `evaluation_finished` "
