@@ -1,4 +1,4 @@
-"""Built-in executors: child processes, this process. Strategies and observers come with them."""
+"""Built-in executors: child processes, this process."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from automl_admm.builtin.observers import observers
-from automl_admm.builtin.strategies import strategies
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.protocols import Executor
 from automl_admm.plugins.records import ExecutorPlugin, ExecutorSetting, NoOptions
 from automl_admm.plugins.specs import hookimpl
-
-# One entry point has the hooks of these modules.
-__all__ = ["executors", "observers", "strategies"]
 
 
 def build_local(work: Any, setting: ExecutorSetting, options: NoOptions) -> Executor:
