@@ -10,8 +10,12 @@ from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
-from automl_admm.core.limits import Limit
-from automl_admm.plugins.records import Constraint, ConstraintFunction, ConstraintPlugin
+from automl_admm.core.limits import DeclaredRange, Limit
+from automl_admm.plugins.records import (
+    Constraint,
+    ConstraintFunction,
+    ConstraintPlugin,
+)
 from automl_admm.plugins.registry import Registry
 
 GAP, RATIO = "_gap", "_ratio"
@@ -36,6 +40,11 @@ class _Comparing:
         if name in scorer_names():
             return score_measure(name)
         raise UnknownNameError("constraint", name, self._names())
+
+    def provider(self, name: str) -> str:
+        """Return the provider of what a name is measured by; "" for a scorer."""
+        bases = (name, name.removesuffix(GAP), name.removesuffix(RATIO))
+        return next((self.measures.provider(one) for one in bases if one in self.measures), "")
 
     def _is_known(self, name: str) -> bool:
         return name in self.measures or name in scorer_names()
@@ -92,7 +101,8 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
 
 def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
     """Return the constraint of a text; its groups are unknown until the data are read."""
-    plugin = _Comparing(measures).plugin(written.measure)
+    names = _Comparing(measures)
+    plugin = names.plugin(written.measure)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
     groups = Grouping(written.columns) if written.columns else None
@@ -110,6 +120,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         timed_calls=plugin.timed_calls,
         adds_up=plugin.adds_up,
         first_fold=plugin.first_fold,
+        declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from automl_admm.core.errors import ConfigurationError
 
+ROUNDING = 1e-9  # a measure may miss its own extreme by this
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -40,6 +42,11 @@ class Limit:
             return math.inf
         return self.turned(self.bound) - self.turned(self.extreme)
 
+    @property
+    def declared(self) -> DeclaredRange:
+        """Return the range known from the extreme alone."""
+        return DeclaredRange(highest=self.extreme) if self.at_least else DeclaredRange(self.extreme)
+
     def turned(self, value: float) -> float:
         """Return the value turned so that smaller is better."""
         return -value if self.at_least else value
@@ -59,3 +66,25 @@ class Limit:
 
     def __str__(self) -> str:
         return f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredRange:
+    """The range that a constraint's author declares, and the provider; None is no end.
+
+    >>> DeclaredRange(0.0, 1.0).misses(1.5)
+    True
+    """
+
+    lowest: float | None = None
+    highest: float | None = None
+    provider: str = ""
+
+    def misses(self, value: float) -> bool:
+        """Return True if a value lies outside, by more than the noise of rounding."""
+        is_low = self.lowest is not None and value < self.lowest - ROUNDING
+        return is_low or (self.highest is not None and value > self.highest + ROUNDING)
+
+    def __str__(self) -> str:
+        ends = [("lowest", self.lowest), ("highest", self.highest)]
+        return ", ".join(f"{name}={end:g}" for name, end in ends if end is not None)

@@ -14,8 +14,6 @@ from automl_admm.core.messages import say_error
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
 
-ROUNDING = 1e-9  # a measure may miss its own extreme by this
-
 
 def refuse_cheaply(constraints: Sequence[Constraint], steps: Any) -> None:
     """Refuse the steps of a pipeline if a limit on a value known without training excludes them."""
@@ -51,11 +49,19 @@ def value_of(constraint: Constraint, evidence: Evidence, where: str) -> float:
         reason = explain_unknown(evidence) or f"it is {value}"
         name = constraint.limit.name
         raise InvalidOutcome(f"constraint '{name}' has no value: {reason}{where}")
-    limit = constraint.limit
-    if limit.extreme is not None and limit.turned(value) < limit.turned(limit.extreme) - ROUNDING:
-        reason = f"it is {value:g}, and never beyond {limit.extreme:g}"
-        raise InvalidOutcome(f"constraint '{limit.name}' has no value: {reason}{where}")
+    _demand_declared(constraint, value, where)
     return value
+
+
+def _demand_declared(constraint: Constraint, value: float, where: str) -> None:
+    """Raise for a value that the constraint's own record rules out: it is a fault of its author."""
+    declared = constraint.declared or constraint.limit.declared
+    if not declared.misses(value):
+        return
+    by = f" ({declared.provider})" if declared.provider else ""
+    name = f"constraint '{constraint.limit.name}'{by}"
+    reason = f"it is {value:.10g}{where}, but declares {declared}"
+    raise InvalidOutcome(f"{name} is at fault: {reason}")
 
 
 def value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from automl_admm.core.errors import PluginError
 from automl_admm.core.evidence import Evidence
-from automl_admm.core.limits import Limit
+from automl_admm.core.limits import DeclaredRange, Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
 from automl_admm.core.run import SavedRun
@@ -222,7 +222,8 @@ class Constraint:
 
     `groups` names the group of every row, given the sensitive columns, for a limit on groups: every
     part of the rows then has some of each group. With `of_baseline` the bound is so many times the
-    value of the first pipeline of the search, and unknown before that is measured.
+    value of the first pipeline of the search, and unknown before that is measured. A value outside
+    the `declared` range makes an evaluation invalid.
     """
 
     limit: Limit
@@ -237,6 +238,7 @@ class Constraint:
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False
+    declared: DeclaredRange | None = None
 
 
 class ComponentFactory(Protocol):

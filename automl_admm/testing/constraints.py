@@ -23,6 +23,7 @@ from automl_admm.core.evidence import (
     Timing,
     as_evidence,
 )
+from automl_admm.core.limits import DeclaredRange
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, predict_scores
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -88,9 +89,8 @@ class ConstraintContract:
 
     def _check_range(self, value: float) -> None:
         record = self.make()
-        low = -math.inf if record.lowest is None else record.lowest
-        high = math.inf if record.highest is None else record.highest
-        assert low <= value <= high, f"its value {value:g} is outside of {low:g} to {high:g}"
+        declared = DeclaredRange(record.lowest, record.highest)
+        assert not declared.misses(value), f"its value {value:g} is outside of {declared}"
 
     def test_its_evidence_is_consistent(self) -> None:
         """Give evidence whose parts are possible: no more events than trials, values in bounds."""

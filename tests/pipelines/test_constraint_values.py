@@ -12,10 +12,14 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
+from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.errors import InvalidOutcome, NoSuccessError
-from automl_admm.core.evidence import Rate
+from automl_admm.core.evidence import Estimate, Rate
 from automl_admm.pipelines.few_row_model import constant_pipeline
-from automl_admm.plugins.records import ConstraintFunction
+from automl_admm.pipelines.limit_values import value_of
+from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin
+from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
@@ -133,6 +137,40 @@ def test_what_has_no_value_is_never_within_the_limit(
     X, y = table()
     with pytest.raises(NoSuccessError, match=says):
         search(Constraint(Limit("own", 1.0), function)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "misses"),
+    [
+        ("share <= 0.9", 3.0, True),
+        ("share >= 0.5", 3.0, True),
+        ("share >= 0.5", -1.0, True),
+        ("share <= 0.9", 1 + 1e-6, True),
+        ("share <= 0.9", 1 + 1e-12, False),
+        ("share >= 0.5", -1e-12, False),
+        ("free <= 0.9", -3.0, False),
+    ],
+)
+def test_a_value_outside_the_declared_range_is_the_fault_of_its_plugin(
+    written: str, value: float, misses: bool
+) -> None:
+    measures: Registry[ConstraintPlugin] = Registry("constraint")
+    share = ConstraintPlugin(name="share", summary="s", function=lambda _: value, highest=1.0)
+    measures.add(share, "bad-plugin 0.3")
+    measures.add(replace(share, name="free", lowest=None, highest=None), "bad-plugin 0.3")
+    constraint = constraint_of(read_text(written), measures)
+    if not misses:
+        assert value_of(constraint, Estimate(value), "") == value
+        return
+    said = r"'share' \(bad-plugin 0.3\) is at fault: .* in fold 1, but declares .*highest=1"
+    with pytest.raises(InvalidOutcome, match=said):
+        value_of(constraint, Estimate(value), " in fold 1")
+
+
+def test_a_limit_made_by_hand_knows_its_extreme() -> None:
+    mine = Constraint(Limit("mine", 0.5, extreme=0.0), lambda _: -1.0)
+    with pytest.raises(InvalidOutcome, match="'mine' is at fault: it is -1, but declares lowest=0"):
+        value_of(mine, Estimate(-1.0), "")
 
 
 def test_held_out_rows_that_lack_a_group_cost_the_limit_and_not_the_score() -> None:

@@ -85,7 +85,7 @@ def row_count(rows: EvaluatedPipeline) -> Fact:
 
 
 FAULTS: list[tuple[ConstraintContract, str, str]] = [
-    (limit(percent), "its_value_is_a_number_in_its_range", "is outside of 0 to 1"),
+    (limit(percent), "its_value_is_a_number_in_its_range", "is outside of lowest=0, highest=1"),
     (limit(lambda rows: math.nan), "its_value_is_a_number_in_its_range", "its value is nan"),
     (limit(too_many, highest=None), "its_evidence_is_consistent", "61 events in 60 trials"),
     (limit(unbounded, highest=None), "its_evidence_is_consistent", "outside of 0 to 1"),
