@@ -56,6 +56,7 @@ from automl_admm.runs.finish.demands import (
     demand_evaluated,
     demand_feasible,
     explain_fallback,
+    explain_passed_over,
     tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
@@ -143,6 +144,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             warnings.warn(vacuous, UserWarning, stacklevel=3)
         if outcome.fallback is not None:
             warnings.warn(f"{explain_fallback(outcome)} {LONGER}", FallbackWarning, stacklevel=3)
+        worse = explain_passed_over(outcome)
+        if worse is not None:
+            warnings.warn(f"{worse} {LONGER}", UserWarning, stacklevel=3)
         for broken in tell_broken(outcome):
             warnings.warn(broken, LimitWarning, stacklevel=3)
         return self
@@ -241,6 +245,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
         self.decisions_ = decisions_of_outcome(outcome)
         self.one_class_ = outcome.refit.one_class
+        self._is_best = outcome.refit.passed_over is None
         self.certificate_ = outcome.certificate
         self.stopped_by_ = outcome.result.stopped_by
         self.reused_ = list(outcome.preparation.reused.lines)

@@ -33,6 +33,7 @@ class Reports:
     best_score_: float
     feasible_: bool
     fallback_: str | None
+    _is_best: bool
     ensemble_: Any
     _history: History
     _metric: Metric
@@ -255,7 +256,8 @@ class Reports:
         if self.fallback_ is not None:
             return f"best pipeline: a makeshift one ({self.fallback_})"
         scored = _scored(self._history.search.metric, self.best_score_, self.feasible_)
-        return f"{'best pipeline' if self.ensemble_ is None else 'ensemble'}: {scored}"
+        single = "best pipeline" if self._is_best else "pipeline, not the best found"
+        return f"{single if self.ensemble_ is None else 'ensemble'}: {scored}"
 
 
 def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
@@ -264,12 +266,15 @@ def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
     score = _scored(metric.name, outcome.score, result.feasible)
     if outcome.fallback is not None:
         score = f"none: a makeshift model ({outcome.fallback})"
-    ensemble, best = outcome.refit.ensemble, [f"best pipeline  {outcome.best.text}"]
+    ensemble, passed = outcome.refit.ensemble, outcome.refit.passed_over
+    title = "best pipeline" if passed is None else "what ships   "
+    best = [f"{title}  {outcome.best.text}"]
     if ensemble is not None:
         members = [f"member         {line}" for line in ensemble.lines()]
         best = [f"ensemble       {ensemble.compared(metric)}", *members]
     return [
         *best,
+        *([] if passed is None else [f"not the best   {passed}"]),
         f"validation     {score}",
         f"ended by       {result.stopped_by}, after {counted}",
     ]

@@ -47,7 +47,8 @@ from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.run_files import write_model
+from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_fitted
+from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
@@ -204,6 +205,8 @@ def _conclude(ending: Ending) -> PipelineResult:
     outcome = PipelineResult(best, shipped.pickled, refit, prepared, certificate, kept)
     if folder is not None and shipped.finished is not None:
         _write_shipped(folder, shipped, shipped.finished, outcome)
+    elif folder is not None:
+        note_passed_over(folder, refit.passed_over)
     # Read once, as late as `run.json` allows: the file, the screen and `--json` tell one number.
     result = best.with_ledger(ledger.seconds)
     session.write(prepared, RunState.DONE, result)
@@ -253,15 +256,26 @@ def _what_ships(ending: Ending) -> Shipped:
     try:
         best_or_raise(ending.result)
         fitted = _fit_and_test(ending)
-    except NoSuccessError:
+    except NoSuccessError as problem:
         if there is not None:
-            return Shipped(there)
+            return _kept(ending, there, _unfitted(ending.result, problem))
         if ending.closing.is_open_ended:
             raise
         return _makeshift(ending)
     if there is not None and is_better(there, fitted[0], ending.session):
-        return Shipped(there)
+        return _kept(ending, there, fitted[0].passed_over)
     return Shipped(*fitted)
+
+
+def _unfitted(result: RunResult, problem: NoSuccessError) -> PassedOver | None:
+    """Pass over the best evaluation of a run whose final fits all failed."""
+    return None if result.best is None else not_fitted(result.best, problem.message)
+
+
+def _kept(ending: Ending, there: Refit, passed: PassedOver | None) -> Shipped:
+    """Ship the model of an earlier session, with the better evaluation passed over, if any."""
+    better = if_better(passed, there.evaluation, ending.prepared.aims)
+    return Shipped(replace(there, passed_over=better))
 
 
 def _makeshift(ending: Ending) -> Shipped:
@@ -293,7 +307,8 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     with ledger.charge(Account.FINAL_FIT):
         single = refit_best(problem, evaluations, desk.dispatch, expected, closing)
         refit, finished = _ensemble(ending, *single) or single
-    return refit, finished, None
+    better = if_better(single[0].passed_over, refit.evaluation, prepared.aims)
+    return replace(refit, passed_over=better), finished, None
 
 
 def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:

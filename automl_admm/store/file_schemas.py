@@ -137,6 +137,7 @@ ENSEMBLE = record(
         "error": real,
     }
 )
+PASSED_OVER = record({"evaluation": whole(), "reason": text, "said": text})
 _MODEL = record(
     {
         "sha256": text,
@@ -150,6 +151,7 @@ _MODEL = record(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
         "group_thresholds": mapping_of(anything),
+        "passed_over": nullable(PASSED_OVER),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),
         "held_out_decisions": mapping_of(nullable(real)),

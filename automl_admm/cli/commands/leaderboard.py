@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
 from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.runs.finish.passed_over import read_passed_over
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
 from automl_admm.store.export import csv_line, finite_only
@@ -124,6 +125,9 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
         say(f"{left} more: --all shows every evaluation")
     for line in _shipped_ensemble(folder, log):
         say(in_a_line(line))
+    worse = read_passed_over(_manifest(folder))
+    if worse is not None:
+        say(in_a_line(worse))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
     if best is not None and by_group:
@@ -134,12 +138,14 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     say(", ".join(f"{number} {status}" for status, number in counted.most_common()))
 
 
+def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
+    return folder.read(folder.model_manifest) if folder.model_manifest.exists() else None
+
+
 def _shipped_ensemble(folder: RunFolder, log: Log) -> Iterator[str]:
     """Yield what the shipped ensemble is made of, if it is one."""
-    if not folder.model_manifest.exists():
-        return
-    manifest = folder.read(folder.model_manifest)
-    if manifest.get("ensemble") is None:
+    manifest = _manifest(folder)
+    if manifest is None or manifest.get("ensemble") is None:
         return
     known = {one.number: one for one in log.evaluations}
     ensemble = Ensemble.from_content(manifest["ensemble"], known)

@@ -22,9 +22,11 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
+from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.run_files import untrusted_types
+from automl_admm.runs.options import FLAGS
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.searched_rows import tell_searched
 
@@ -50,6 +52,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "fallback": result.fallback,
         "pipeline": outcome.best.text,
         "ensemble": _ensemble(outcome),
+        "passed_over": None if refit.passed_over is None else refit.passed_over.as_content(),
         "thresholds": name_thresholds(outcome.best.details),
         "decisions": _decisions(outcome),
         "one_class": refit.one_class,
@@ -246,16 +249,26 @@ def lay_out(name: str, text: str, width: int, room: int | None) -> str:
 def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
     """Say the shipped pipeline, or each member of an ensemble, with a mark if it is a bad one."""
     ensemble = summary["ensemble"]
-    title = "best pipeline" if ensemble is None else "ensemble"
+    passed = summary["passed_over"]
+    single = "best pipeline" if passed is None else "pipeline that ships"
+    title = single if ensemble is None else "ensemble"
     if summary["fallback"]:
         title = f"FALLBACK ({summary['fallback']})"
     elif not summary["feasible"]:
         title = "NOT within the limits; the closest"
     if ensemble is None:
         yield title, summary["pipeline"]
-        return
-    yield title, ensemble["compared"]
-    yield from (("member", line) for line in ensemble["lines"])
+    else:
+        yield title, ensemble["compared"]
+        yield from (("member", line) for line in ensemble["lines"])
+    if passed is not None:
+        yield "NOT the best", f"{passed['said']} {_more_time(summary['folder'])}"
+
+
+def _more_time(folder: str | None) -> str:
+    """Say the ways to let a better evaluation ship."""
+    longer = LONGER.on_command_line(FLAGS)
+    return longer if folder is None else f"{longer[:-1]}, or go on: {resume_command(folder)}"
 
 
 def _default(summary: Summary) -> str:

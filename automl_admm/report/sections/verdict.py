@@ -16,6 +16,7 @@ from automl_admm.report.rows.origin import warn_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.passed_over import read_passed_over
 
 GOOD, FAIR, BAD = "good", "fair", "bad"
 
@@ -106,19 +107,20 @@ def _sentence(view: RunView, model: Shipped | None, kind: str) -> str:
         return _failure(view, model, told)
     proof = "" if view.settings.get("certify") is None else ", but not certified"
     within = _within(view) if model.is_feasible else f"not {_within(view)}, but the closest"
+    so_far = f"{within}: " if view.limits else ""
     sentences = {
         "nothing": "No pipeline was evaluated in time: the model is a constant, which tells no "
         "rows apart.",
         "makeshift": f"No pipeline was finished in time: the model is a makeshift one, fitted on "
         f"{model.trained_rows} rows.",
-        "unfinished": f"No model has been saved so far; the best evaluation is {within}: {told}.",
+        "unfinished": f"No model has been saved so far; the best evaluation is {so_far}{told}.",
         "certified": f"Certified: {_proof(view)}; the model is {told}.",
         "broken": f"The model is {_within(view)} on validation rows, by which it was chosen, and "
         f"BROKEN on rows it never saw ({'; '.join(_broken(view, model))}): {told}.",
         "within": f"The model is {_within(view)} on validation rows{proof}: {told}.",
     }
     if kind == "within" and not view.limits:
-        return f"The best pipeline, without limits, is {told}."
+        return f"{_best(view)}, without limits, is {told}."
     return sentences[kind]
 
 
@@ -135,6 +137,10 @@ def _failure(view: RunView, model: Shipped, told: str) -> str:
         f"No pipeline within the limits was found ({'; '.join(broken) or 'see below'}); the "
         f"closest one was saved: {told}."
     )
+
+
+def _best(view: RunView) -> str:
+    return "The model" if read_passed_over(view.manifest) else "The best pipeline"
 
 
 def _of(view: RunView) -> str:
@@ -189,6 +195,9 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         return
     if model.one_class is not None:
         yield f"The model calls every row '{model.one_class}'."
+    worse = read_passed_over(view.manifest)
+    if worse is not None:
+        yield f"{worse} Give more time: resume the run."
     if model.held_out_score is None:
         yield (
             "The score is of validation rows, by which the pipeline was chosen: expect less on new "

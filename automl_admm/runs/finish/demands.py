@@ -31,6 +31,12 @@ def explain_fallback(outcome: PipelineResult) -> str:
     return f"{reason} {rows}."
 
 
+def explain_passed_over(outcome: PipelineResult) -> str | None:
+    """Warn of a shipped pipeline that is not the best one found; a makeshift is told elsewhere."""
+    passed = outcome.refit.passed_over
+    return None if passed is None or outcome.fallback is not None else str(passed)
+
+
 def demand_certified(outcome: PipelineResult) -> None:
     """Raise, with the outcome as the closest one, if a promised certificate is missing.
 

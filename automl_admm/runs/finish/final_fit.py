@@ -22,6 +22,7 @@ from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.runs.finish.passed_over import PassedOver, not_fitted, too_long
 from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
@@ -46,13 +47,15 @@ class Refit:
     """The shipped pipeline: its evaluation in the search, and the final fit's measurements.
 
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
-    an evaluation of its own, on their out-of-fold predictions.
+    an evaluation of its own, on their out-of-fold predictions. A better evaluation may have been
+    `passed_over` for the lack of time.
     """
 
     evaluation: Evaluation
     measured: FinalFitResult = field(default_factory=FinalFitResult)
     rows: int | None = None
     ensemble: Ensemble | None = None
+    passed_over: PassedOver | None = None
 
     @property
     def one_class(self) -> str | None:
@@ -169,11 +172,16 @@ def refit_best(
     press = Press(problem, dispatch, closing)
     reason = "there was no time left"
     ranked = rank(evaluations, problem.limits)
+    passed = too_long(ranked[0], expect(ranked[0]), closing.left) if ranked else None
     for evaluation in _in_order(ranked, closing, expect):
         finished = press.fit(evaluation)
         if finished.status is Status.SUCCESS:
-            return Refit(evaluation, FinalFitResult.from_json(finished.result)), finished
+            measured = FinalFitResult.from_json(finished.result)
+            is_best = evaluation is ranked[0]
+            return Refit(evaluation, measured, passed_over=None if is_best else passed), finished
         reason = f"{finished.status} {finished.message}".strip()
+        if evaluation is ranked[0]:
+            passed = not_fitted(evaluation, reason)
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise NoSuccessError(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.final_fit import Effort, effort_of, expected_seconds, refit_best
+from automl_admm.runs.finish.passed_over import if_better, too_long
 from automl_admm.search.protocol import SearchProblem
 
 PROBLEM = SearchProblem(
@@ -73,6 +75,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
         PROBLEM, (outside, worse, best), Dispatcher(executor), expect, Closing(None)
     )
     assert refit.evaluation is best
+    assert refit.passed_over is None
     assert executor.tasks[0].seconds is None
 
 
@@ -86,6 +89,10 @@ def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
         ending_in(30.0),
     )
     assert refit.evaluation.number == 2
+    assert str(refit.passed_over) == (
+        "Evaluation #1 is better than what ships: it could not be fitted on all rows "
+        "(timeout killed after 1 s)."
+    )
 
 
 def test_what_the_time_does_not_allow_is_not_tried() -> None:
@@ -108,6 +115,17 @@ def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
     refit, _ = refit_best(PROBLEM, (slow, quick), Dispatcher(executor), expect, ending_in(0.5))
     assert refit.evaluation is quick
     assert len(executor.tasks) == 1
+    told = r"#1 is better .* was expected to take up to \d\d\.\d s, and 0\.\d s were left\.$"
+    assert re.search(told, str(refit.passed_over))
+
+
+def test_what_was_passed_over_counts_only_while_it_ranks_before_what_ships() -> None:
+    passed, limits = too_long(evaluation(1, 0.2, 1.0), 9.0, 1.0), PROBLEM.limits
+    assert if_better(passed, evaluation(2, 0.3, 1.0), limits) is passed
+    assert if_better(passed, evaluation(2, 0.1, 9.0), limits) is passed
+    assert if_better(passed, evaluation(2, 0.1, 1.0), limits) is None
+    assert if_better(passed, passed.evaluation, limits) is None
+    assert if_better(None, passed.evaluation, limits) is None
 
 
 def test_with_no_time_for_any_the_quickest_is_tried() -> None:

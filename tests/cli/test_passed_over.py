@@ -1,0 +1,81 @@
+"""A run whose best evaluation takes too long for its final fit says so wherever it is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.ranking import rank
+from automl_admm.runs import pipelines
+from automl_admm.runs.finish.final_fit import Refit, refit_best
+from automl_admm.search.protocol import SearchProblem
+
+Run = Callable[..., Any]
+FEW = (
+    "--grammar",
+    "tiny",
+    "--cv=2",
+    "--max-evaluations",
+    "4",
+    "--executor",
+    "inline",
+    "-q",
+    "--no-ensemble",
+    "--no-racing",
+)
+SAID = "is better than what ships: its final fit was expected to take up to 1000000.0 s, and "
+
+
+def with_a_slow_best(
+    problem: SearchProblem, evaluations: Sequence[Evaluation], *given: Any
+) -> tuple[Refit, Any]:
+    """Make the final fit of a run that forecasts an age for that of the best evaluation."""
+    best = rank(evaluations, problem.limits)[0]
+    dispatch, _, closing = given
+    return refit_best(
+        problem, evaluations, dispatch, lambda one: 1e6 if one is best else 0.0, closing
+    )
+
+
+def test_the_best_that_had_no_time_is_named_until_it_ships(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(pipelines, "refit_best", with_a_slow_best)
+        fit = (
+            "fit",
+            table,
+            "--target",
+            "buys",
+            *FEW,
+            "--no-ensemble",
+            "--no-racing",
+            "--budget",
+            "600s",
+        )
+        done = run(*fit, "--out", "RUN")
+    assert done.code == 0, done.err
+    assert "best pipeline" not in done.out
+    assert done.out.startswith("pipeline that ships")
+    (line,) = (one for one in done.out.splitlines() if one.startswith("NOT the best"))
+    assert SAID in line
+    assert line.endswith("Give a longer --budget, or go on: automl-admm resume RUN")
+    passed = json.loads(Path("RUN/model.json").read_text())["passed_over"]
+    first = run("leaderboard", "RUN")
+    assert first.out.splitlines()[1].split()[0] == str(passed["evaluation"])
+    assert passed["said"] in first.out
+    assert run("report", "RUN").code == 0
+    warnings = json.loads(Path("RUN/report.json").read_text())["verdict"]["warnings"]
+    (told,) = (one for one in warnings if SAID in one)
+    assert told.startswith(passed["said"])
+    done = run("resume", "RUN", "--budget", "600s", "--max-evaluations", "4", "-q")
+    assert done.code == 0, done.err
+    assert done.out.startswith("best pipeline")
+    manifest = json.loads(Path("RUN/model.json").read_text())
+    assert (manifest["evaluation"], manifest["passed_over"]) == (passed["evaluation"], None)
+    assert SAID not in run("leaderboard", "RUN").out
