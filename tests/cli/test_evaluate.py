@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,11 @@ def test_the_score_and_the_limits_are_those_of_the_predictions(run: Run, folder:
     new = people(200, 1)
     truth, decided = new["buys"] == "yes", model.predict(new) == "yes"
     assert told["rows"] == 200
+    low, high = told["interval"]
+    assert low < told["score"] < high
+    assert told["interval"] != told["held_out_interval"]
+    assert told["learned_rows"] is None
+    assert "kept no hash" in told["doubt"]
     assert told["metric"] == "roc_auc"
     assert told["score"] == pytest.approx(roc_auc_score(truth, model.predict_proba(new)[:, 1]))
     assert told["recall"] == pytest.approx(decided[truth].mean())
@@ -54,12 +60,24 @@ def test_the_score_and_the_limits_are_those_of_the_predictions(run: Run, folder:
     said = json.loads((folder / "RUN" / "model.json").read_text())
     assert told["validation_score"] == said["validation_score"]
     assert told["constraints"][0]["validation"] == said["constraints"]["fpr <= 0.9"]
+    learned = json.loads((folder / "RUN" / "run.json").read_text())["data"]["rows"]
+    assert 200 < learned < 300
+    own = people(300, 0)
+    own.sample(frac=1, random_state=3).to_csv("shuffled.csv", index=False)
+    for name in ("people.csv", "shuffled.csv"):
+        told = json.loads(run("evaluate", "RUN", name, "--json").out)
+        assert (told["rows"], told["learned_rows"], told["doubt"]) == (300, learned, None), name
+    assert run("evaluate", "RUN", "shuffled.csv").out.startswith(
+        f"warning: {learned} of these 300 rows are, or equal, rows that the model learned from"
+    )
 
 
 def test_it_is_told_to_people(run: Run, folder: Path) -> None:
     done = run("evaluate", "RUN", "new.csv")
     assert done.code == 0, done.err
-    assert "on 200 rows (the run: validation 0." in done.out
+    told = r"roc_auc 0\.\d+ on 200 rows, 95 % interval 0\.\d+ to \d\.\d+ \(the run: validation 0\."
+    assert re.match(told, done.out)
+    assert "learned from" not in done.out
     assert "limit fpr_gap[sex] <= 0.9: 0." in done.out
     assert "holds" in done.out
 

@@ -25,10 +25,10 @@ from automl_admm.cli.main import main
 from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.report.content import describe
 from automl_admm.report.rows.given import RowsAsked
-from automl_admm.report.rows.origin import find_origin
 from automl_admm.report.writing import Report, make_report
 from automl_admm.runs.provenance import sum_of_rows
 from automl_admm.runs.saved.labelled_rows import open_run
+from automl_admm.runs.saved.row_origin import find_origin
 from automl_admm.store.run_folder import RunFolder
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"

@@ -54,6 +54,9 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
         "rows": found.rows,
         "metric": found.metric,
         "score": _number(found.score),
+        "interval": found.interval,
+        "learned_rows": found.learned,
+        "doubt": found.doubt,
         "validation_score": found.said.get("validation_score"),
         "held_out_score": found.said.get("held_out_score"),
         "held_out_interval": found.said.get("held_out_interval"),
@@ -80,11 +83,21 @@ def _lines(found: OnLabelledRows) -> list[str]:
         known = say_interval(as_interval(found.said.get("held_out_interval")))
         more = "" if known is None else f" ({known})"
         said.append(f"held out {_said(found.said['held_out_score'])}{more}")
-    lines = [f"{found.metric} {found.score:.4f} on {found.rows} rows (the run: {', '.join(said)})"]
+    here = say_interval(found.interval)
+    rows = f"{found.rows} rows" if here is None else f"{found.rows} rows, {here}"
+    lines = [f"{found.metric} {found.score:.4f} on {rows} (the run: {', '.join(said)})"]
+    if found.learned:
+        lines.insert(0, _learned_line(found.learned, found.rows))
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
     return lines + [_limit_line(one) for one in found.limits]
+
+
+def _learned_line(learned: int, rows: int) -> str:
+    """Warn of rows that the model learned from."""
+    told = f"{learned} of these {rows} rows are, or equal, rows that the model learned from"
+    return f"warning: {told}: the numbers here are too good for new rows"
 
 
 def _said(value: float | None) -> str:

@@ -23,7 +23,6 @@ from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.thresholds.single import response_of
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import Constraint
-from automl_admm.report.rows.origin import Origin, find_origin
 from automl_admm.runs.finish.model_file import rows_for_the_model
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import (
@@ -33,6 +32,7 @@ from automl_admm.runs.saved.labelled_rows import (
     metric_of,
     open_run,
 )
+from automl_admm.runs.saved.row_origin import Origin, find_origin
 from automl_admm.store.run_folder import RunFolder
 
 

@@ -10,9 +10,9 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, table
 from automl_admm.report.rows.given import GivenRows
-from automl_admm.report.rows.origin import ALL, HELD_OUT, LEARNED, OF_THE_FILE, Origin
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
+from automl_admm.runs.saved.row_origin import ALL, HELD_OUT, LEARNED, OF_THE_FILE, Origin
 
 # A table of more classes is a list of its largest cells.
 MOST_CLASSES = 10

@@ -12,11 +12,11 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import facts
 from automl_admm.report.pipeline_text import shape_of
-from automl_admm.report.rows.origin import warn_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.passed_over import read_passed_over
+from automl_admm.runs.saved.row_origin import warn_of
 
 GOOD, FAIR, BAD = "good", "fair", "bad"
 

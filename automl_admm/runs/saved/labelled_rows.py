@@ -17,11 +17,13 @@ from automl_admm.pipelines.metrics import Metric, resolve_metric
 from automl_admm.pipelines.predictions.decisions import decisions_of, rates_of
 from automl_admm.pipelines.predictions.measured import Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Remembered
+from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
+from automl_admm.runs.saved.row_origin import count_learned, find_origin
 from automl_admm.store.run_folder import RunFolder
 
 # A run without a certificate set no rows aside; the groups to compare are those of the data.
@@ -47,7 +49,8 @@ class OnLabelledRows:
     """The score and the limits of a model on labelled rows.
 
     `rates` are recall and selection rate of two classes. `said` is the manifest of the model, with
-    what the run said of it.
+    what the run said of it. The `interval` is of the score here. The model learned from so many of
+    the rows, `learned`; None if the run cannot know it, and then `doubt` says why.
     """
 
     rows: int
@@ -56,6 +59,9 @@ class OnLabelledRows:
     rates: Mapping[str, float | None]
     limits: tuple[MeasuredLimit, ...]
     said: Mapping[str, Any]
+    interval: tuple[float, float] | None
+    learned: int | None
+    doubt: str | None
 
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
@@ -69,11 +75,23 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
     answers = Remembered(run.pipeline)
     with unheard_warnings(), rows_for_the_model():
         score = score_of(metric, answers, table)
+        interval = score_interval(metric, answers, table, score)
         rates = {}
         if table.classes is not None and len(table.classes) == 2:
             rates = rates_of(table.y, decisions_of(answers, table), table.roles.weights)
     limits = measured_limits(run, table)
-    return OnLabelledRows(len(table.y), metric.name, score, rates, limits, run.manifest)
+    origin, _ = find_origin(run, table, len(table.y), None)
+    return OnLabelledRows(
+        rows=len(table.y),
+        metric=metric.name,
+        score=score,
+        rates=rates,
+        limits=limits,
+        said=run.manifest,
+        interval=interval,
+        learned=count_learned(run, origin),
+        doubt=origin.doubt,
+    )
 
 
 def open_run(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> CertifiedRun:

@@ -1,4 +1,4 @@
-"""The rows of a report: held out by the run, learned from by it, or others."""
+"""Labelled rows beside a run: held out by the run, learned from by it, or others."""
 
 from __future__ import annotations
 
@@ -73,6 +73,20 @@ def find_origin(
         is_shuffled=shuffled is not None,
     )
     return origin, places
+
+
+def count_learned(run: CertifiedRun, origin: Origin) -> int | None:
+    """Count the rows, of all that were given, that the model learned from; None if unknown.
+
+    Of rows that are not the run's own, those that equal rows of it count.
+    """
+    if origin.kind == LEARNED:
+        return origin.given
+    if origin.kind == HELD_OUT:
+        return 0
+    if origin.kind == ALL:
+        return int(run.content["data"]["rows"])
+    return origin.given - origin.measured if origin.kind == OF_THE_FILE else origin.known
 
 
 def _recognised(run: CertifiedRun, whole: Table) -> tuple[str, Any]:
