@@ -49,7 +49,11 @@ from automl_admm.execution.server.early_server import started_early
 from automl_admm.plugins.records import LearningTask
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.evaluation_table import tabulate
-from automl_admm.runs.finish.decision_summary import decisions_of_outcome, explain_one_class
+from automl_admm.runs.finish.decision_summary import (
+    decisions_of_outcome,
+    explain_held_out_class,
+    explain_one_class,
+)
 from automl_admm.runs.finish.demands import (
     LONGER,
     demand_certified,
@@ -142,6 +146,9 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         vacuous = explain_one_class(outcome)
         if vacuous is not None:
             warnings.warn(vacuous, UserWarning, stacklevel=3)
+        one_sided = explain_held_out_class(outcome)
+        if one_sided is not None:
+            warnings.warn(one_sided, UserWarning, stacklevel=3)
         if outcome.fallback is not None:
             warnings.warn(f"{explain_fallback(outcome)} {LONGER}", FallbackWarning, stacklevel=3)
         worse = explain_passed_over(outcome)

@@ -79,7 +79,8 @@ def say_interval(ends: tuple[float, float] | None) -> str | None:
 class FinalFitResult:
     """The measurements of a final fit, and the hashes of the `files` that it wrote, by name.
 
-    `one_class` is the label given to all rows of the search, if it is only one. If the model could
+    `one_class` is the label given to all rows of the search, if it is only one, and
+    `held_out_one_class` that of all held-out rows, if these have several. If the model could
     not be measured on held-out rows, `held_out_problem` says why; it ships nevertheless. Who loads
     the shipped file with skops has to trust its `types`. `code` builds the pipeline again. `costs`
     are the values of limits on an ensemble, NaN for those that its predictions tell. At the places
@@ -93,6 +94,7 @@ class FinalFitResult:
     held_out_rows: int = 0
     held_out_constraints: tuple[float, ...] = ()
     held_out_decisions: Mapping[str, float | None] = field(default_factory=dict)
+    held_out_one_class: str | None = None
     held_out_problem: str = ""
     types: tuple[str, ...] = ()
     code: PipelineCode = field(default_factory=PipelineCode)
@@ -118,6 +120,7 @@ class FinalFitResult:
             held_out_rows=int(found.get("held_out_rows", 0)),
             held_out_constraints=tuple(found.get("held_out_constraints", ())),
             held_out_decisions=found.get("held_out_decisions", {}),
+            held_out_one_class=found.get("held_out_one_class"),
             held_out_problem=str(found.get("held_out_problem", "")),
             types=tuple(map(str, found.get("types", ()))),
             code=PipelineCode.from_json(found.get("code", {})),

@@ -21,7 +21,12 @@ from automl_admm.pipelines.as_code import PipelineCode, code_of, without_thresho
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.limit_values import evidence_of, value_of
 from automl_admm.pipelines.memory_peak import peak_mb
-from automl_admm.pipelines.predictions.decisions import decisions_of, one_class_of, rates_of
+from automl_admm.pipelines.predictions.decisions import (
+    decisions_of,
+    one_class_of,
+    only_class,
+    rates_of,
+)
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.pipelines.thresholds.by_group import Thresholds
@@ -126,10 +131,12 @@ def _measure_held_out(
             found = replace(found, held_out_score=score, held_out_rows=len(rows.y))
             interval = score_interval(work.metric, measured.answers, rows, score)
             found = replace(found, held_out_interval=interval)
-            if rows.classes is not None and len(rows.classes) == 2:
+            if rows.classes is not None:
                 decided = decisions_of(measured.answers, rows)
-                rates = rates_of(rows.y, decided, rows.roles.weights)
-                found = replace(found, held_out_decisions=rates)
+                is_binary = len(rows.classes) == 2
+                rates = rates_of(rows.y, decided, rows.roles.weights) if is_binary else {}
+                only = only_class(rows, decided)
+                found = replace(found, held_out_decisions=rates, held_out_one_class=only)
             size = (folder / SHIPPED).stat().st_size if work.persist else None
             part = replace(measured.part, calls=work.calls, saved_bytes=size)
             seen = [evidence_of(constraint, part, "") for constraint in work.constraints]

@@ -44,6 +44,7 @@ class Shipped:
     members: tuple[Share, ...] = ()
     fallback: str | None = None
     one_class: str | None = None
+    held_out_one_class: str | None = None
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -90,6 +91,7 @@ def _of_manifest(view: RunView, manifest: Mapping[str, Any]) -> Shipped:
         members=_members(manifest.get("ensemble")),
         fallback=manifest.get("fallback"),
         one_class=None if only is None else str(only),
+        held_out_one_class=manifest.get("held_out_one_class"),
     )
 
 

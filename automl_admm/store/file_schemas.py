@@ -154,6 +154,7 @@ _MODEL = record(
         "passed_over": nullable(PASSED_OVER),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),
+        "held_out_one_class": nullable(text),
         "held_out_decisions": mapping_of(nullable(real)),
         "schema": nullable(list_of(COLUMN)),
         "ingest": list_of(READING),

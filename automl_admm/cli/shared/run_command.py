@@ -32,6 +32,7 @@ from automl_admm.progress.observer import Progress
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.profile import profile_of
+from automl_admm.runs.finish.decision_summary import explain_held_out_class
 from automl_admm.runs.finish.demands import (
     LONGER,
     demand_certified,
@@ -154,6 +155,9 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     _print(outcome, manner)
     if manner.report:
         _write_report(outcome)
+    one_sided = explain_held_out_class(outcome)
+    if one_sided is not None:
+        say(f"warning: {one_sided}", err=True)
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:

@@ -83,6 +83,14 @@ def rates_of(y: Any, decisions: Any, weights: Any = None) -> dict[str, float | N
     }
 
 
+def only_class(rows: Table, decisions: Any) -> str | None:
+    """Return the class decided for all rows of several classes; None if there is no such one."""
+    decided = np.unique(decisions)
+    if rows.classes is None or len(decided) != 1 or len(np.unique(rows.y)) < 2:
+        return None
+    return str(rows.classes[int(decided[0])])
+
+
 def _share(called: Any, rows: Any, weights: Any) -> float | None:
     if not rows.any():
         return None

@@ -15,6 +15,7 @@ from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.decision_summary import say_held_out_class
 from automl_admm.runs.finish.passed_over import read_passed_over
 from automl_admm.runs.saved.row_origin import warn_of
 
@@ -195,6 +196,9 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         return
     if model.one_class is not None:
         yield f"The model calls every row '{model.one_class}'."
+    elif model.held_out_one_class is not None:
+        said = say_held_out_class(model.held_out_one_class, model.held_out_rows or 0)
+        yield f"{said[0].upper()}{said[1:]}"
     worse = read_passed_over(view.manifest)
     if worse is not None:
         yield f"{worse} Give more time: resume the run."

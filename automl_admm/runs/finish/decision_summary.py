@@ -50,6 +50,23 @@ def decisions_of_outcome(outcome: PipelineResult) -> Decided | None:
     )
 
 
+def explain_held_out_class(outcome: PipelineResult) -> str | None:
+    """Warn of a model with one class for all held-out rows, though with several in the search."""
+    measured = outcome.refit.measured
+    only, is_told = measured.held_out_one_class, outcome.refit.one_class is not None
+    if only is None or is_told or outcome.fallback is FallbackKind.CONSTANT:
+        return None
+    return say_held_out_class(only, measured.held_out_rows)
+
+
+def say_held_out_class(only: str, rows: int) -> str:
+    """Say that a model gives all held-out rows one class."""
+    return (
+        f"the model gives every one of the {rows} held-out rows the class '{only}', though they "
+        "have several: it may tell nothing apart."
+    )
+
+
 def explain_one_class(outcome: PipelineResult) -> str | None:
     """Warn of a shipped model with one class for all rows; a constant is told elsewhere."""
     only = None if outcome.fallback is FallbackKind.CONSTANT else outcome.refit.one_class

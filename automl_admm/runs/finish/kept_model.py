@@ -46,6 +46,7 @@ def model_that_is_there(session: Session) -> Refit | None:
         held_out_interval=as_interval(manifest.get("held_out_interval")),
         held_out_rows=rows if isinstance(rows, int) else 0,
         held_out_constraints=_held_out(manifest, limits),
+        held_out_one_class=manifest.get("held_out_one_class"),
         held_out_decisions=manifest.get("held_out_decisions", {}),
         types=tuple(manifest.get("trusted_types", ())),
     )

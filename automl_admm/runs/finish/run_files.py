@@ -67,6 +67,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         ONE_CLASS: refit.one_class,
         "constraints": _values(prepared.constraints, outcome.best.constraints),
         "held_out_constraints": _values(prepared.constraints, refit.measured.held_out_constraints),
+        "held_out_one_class": refit.measured.held_out_one_class,
         "held_out_decisions": dict(refit.measured.held_out_decisions),
         "columns": [str(one.name) for one in prepared.ingest.readings if not one.is_left_out],
         "text_columns": [str(name) for name in prepared.work.context.categorical],

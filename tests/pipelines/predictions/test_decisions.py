@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,15 @@ from sklearn.dummy import DummyClassifier
 
 from automl_admm import AutoMLClassifier, InfeasibleError
 from automl_admm.cli.main import main
+from automl_admm.core.run import FallbackKind
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.predictions.decisions import only_class
+from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.decision_summary import explain_held_out_class
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.search.protocol import default_start
@@ -189,3 +195,32 @@ def test_the_end_of_a_run_says_how_it_decides(
     assert search.decisions_.recall == 0.0
     assert search.decisions_.measured_on == "validation"
     assert search.feasible_ is False
+
+
+def test_one_class_for_all_rows_is_told_only_where_the_rows_have_several() -> None:
+    rows = Table(np.zeros((4, 1)), np.array([0, 1, 1, 0]), classes=np.array(["no", "yes"]))
+    assert only_class(rows, np.zeros(4, dtype=int)) == "no"
+    assert only_class(rows, np.array([0, 0, 1, 0])) is None
+    assert only_class(replace(rows, y=np.zeros(4, dtype=int)), np.zeros(4, dtype=int)) is None
+    assert only_class(replace(rows, classes=None), np.zeros(4, dtype=int)) is None
+
+
+@pytest.mark.parametrize(
+    ("in_search", "held_out", "fallback", "is_told"),
+    [
+        (None, "no", None, True),
+        (None, "no", FallbackKind.FEW_ROWS, True),
+        (None, None, None, False),
+        ("no", "no", None, False),  # that it calls every row so is told already
+        (None, "no", FallbackKind.CONSTANT, False),
+    ],
+)
+def test_a_model_with_one_class_for_the_rows_held_out_is_told(
+    in_search: str | None, held_out: str | None, fallback: FallbackKind | None, is_told: bool
+) -> None:
+    measured = FinalFitResult(held_out_one_class=held_out, held_out_rows=12)
+    measured = FinalFitResult.from_json(measured.as_json())
+    refit = SimpleNamespace(measured=measured, one_class=in_search)
+    outcome: Any = SimpleNamespace(refit=refit, fallback=fallback)
+    told = "the model gives every one of the 12 held-out rows the class 'no'"
+    assert (explain_held_out_class(outcome) or "").startswith(told) is is_told
