@@ -56,6 +56,7 @@ from automl_admm.runs.finish.decision_summary import (
 )
 from automl_admm.runs.finish.demands import (
     LONGER,
+    cure_fallback,
     demand_certified,
     demand_evaluated,
     demand_feasible,
@@ -150,7 +151,11 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         if one_sided is not None:
             warnings.warn(one_sided, UserWarning, stacklevel=3)
         if outcome.fallback is not None:
-            warnings.warn(f"{explain_fallback(outcome)} {LONGER}", FallbackWarning, stacklevel=3)
+            warnings.warn(
+                f"{explain_fallback(outcome)} {cure_fallback(outcome)}",
+                FallbackWarning,
+                stacklevel=3,
+            )
         worse = explain_passed_over(outcome)
         if worse is not None:
             warnings.warn(f"{worse} {LONGER}", UserWarning, stacklevel=3)

@@ -131,7 +131,7 @@ def run_black_box(
     check_function(function)
     box = prepare_black_box(config, space, limits, cheap)
     result = drive_black_box(box, function, box.plan(), MemoryStore())
-    best_or_raise(result)
+    best_or_raise(result, config)
     return result
 
 

@@ -254,7 +254,7 @@ def _what_ships(ending: Ending) -> Shipped:
     if is_early and there is None and ending.prepared.config.deadline is not None:
         return _makeshift(ending)
     try:
-        best_or_raise(ending.result)
+        best_or_raise(ending.result, ending.prepared.config)
         fitted = _fit_and_test(ending)
     except NoSuccessError as problem:
         if there is not None:

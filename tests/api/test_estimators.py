@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -243,6 +244,18 @@ def test_a_metric_that_cannot_score_the_target_is_told_before_the_search() -> No
         ConfigurationError, match=r"'roc_auc' cannot score this target: .+\. Choose"
     ):
         AutoMLClassifier(**QUICK, scoring="roc_auc").fit(X, y)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_metric_that_is_never_finite_is_told_before_the_search(value: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    said = f"metric 'scorer' is {value} for a constant model on .* Make it return a finite number"
+
+    def endless(y_true: Any, y_pred: Any) -> float:
+        return value
+
+    with pytest.raises(ConfigurationError, match=said):
+        AutoMLClassifier(**QUICK, scoring=make_scorer(endless)).fit(X, y)
 
 
 def test_after_an_infeasible_search_there_is_nothing_to_predict_with() -> None:

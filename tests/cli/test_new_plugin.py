@@ -102,6 +102,16 @@ def test_every_hook_of_records_has_a_template() -> None:
         ("class", "solver", "Python has a 'class'. Choose another, such as my-class."),
         ("json", "command", "Python has a 'json'"),
         ("gp", "solver", "theta solver 'gp' (automl-admm "),
+        (
+            "numpy",
+            "metric",
+            "a package 'numpy' is installed here. Choose another name, such as my-nu",
+        ),
+        ("sklearn", "solver", "a package 'sklearn' is installed here."),
+        ("scikit-learn", "solver", "a package 'scikit-learn' is installed here."),
+        ("test", "solver", "a package 'test' is installed here."),
+        ("local", "solver", "executor 'local' (automl-admm "),
+        ("admm", "metric", "strategy 'admm' (automl-admm "),
         ("standard-scaler", "component", "component 'standard_scaler' (automl-admm "),
     ],
 )

@@ -6,6 +6,9 @@ import keyword
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -13,7 +16,7 @@ from types import MappingProxyType
 from automl_admm import __version__
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.plugins.api_version import API_VERSION
-from automl_admm.plugins.loading import Plugins
+from automl_admm.plugins.loading import RECORDS, Plugins
 from automl_admm.plugins.named_record import NAME
 from automl_admm.runs.prepare.suggestions import with_article
 
@@ -100,12 +103,27 @@ def check_name(name: str, kind: Kind, plugins: Plugins) -> None:
             f"'{name}' cannot be the name of a package: Python has a '{package}'.",
             hint=f"Choose another, such as my-{name}.",
         )
-    record = package if kind.in_grammars else name
-    for registry, _ in plugins.registries(kind.hook):
-        if record in registry:
-            raise ConfigurationError(
-                f"{registry.title(record)} exists already.", hint="Choose another name."
-            )
+    hint = f"Choose another name, such as my-{name}."
+    # `plugins check NAME` finds a record of any kind by its name.
+    hooks = [kind.hook, *(hook for hook in RECORDS if hook != kind.hook)]
+    for registry, _ in chain.from_iterable(map(plugins.registries, hooks)):
+        for record in (name, package):
+            if record in registry:
+                raise ConfigurationError(f"{registry.title(record)} exists already.", hint=hint)
+    if _is_installed(name) or _is_installed(package):
+        raise ConfigurationError(f"a package '{name}' is installed here.", hint=hint)
+
+
+def _is_installed(name: str) -> bool:
+    """Return True for a distribution, or a module other than a folder without code."""
+    spec = find_spec(name) if name.isidentifier() else None
+    if spec is not None and spec.origin is not None:
+        return True
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def write_package(name: str, kind: Kind, folder: Path) -> None:

@@ -34,7 +34,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.profile import profile_of
 from automl_admm.runs.finish.decision_summary import explain_held_out_class
 from automl_admm.runs.finish.demands import (
-    LONGER,
+    cure_fallback,
     demand_certified,
     demand_evaluated,
     demand_feasible,
@@ -161,11 +161,17 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     for broken in tell_broken(outcome):
         say(f"warning: {broken}", err=True)
     if is_interrupted(outcome.result) and outcome.fallback is not None:
-        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line(FLAGS)}", err=True)
+        say(
+            f"warning: {explain_fallback(outcome)} {cure_fallback(outcome).on_command_line(FLAGS)}",
+            err=True,
+        )
         return INTERRUPTED
     demand_evaluated(outcome)
     if outcome.fallback is not None:
-        say(f"warning: {explain_fallback(outcome)} {LONGER.on_command_line(FLAGS)}", err=True)
+        say(
+            f"warning: {explain_fallback(outcome)} {cure_fallback(outcome).on_command_line(FLAGS)}",
+            err=True,
+        )
     if prepared.config.on_infeasible == "raise":
         _demand(outcome)
     return INTERRUPTED if is_interrupted(outcome.result) else 0

@@ -8,7 +8,7 @@ from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifie
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.no_success import explain
+from automl_admm.runs.finish.no_success import cure, explain
 from automl_admm.runs.finish.outcome import PipelineResult
 
 LONGER = Remedy("Give a longer {time_budget}.")
@@ -17,18 +17,33 @@ LONGER = Remedy("Give a longer {time_budget}.")
 def demand_evaluated(outcome: PipelineResult) -> None:
     """Raise, with the outcome as the closest one, if only a constant ships."""
     if outcome.fallback is FallbackKind.CONSTANT:
-        raise NoSuccessError(explain_fallback(outcome), hint=LONGER, closest=outcome)
+        raise NoSuccessError(
+            explain_fallback(outcome), hint=cure_fallback(outcome), closest=outcome
+        )
 
 
 def explain_fallback(outcome: PipelineResult) -> str:
     """Explain in two sentences the reason for a fallback, and its kind."""
     result = outcome.result
-    is_late = any(evaluation.ok for evaluation in result.evaluations)
-    reason = "there was no time for the final fit." if is_late else explain(result)
+    config = outcome.preparation.config
+    reason = "there was no time for the final fit."
+    if not _has_success(outcome):
+        reason = explain(result, config)
     rows = f"What was saved, and marked, was fitted on {outcome.refit.rows} rows"
     if outcome.fallback is FallbackKind.CONSTANT:
         rows = f"What was saved, and marked, is a {outcome.best.text}"
     return f"{reason} {rows}."
+
+
+def cure_fallback(outcome: PipelineResult) -> Remedy:
+    """Return the remedy for the cause of a fallback: more time only where that helps."""
+    if _has_success(outcome):
+        return LONGER
+    return cure(outcome.result, outcome.preparation.config) or LONGER
+
+
+def _has_success(outcome: PipelineResult) -> bool:
+    return any(evaluation.ok for evaluation in outcome.result.evaluations)
 
 
 def explain_passed_over(outcome: PipelineResult) -> str | None:

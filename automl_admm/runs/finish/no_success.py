@@ -7,13 +7,20 @@ from collections import Counter
 from automl_admm.core.errors import NoSuccessError, Remedy
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, StopReason
+from automl_admm.runs.config import RunConfig
 
 SHOWN_CAUSES = 3
 SHOWN_CHARACTERS = 200
+INLINE = "inline"
+CORRECT = Remedy("Correct what is named here; more time would not help.")
+CURES = {
+    StopReason.BUDGET: Remedy("Give a longer {time_budget}."),
+    StopReason.EXHAUSTED: Remedy("Choose another {strategy}, or correct this one."),
+}
 OUT_OF_TIME = (Status.TIMEOUT, Status.CANCELLED)
 
 
-def best_or_raise(result: RunResult) -> Evaluation:
+def best_or_raise(result: RunResult, config: RunConfig) -> Evaluation:
     """Return the best evaluation of a run; without a success, raise the commonest causes.
 
     An interrupt before the first success is an interrupt and nothing else.
@@ -21,7 +28,7 @@ def best_or_raise(result: RunResult) -> Evaluation:
     if result.best is None and is_interrupted(result):
         raise KeyboardInterrupt
     if result.best is None:
-        raise NoSuccessError(explain(result), hint=_cure(result))
+        raise NoSuccessError(explain(result, config), hint=cure(result, config))
     return result.best
 
 
@@ -30,10 +37,12 @@ def is_interrupted(result: RunResult) -> bool:
     return result.stop.reason.is_signal
 
 
-def explain(result: RunResult) -> str:
+def explain(result: RunResult, config: RunConfig) -> str:
     """Explain a run without a success."""
     evaluations = result.evaluations
     if not _has_ended(result):
+        if result.stop.reason is StopReason.EXHAUSTED:
+            return f"the strategy '{config.strategy}' ended at once: nothing was evaluated."
         is_late = result.stop.reason is StopReason.BUDGET
         ended = "the budget" if is_late else f"the search ({result.stop})"
         return f"{ended} ended before a single evaluation did."
@@ -42,15 +51,18 @@ def explain(result: RunResult) -> str:
     return f"none of {len(evaluations)} evaluations succeeded ({listed})."
 
 
-def _cure(result: RunResult) -> Remedy | None:
+def cure(result: RunResult, config: RunConfig) -> Remedy | None:
     """Suggest more time if it was short, and a look at failures if there were any."""
     if not _has_ended(result):
-        is_late = result.stop.reason is StopReason.BUDGET
-        return Remedy("Give a longer {time_budget}.") if is_late else None
-    is_short = any(evaluation.status in OUT_OF_TIME for evaluation in result.evaluations)
+        return CURES.get(result.stop.reason)
+    statuses = {e.status for e in result.evaluations}
+    more = "Give a longer {time_budget} or {eval_time_limit}"
+    is_short = not statuses.isdisjoint(OUT_OF_TIME)
+    # A debugger helps with what crashes or raises; an invalid value is told by its message.
+    if config.executor == INLINE or statuses == {Status.INVALID}:
+        return Remedy(f"{more}.") if is_short else CORRECT
     look = "at one with {executor='inline'}."
-    more = "Give a longer {time_budget} or {eval_time_limit}, or look "
-    return Remedy(f"{more if is_short else 'Look '}{look}")
+    return Remedy(f"{more}, or look {look}" if is_short else f"Look {look}")
 
 
 def _has_ended(result: RunResult) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from automl_admm.core.errors import ConfigurationError, DataError, Remedy
 from automl_admm.core.messages import reason_of
 from automl_admm.execution.shared_state import unheard_warnings
@@ -39,6 +41,12 @@ def check_scoring(work: PipelineWork) -> str | None:
             reason = reason_of(problem)
             message = f"metric '{work.metric.name}' cannot score this target: {reason}"
             raise ConfigurationError(message, hint=Remedy("Choose another {scoring}.")) from problem
+        if not math.isfinite(score) and _is_fault_of_metric(work, valid):
+            raise ConfigurationError(
+                f"metric '{work.metric.name}' is {score} for a constant model on {len(valid.y)} "
+                "validation rows that can be scored.",
+                hint=Remedy("Make it return a finite number, or choose another {scoring}."),
+            )
         if not math.isfinite(score):
             raise DataError(
                 f"metric '{work.metric.name}' is {score} on {len(valid.y)} validation rows.",
@@ -51,6 +59,12 @@ def check_scoring(work: PipelineWork) -> str | None:
     with unheard_warnings():
         check_metric(work.metric, parts[0])
     return _caution(work, sum(scores) / len(scores)) if is_class else None
+
+
+def _is_fault_of_metric(work: PipelineWork, valid: TablePart) -> bool:
+    """Return True if a metric of the user's own was given rows of every class, or two values."""
+    values = 2 if work.context.task == "regression" else len(work.table.classes)
+    return work.metric.sees_labels and len(np.unique(valid.y)) >= values
 
 
 def _caution(work: PipelineWork, score: float) -> str | None:

@@ -10,6 +10,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_value
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import SearchSpace
+from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.no_success import best_or_raise
 
 
@@ -56,11 +57,13 @@ def cancellers(cancel: Any) -> tuple[Canceller, ...]:
     return (Canceller(cancel),)
 
 
-def summarize(run: RunResult, space: SearchSpace, cancel: Flag | None) -> MinimizeResult:
+def summarize(
+    run: RunResult, space: SearchSpace, cancel: Flag | None, config: RunConfig
+) -> MinimizeResult:
     """Return the result for the user; raise if nothing succeeded."""
     if run.stop.reason is StopReason.PLUGIN and cancel is not None and cancel.is_set():
         run = replace(run, stop=Stop(StopReason.CANCEL))
-    best = best_or_raise(run)
+    best = best_or_raise(run, config)
     names = [limit.name for limit in run.limits]
     return MinimizeResult(
         best=space.values(best.candidate),

@@ -180,7 +180,7 @@ class Study(StudyView):
             finally:
                 self._is_lent = False
                 self._trials.take_up()
-        return summarize(run, self._box.problem.space, cancel)
+        return summarize(run, self._box.problem.space, cancel, self._box.config)
 
     # --- several processes -------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ from automl_admm.core.errors import NoSuccessError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunResult, Stop, StopReason
 from automl_admm.core.space import Candidate, Selection
+from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.no_success import best_or_raise
 
+CONFIG = RunConfig()
 CANDIDATE = Candidate(Selection(()), ())
 
 
@@ -19,9 +21,9 @@ def ended(reason: StopReason, *statuses: Status) -> RunResult:
     return RunResult(None, feasible=False, evaluations=evaluations, stop=Stop(reason), seconds=1)
 
 
-def said(result: RunResult) -> str:
+def said(result: RunResult, config: RunConfig = CONFIG) -> str:
     with pytest.raises(NoSuccessError) as raised:
-        best_or_raise(result)
+        best_or_raise(result, config)
     return str(raised.value)
 
 
@@ -53,7 +55,29 @@ def test_who_ended_it_before_anything_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize("reason", [StopReason.EVALUATIONS, StopReason.BUDGET])
+def test_more_time_is_no_cure_for_invalid_values(reason: StopReason) -> None:
+    message = said(ended(reason, Status.INVALID, Status.INVALID))
+    assert message.endswith("Correct what is named here; more time would not help.")
+
+
+def test_inline_is_not_advised_where_it_is_used() -> None:
+    inline = RunConfig(executor="inline")
+    failed = said(ended(StopReason.EVALUATIONS, Status.ERROR, Status.INVALID), inline)
+    assert failed.endswith("Correct what is named here; more time would not help.")
+    late = said(ended(StopReason.BUDGET, Status.ERROR, Status.TIMEOUT), inline)
+    assert late.endswith("Give a longer time_budget or eval_time_limit.")
+
+
+def test_a_strategy_that_ends_at_once_is_named() -> None:
+    message = said(ended(StopReason.EXHAUSTED), RunConfig(strategy="s-end"))
+    assert message == (
+        "the strategy 's-end' ended at once: nothing was evaluated. "
+        "Choose another strategy, or correct this one."
+    )
+
+
 @pytest.mark.parametrize("reason", [StopReason.INTERRUPT, StopReason.TERMINATION])
 def test_an_interrupt_is_an_interrupt(reason: StopReason) -> None:
     with pytest.raises(KeyboardInterrupt):
-        best_or_raise(ended(reason))
+        best_or_raise(ended(reason), CONFIG)
