@@ -22,11 +22,11 @@ def write(run, target):
     if target == "mute":
         return None
     space = run.info.space
-    for one in run.evaluations:
+    for one in run.log:
         assert set(space.values(one.candidate)) >= {p.name for p in space.parameters if not p.when}
     best = run.info.score_of(run.best.loss)
     Path(target).write_text(f"{run.state} {run.best.number} {best:.4f} {run.feasible}")
-    return f"{len(run.evaluations)} evaluations in {target}"
+    return f"{len(run.log)} evaluations in {target}"
 
 @hookimpl
 def exporters():

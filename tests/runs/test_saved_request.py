@@ -53,7 +53,8 @@ OF_A_SESSION: Mapping[str, Any] = {
     "server": EarlyServer.__new__(EarlyServer),
     "begun": 1.0,
 }
-ELSEWHERE = {"grammar", "work_dir", "extra_plugins"}
+# What a run took over from others is in its store: it is not taken over again.
+ELSEWHERE = {"grammar", "work_dir", "extra_plugins", "reuse"}
 # All that comes back from a folder, with a value that is not its default.
 KEPT: Mapping[str, Any] = {
     option.name: other_value(option)
@@ -217,7 +218,7 @@ def test_every_parameter_of_an_estimator_reaches_the_run_and_its_folder(
     config = search._config(1.0)
     back = read_request(written(config, rows, tmp_path / "run"), {})
     saved = {option.name for option in options_of(PipelineOptions)}
-    saved -= {"grammar", "callbacks", "components"}
+    saved -= {"grammar", "callbacks", "components", "reuse"}
     for each in (config, back):
         assert {name: getattr(each, name) for name in saved} == {n: given[n] for n in saved}
         assert (each.task, each.default_workers) == ("classification", False)
@@ -229,6 +230,7 @@ def test_every_parameter_of_an_estimator_reaches_the_run_and_its_folder(
 def test_warm_start_goes_on_with_the_parameters_it_has(rows: Any, tmp_path: Path) -> None:
     given = parameters(tmp_path / "run") | {"max_evaluations": 2, "warm_start": False}
     given |= {"theta_solver": "random", "z_solver": "random", "n_jobs": 1, "certify": None}
+    given |= {"reuse": ()}  # with names that are no runs
     first = AutoMLClassifier(**given).fit(*rows)
     more = {"warm_start": True, "max_evaluations": 3}
     again = AutoMLClassifier(**(first.get_params() | more)).fit(*rows)
@@ -266,7 +268,9 @@ def people(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_option_of_fit_reaches_the_folder_and_survives_a_resume(people: Path) -> None:
     given = {option.name: other_value(option) for option in OPTIONS if option.flag is not None}
     given |= {"max_evaluations": 1, "work_dir": "run"}
-    words = [word for o in OPTIONS if o.flag is not None for word in words_for(o, given[o.name])]
+    del given["reuse"]  # there is no run to take anything from
+    flagged = [option for option in OPTIONS if option.name in given]
+    words = [word for option in flagged for word in words_for(option, given[option.name])]
     data = (str(people), "--target", "target", "--sensitive", "region")
     assert run_program("fit", *data, *words, "--json", "--quiet", "--verbose") == 0
     run = RunFolder(people.parent / "run")

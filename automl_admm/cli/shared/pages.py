@@ -34,7 +34,11 @@ def list_pages() -> dict[str, Path]:
         folder / "tutorial.md",
         *(p for c in CHAPTERS for p in sorted((folder / c).glob("*.md"))),
     ]
-    pages = {page.parent.name if page.stem == "index" else page.stem: page for page in found}
+    pages: dict[str, Path] = {}
+    for page in found:
+        name = page.parent.name if page.stem == "index" else page.stem
+        # A study of certificates is no page on their use: the first of a name keeps it.
+        pages[f"{page.parent.name}/{name}" if name in pages else name] = page
     if not folder.is_dir():
         message = f"the pages of the documentation are missing: {folder} is not there."
         raise ConfigurationError(message, hint="Install automl-admm again.")
