@@ -13,6 +13,8 @@ import pytest
 
 from automl_admm.core.limits import Limit
 from automl_admm.runs.finish.kept_model import model_that_is_there
+from automl_admm.runs.finish.passed_over import read_passed_over, too_long
+from automl_admm.runs.finish.run_files import note_passed_over
 from automl_admm.runs.session.run_log import read_evaluations
 from automl_admm.store.run_folder import RunFolder
 
@@ -63,3 +65,20 @@ def test_an_older_manifest_has_no_such_values(tmp_path: Path) -> None:
     found = model_that_is_there(a_session(tmp_path / "run"))
     assert found is not None
     assert found.measured.held_out_constraints == ()
+
+
+def test_a_model_that_stays_is_told_what_was_passed_over_now(tmp_path: Path) -> None:
+    session = a_session(tmp_path / "run")
+    best = session.past.evaluations[0]
+    before = session.folder.read(session.folder.model_manifest)
+    note_passed_over(session.folder, too_long(best, 14.0, 6.0))
+    manifest = session.folder.read(session.folder.model_manifest)
+    assert manifest["passed_over"] == {
+        "evaluation": best.number,
+        "reason": "its final fit was expected to take up to 14.0 s, and 6.0 s were left",
+        "said": read_passed_over(manifest),
+    }
+    assert manifest["sha256"] == before["sha256"]
+    assert model_that_is_there(session) is not None
+    note_passed_over(session.folder, None)
+    assert read_passed_over(session.folder.read(session.folder.model_manifest)) is None
