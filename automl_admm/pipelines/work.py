@@ -58,6 +58,7 @@ from automl_admm.pipelines.predictions.decisions import (
     describe_decisions,
     predict_unseen,
 )
+from automl_admm.pipelines.predictions.kept_answers import answers_of
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
 from automl_admm.pipelines.racing import Race
@@ -182,13 +183,9 @@ class PipelineWork:
             seen = race.run(self._evaluate_split(candidate, seed, s, steps) for s in self.splits)
             found, decided = self.judge(seen)
             parts = [one.part for one in decided]
-            predictions = np.concatenate([part.predictions for part in parts])
-            if self.table.classes is not None:
-                # Scores beyond its range become infinite.
-                predictions = predictions.astype(np.float32)
         rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
         rows = rows if self.share is None else self.share.places[rows]
-        np.savez(folder / PREDICTIONS, rows=rows, predictions=predictions)
+        np.savez(folder / PREDICTIONS, rows=rows, **answers_of(decided))
         times = FoldTimes(
             fit_seconds=float(np.mean([part.fit_seconds for part in parts])),
             predict_seconds=float(np.mean([part.predict_seconds for part in parts])),
@@ -220,7 +217,7 @@ class PipelineWork:
             moved = [one for one in self.constraints if moves(one)]
             chosen[PATH] = decider.path(undecided, thresholds, moved).as_details()
         found = EvaluationResult(
-            self.metric.loss(float(np.mean(scores))),
+            float(np.mean([self.metric.loss(score) for score in scores])),
             tuple(values),
             {"scores": scores, **chosen, **describe_decisions(seen)},
         )

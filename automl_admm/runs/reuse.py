@@ -21,12 +21,13 @@ import numpy as np
 
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.evaluations import REUSED, Evaluation
-from automl_admm.core.space import Array
 from automl_admm.pipelines.ensembles.task import evaluate_predictions
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.kept_predictions import (
+    Answers,
     DamagedPredictionsError,
     KeptPredictions,
+    RoundedPredictionsError,
     are_probabilities,
 )
 from automl_admm.runs.prepare.basis import basis_of
@@ -213,12 +214,11 @@ class _Other:
 
     def _computed(self, one: Evaluation, costs: Mapping[str, float | None]) -> Evaluation | None:
         """Return the evaluation as its kept predictions have it; None without them."""
-        predictions = self._predictions(one)
-        if predictions is None:
-            self._leave("without usable predictions for another metric or limit", 1)
+        answers = self._answers(one)
+        if answers is None:
             return None
         try:
-            found = evaluate_predictions(self.prepared.work, predictions)
+            found = evaluate_predictions(self.prepared.work, answers.predictions, answers.scores)
         except Exception as problem:  # noqa: BLE001 - a user's scorer or limit may raise anything
             logger.info("evaluation %d of '%s': %s", one.number, self.name, problem)
             self._leave("whose predictions this metric or limit does not take", 1)
@@ -236,16 +236,28 @@ class _Other:
         details = {**times, **found.details}
         return self._marked(one, is_computed=True, details=details, **changes)
 
-    def _predictions(self, one: Evaluation) -> Array | None:
-        """Return its kept out-of-fold predictions, if they are whole and there is time for them."""
+    def _answers(self, one: Evaluation) -> Answers | None:
+        """Return its kept answers, if they are as measured; else count it with the reason."""
+        try:
+            found = self._usable(one)
+        except RoundedPredictionsError:
+            self._leave("whose predictions an earlier version kept with fewer digits", 1)
+            return None
+        if found is None:
+            self._leave("without usable predictions for another metric or limit", 1)
+        return found
+
+    def _usable(self, one: Evaluation) -> Answers | None:
+        """Return its kept answers, if they are whole and there is time for them."""
         work = self.prepared.work
         rows = np.concatenate([valid for _, valid in work.splits])
         if time.monotonic() > self.until:
             return None
         try:
-            found = KeptPredictions(self._folder.predictions, (), ()).read(one, rows)
+            found = KeptPredictions(self._folder.predictions, (), ()).read_exactly(one, rows)
         except DamagedPredictionsError:
             return None
         classes = work.table.classes
-        is_usable = found.ndim == 1 if classes is None else are_probabilities(found, len(classes))
+        given = found.predictions
+        is_usable = given.ndim == 1 if classes is None else are_probabilities(given, len(classes))
         return found if is_usable else None

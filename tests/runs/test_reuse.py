@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import average_precision_score
 
 from automl_admm import AutoMLClassifier, read_run
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.evaluations import ONE_CLASS, Evaluation, Status
 from automl_admm.core.limits import Limit
+from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare import basis
@@ -120,16 +122,15 @@ def test_the_first_of_two_runs_gives_what_both_have(other: Path, tmp_path: Path)
     assert "3 known already" in prepared.reused.lines[1]
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "average_precision"])
 def test_another_metric_is_computed_as_a_fresh_evaluation_has_it(
     scoring: str, other: Path, tmp_path: Path
 ) -> None:
     prepared = begin(other, scoring=scoring)
     assert prepared.reused.runs[0].computed == COUNT
-    one = results(prepared)[0]
-    anew = fresh(prepared, one, tmp_path)
-    assert one.loss == pytest.approx(anew.loss, abs=1e-6)
-    assert one.details["scores"] == pytest.approx(anew.details["scores"], abs=1e-6)
+    for one in results(prepared):
+        anew = fresh(prepared, one, tmp_path)
+        assert (one.loss, one.details["scores"]) == (anew.loss, anew.details["scores"])
     # The bytes of a file vary a little with the addresses of objects in it.
     assert one.constraints[0] == pytest.approx(anew.constraints[0], rel=0.1)
 
@@ -151,11 +152,66 @@ def test_a_new_limit_on_decisions_is_computed_at_its_thresholds(
 ) -> None:
     prepared = begin(other, constraints=("recall >= 0.9", *LIMITS))
     assert prepared.reused.runs[0].computed == COUNT
+    there = {one.key: one.loss for one in read_run(other).log}
+    for one in results(prepared):
+        anew = fresh(prepared, one, tmp_path)
+        assert one.loss == there[one.key] == anew.loss
+        assert one.constraints[0] == anew.constraints[0]
+        assert one.details["threshold"] == anew.details["threshold"]
+        assert one.details.get(ONE_CLASS) == anew.details.get(ONE_CLASS)
+
+
+def test_a_new_cost_of_decisions_moves_the_thresholds(other: Path, tmp_path: Path) -> None:
+    prepared = begin(other, cost="fn=9")
+    assert prepared.reused.runs[0].computed == COUNT
     one = results(prepared)[0]
     anew = fresh(prepared, one, tmp_path)
-    assert one.constraints[0] == pytest.approx(anew.constraints[0])
-    assert one.details["threshold"] == pytest.approx(anew.details["threshold"], abs=1e-6)
-    assert one.details.get(ONE_CLASS) == anew.details.get(ONE_CLASS)
+    assert one.details["threshold"] == anew.details["threshold"]
+
+
+def _nearly_sure(run: Path, target: Path, kind: Any) -> tuple[Path, float]:
+    """Keep probabilities that differ by 1e-9 near 1 in each file; return their mean score, too."""
+    shutil.copytree(run, target)
+    y, sure = (labels() == "yes").to_numpy(), 1 - 1e-9 * np.random.default_rng(2).permutation(120)
+    for path in (target / "predictions").glob("*.npz"):
+        with np.load(path) as content:
+            found = {name: content[name] for name in content.files if name != SCORES}
+        found["predictions"] = np.stack([1 - sure, sure], axis=1)[found["rows"]].astype(kind)
+        if kind is np.float32:  # as an earlier version kept them
+            del found[WHOLE]
+        np.savez(path, **found)
+    folds = np.split(found["rows"], 2)
+    return target, float(np.mean([average_precision_score(y[rows], sure[rows]) for rows in folds]))
+
+
+def test_probabilities_a_billionth_apart_are_no_ties(other: Path, tmp_path: Path) -> None:
+    run, expected = _nearly_sure(other, tmp_path / "run", np.float64)
+    found = results(begin(run, scoring="average_precision"))
+    assert [1 - one.loss for one in found] == pytest.approx([expected] * COUNT, abs=1e-12)
+    bounded = results(begin(run, constraints=("recall >= 0.5", *LIMITS)))
+    assert all(1 - 2e-7 < one.details["threshold"] < 1 for one in bounded)
+
+
+def test_predictions_kept_with_fewer_digits_give_starts_alone(other: Path, tmp_path: Path) -> None:
+    run, _ = _nearly_sure(other, tmp_path / "run", np.float32)
+    prepared = begin(run, scoring="average_precision")
+    assert not results(prepared)
+    assert len(prepared.starts) == COUNT
+    assert "3 whose predictions an earlier version kept with fewer digits" in str(
+        prepared.reused.lines
+    )
+
+
+def test_scores_that_nobody_asked_for_are_not_made_of_probabilities(
+    other: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(other, tmp_path / "run"))
+    for path in (run / "predictions").glob("*.npz"):
+        with np.load(path) as content:
+            found = {**content, SCORES: np.empty(0)}
+        np.savez(path, **found)
+    assert not results(begin(run, scoring="average_precision"))
+    assert len(results(begin(run, scoring="neg_log_loss"))) == COUNT
 
 
 def test_a_cost_that_was_not_measured_makes_starts_of_them(other: Path) -> None:

@@ -64,12 +64,31 @@ class ReplayedRegressor(RegressorMixin, _Replayed):  # type: ignore[misc]
         return self._recall(X)
 
 
-def replay(rows: Table, answers: Array) -> Any:
+class ReplayedScorer(ReplayedClassifier):
+    """A classifier with known scores beside its probabilities; none if nobody asked for them."""
+
+    def __init__(self, X: Any, answers: Array, classes: Any, scores: Array) -> None:
+        super().__init__(X, answers, classes)
+        self.scores = scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the rows; raise if they are not known."""
+        self._recall(X)
+        if len(self.scores) != len(self.answers):
+            raise InvalidOutcome("the scores of its decision function were not kept")
+        return self.scores
+
+
+def replay(rows: Table, answers: Array, scores: Array | None = None) -> Any:
     """Return a model that gives these answers for all the rows.
 
-    Probabilities come in the order of the classes, the positive one of two last.
+    Probabilities come in the order of the classes, the positive one of two last. The `scores` of a
+    model with a decision function are those of its labels, sorted.
     """
     if rows.classes is None:
         return ReplayedRegressor(rows.X, answers)
     labels = np.asarray(rows.classes)[sorted_order(rows.classes)]
-    return ReplayedClassifier(rows.X, turn(answers, rows.classes), labels)
+    turned = turn(answers, rows.classes)
+    if scores is not None:
+        return ReplayedScorer(rows.X, turned, labels, scores)
+    return ReplayedClassifier(rows.X, turned, labels)

@@ -62,10 +62,13 @@ def choose_ensemble(work: PipelineWork, predictions: Array, purse: Purse) -> Ens
         return EnsembleResult(choice, evaluate_predictions(work, blend(given, choice.counts)))
 
 
-def evaluate_predictions(work: PipelineWork, predictions: Array) -> EvaluationResult:
+def evaluate_predictions(
+    work: PipelineWork, predictions: Array, scores: Array | None = None
+) -> EvaluationResult:
     """Measure the scores, and the limits that predictions tell, at thresholds chosen for them.
 
     The predictions are of all rows validated, fold after fold; the values of other limits are NaN.
+    The `scores` are those of a decision function, if the pipeline has one; empty if unknown.
     """
     from automl_admm.pipelines.ensembles.replayed import replay
 
@@ -79,10 +82,12 @@ def evaluate_predictions(work: PipelineWork, predictions: Array) -> EvaluationRe
         aims=tuple(one for one, is_told in zip(aims, told, strict=True) if is_told),
     )
     valids = [np.asarray(valid) for _, valid in work.splits]
-    answers = np.split(predictions, np.cumsum([len(valid) for valid in valids])[:-1])
+    ends = np.cumsum([len(valid) for valid in valids])[:-1]
+    answers = np.split(predictions, ends)
+    scored = [None] * len(valids) if scores is None else np.split(scores, ends)
     tables = [work.table.part(valid) for valid in valids]
-    pairs = zip(tables, answers, strict=True)
-    seen = [small.measure(replay(rows, answer), rows, 0.0) for rows, answer in pairs]
+    folds = zip(tables, answers, scored, strict=True)
+    seen = [small.measure(replay(rows, *known), rows, 0.0) for rows, *known in folds]
     found, _ = small.judge(seen)
     values = iter(found.constraints)
     whole = tuple(next(values) if is_told else math.nan for is_told in told)

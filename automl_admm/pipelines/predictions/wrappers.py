@@ -40,6 +40,10 @@ class Remembered:
         """Return True if this method was called."""
         return method in self._answers
 
+    def answer(self, method: str) -> Any:
+        """Return the latest answer of this method; None if it was not called."""
+        return self._answers.get(method, (None, None))[1]
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)

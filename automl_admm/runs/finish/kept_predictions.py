@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -16,6 +17,7 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Array
 from automl_admm.execution.task_folders import open_regular, remove_tree
+from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
 from automl_admm.pipelines.work import PREDICTIONS
 
 # The files of so many evaluations, and their bytes together.
@@ -27,6 +29,21 @@ ROUNDING = 1e-3
 
 class DamagedPredictionsError(Exception):
     """Raised on a file that does not hold the predictions of a run's rows."""
+
+
+class RoundedPredictionsError(Exception):
+    """Raised on a file of an earlier version, which kept fewer digits than it measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The out-of-fold predictions, and the scores of a decision function.
+
+    The scores are None if there is no such function, and empty if nobody asked for it.
+    """
+
+    predictions: Array
+    scores: Array | None = None
 
 
 class KeptPredictions:
@@ -56,9 +73,21 @@ class KeptPredictions:
 
     def read(self, evaluation: Evaluation, rows: Any) -> Array:
         """Return the predictions of the rows; raise if the file holds anything else."""
+        content = self._content(evaluation, rows)
+        return np.asarray(content["predictions"], dtype=float)
+
+    def read_exactly(self, evaluation: Evaluation, rows: Any) -> Answers:
+        """Return the answers as they were measured; raise if they were rounded, or as `read`."""
+        content = self._content(evaluation, rows)
+        predictions = content["predictions"]
+        if WHOLE not in content and predictions.dtype == np.float32:
+            raise RoundedPredictionsError
+        return Answers(predictions, content.get(SCORES))
+
+    def _content(self, evaluation: Evaluation, rows: Any) -> Mapping[str, Array]:
         try:
             return _read(self._file(evaluation), np.asarray(rows))
-        except (OSError, BadZipFile, ValueError, KeyError, EOFError) as problem:
+        except (OSError, BadZipFile, ValueError, TypeError, KeyError, EOFError) as problem:
             raise DamagedPredictionsError(reason_of(problem)) from problem
 
     def _file(self, evaluation: Evaluation) -> Path:
@@ -85,16 +114,20 @@ def are_probabilities(predictions: Array, classes: int) -> bool:
     return is_share and bool((np.abs(predictions.sum(axis=1) - 1.0) <= ROUNDING).all())
 
 
-def _read(path: Path, rows: Any) -> Array:
+def _read(path: Path, rows: Any) -> Mapping[str, Array]:
     with open_regular(path) as file:
         _refuse_bombs(path, file)
         with np.load(file, allow_pickle=False) as content:
-            known, predictions = content["rows"], np.asarray(content["predictions"], dtype=float)
-    if not np.array_equal(known, rows) or predictions.shape[:1] != rows.shape:
+            found = {name: content[name] for name in content.files}
+    predictions = found["predictions"]
+    if not np.array_equal(found["rows"], rows) or predictions.shape[:1] != rows.shape:
         raise ValueError("it is of other rows")
-    if not np.isfinite(predictions).all():
+    scores = found.get(SCORES, predictions)
+    if scores.shape[:1] not in (rows.shape, (0,)):
+        raise ValueError("its scores are of other rows")
+    if not (np.isfinite(predictions).all() and np.isfinite(scores).all()):
         raise ValueError("its numbers are not all finite")
-    return predictions
+    return found
 
 
 def _refuse_bombs(path: Path, file: Any) -> None:

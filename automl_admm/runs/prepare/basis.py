@@ -48,7 +48,11 @@ def basis_of(prepared: Preparation) -> dict[str, str | None]:
         "software": _of_software(prepared.plugins),
         "components": None if config.extra_plugins else "",
         "metric": None if is_object else _digest(prepared.metric.name, prepared.metric.best),
-        "thresholds": _digest(list(map(exact, aims)), config.group_thresholds),
+        "thresholds": _digest(
+            list(map(exact, aims)),
+            config.group_thresholds,
+            *(() if work.cost is None else (work.cost,)),
+        ),
         "machine": _of_machine(config.executor, config.n_jobs),
     }
 
