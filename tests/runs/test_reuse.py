@@ -162,7 +162,7 @@ def test_a_new_limit_on_decisions_is_computed_at_its_thresholds(
 
 
 def test_a_new_cost_of_decisions_moves_the_thresholds(other: Path, tmp_path: Path) -> None:
-    prepared = begin(other, cost="fn=9")
+    prepared = begin(other, cost="fn=9,fp=1")
     assert prepared.reused.runs[0].computed == COUNT
     one = results(prepared)[0]
     anew = fresh(prepared, one, tmp_path)
