@@ -87,7 +87,7 @@ def evaluate_predictions(
     scored = [None] * len(valids) if scores is None else np.split(scores, ends)
     tables = [work.table.part(valid) for valid in valids]
     folds = zip(tables, answers, scored, strict=True)
-    seen = [small.measure(replay(rows, *known), rows, 0.0) for rows, *known in folds]
+    seen = [small.measure(replay(rows, answer, score), rows, 0.0) for rows, answer, score in folds]
     found, _ = small.judge(seen)
     values = iter(found.constraints)
     whole = tuple(next(values) if is_told else math.nan for is_told in told)
