@@ -11,6 +11,7 @@ import pytest
 import automl_admm
 
 ROOT = Path(__file__).parents[1]
+SITE = ROOT / "site"
 ARCHITECTURE = (ROOT / "docs" / "project" / "architecture.md").read_text(encoding="utf-8")
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/**/*.md")))
 PAGES = [page for page in PAGES if ".venv" not in page.parts]
@@ -88,3 +89,16 @@ def test_every_page_stands_in_the_navigation(page: Path) -> None:
     place = page.relative_to(ROOT / "docs").as_posix()
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
     assert re.search(rf"(- |: ){re.escape(place)}$", nav, re.MULTILINE), "add it to mkdocs.yml"
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="the pages are not built: run mkdocs build")
+def test_every_link_of_a_built_page_leads_to_a_file_and_no_folder() -> None:
+    """A browser that opens the pages from a folder would list the files of one."""
+    missed = {
+        f"{page.relative_to(SITE)}: {target}"
+        for page in SITE.rglob("*.html")
+        if page.name != "404.html"  # its links begin at the root of a server
+        for target in re.findall(r'<a\s[^>]*?href="([^"#:]+)[^":]*"', page.read_text("utf-8"))
+        if not (page.parent / target).is_file()
+    }
+    assert sorted(missed) == []
