@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from typing import Any
 
-from automl_admm.core.errors import UnknownNameError
+from automl_admm.core.errors import UnknownNameError, nearest
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.runs.standings import Standing
 
 SHORTEST_KEY = 7
+# The columns that every leaderboard has.
+USUAL = (
+    *("rank", "number", "key", "score", "feasible", "seconds", "fidelity", "status"),
+    *("pipeline", "message"),
+)
+MOST_LIMITS = 8
 Score = Callable[[Evaluation], float]
 
 
@@ -58,8 +64,20 @@ class Board:
         known = {alias: column for column in self.columns for alias in column.aliases}
         known |= {column.name: column for column in self.columns}
         if name not in known:
-            raise UnknownNameError("column of the leaderboard", name, known)
+            hint = nearest(name, known) or self._names()
+            raise UnknownNameError("column of the leaderboard", name, known, hint=hint)
         return known[name]
+
+    def _names(self) -> str:
+        """Name the columns that every leaderboard has, then the first ones of the limits."""
+        names = [one.name for one in self.columns]
+        usual = [name for name in names if name in USUAL]
+        limits = [one.name for one in self.columns if one.name not in USUAL and one.aliases]
+        more = ", …" if limits[MOST_LIMITS:] else ""
+        return (
+            f"Known: {', '.join((*usual, *limits[:MOST_LIMITS]))}{more}. "
+            "A value has a column only if the run has a limit on it."
+        )
 
     def sorted_by(self, name: str) -> Board:
         """Return the board sorted by a column, best first; equal ones keep their order."""

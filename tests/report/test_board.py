@@ -9,7 +9,7 @@ from report_runs import an_evaluation
 
 from automl_admm.core.errors import UnknownNameError
 from automl_admm.core.limits import Limit
-from automl_admm.report.board import Board, make_board, short_keys
+from automl_admm.report.board import USUAL, Board, make_board, short_keys
 from automl_admm.runs.standings import standings
 
 SIZE = Limit("size_mb", 50.0)
@@ -63,6 +63,18 @@ def test_the_score_is_found_by_the_name_of_the_metric_too() -> None:
     assert scores[:3] == sorted(scores[:3], reverse=True)
     assert math.isnan(scores[3])
     assert numbers(found.sorted_by("score")) == numbers(found.sorted_by("roc_auc"))
+
+
+def test_the_columns_that_every_board_has_are_named_first() -> None:
+    assert tuple(column.name for column in board().columns) == USUAL
+    with pytest.raises(UnknownNameError) as told:
+        board(RECALL).sorted_by("size_mb")
+    assert f"Known: {', '.join(USUAL)}, recall. A value has a column only if" in str(told.value)
+    many = [Limit(f"value{place}", 1.0) for place in range(40)]
+    columns = make_board((), many, "roc_auc", lambda e: 1.0 - e.loss)
+    with pytest.raises(UnknownNameError, match=r"value0, .*value7, …") as told:
+        columns.sorted_by("?")
+    assert len(str(told.value)) < 300
 
 
 def test_a_column_that_is_not_there_is_told_with_near_ones() -> None:
