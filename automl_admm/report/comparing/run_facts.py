@@ -74,15 +74,7 @@ def read_facts(path: Path) -> RunFacts:
     """Read a run that has ended; raise a StoreError in one line for any other folder."""
     view = read_view(path)
     if view.content.get("state") == "running":
-        told = (
-            "is still running"
-            if view.is_alive
-            else "has not ended: it was killed, or runs elsewhere"
-        )
-        raise StoreError(
-            f"the run in '{path}' {told}, so that there is nothing to compare yet.",
-            hint=f"Wait for it, or end it with `automl-admm resume {path}`.",
-        )
+        raise _no_end_yet(path, is_alive=view.is_alive)
     return RunFacts(
         run=str(path),
         title=view.title,
@@ -92,6 +84,17 @@ def read_facts(path: Path) -> RunFacts:
         versions=_versions(view.content),
         result=_outcome(view, shipped_of(view)),
     )
+
+
+def _no_end_yet(path: Path, *, is_alive: bool) -> StoreError:
+    """Return the error of a run without a result; only one that was killed can be resumed."""
+    told = "has not ended: it was killed, or runs elsewhere"
+    hint = f"If it was killed, end it with `automl-admm resume {path}`; else wait for it."
+    if is_alive:
+        told = "is still running"
+        hint = "Wait for it, or end it with Ctrl-C where it runs: the best so far is then fitted."
+    said = f"the run in '{path}' {told}, so that there is nothing to compare yet."
+    return StoreError(said, hint=hint)
 
 
 def _settings(view: RunView) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from report_runs import an_evaluation, write_run
 from automl_admm.core.errors import StoreError
 from automl_admm.report.comparing.comparison import Comparison, compare
 from automl_admm.report.comparing.run_facts import read_facts
+from automl_admm.store.sqlite.lock import this_process
 
 OLD = Path(__file__).parents[2] / "runs" / "old_run"
 
@@ -115,6 +117,11 @@ def test_finished_runs_with_models_are_compared() -> None:
 
 def test_a_run_that_goes_on_is_refused(tmp_path: Path) -> None:
     running = write_run(tmp_path / "run", [an_evaluation(1)])
-    with pytest.raises(StoreError, match="has not ended") as told:
+    with pytest.raises(StoreError, match=r"has not ended.* If it was killed, .*resume") as told:
         read_facts(running)
+    (running / "store.lock").write_text(json.dumps(asdict(this_process())))
+    with pytest.raises(StoreError, match="is still running") as told:
+        read_facts(running)
+    assert "end it with Ctrl-C where it runs" in str(told.value)
+    assert "resume" not in str(told.value)
     assert told.value.exit_code == 7
