@@ -52,6 +52,24 @@ def test_a_front_has_no_evaluation_that_another_beats_in_both(tmp_path: Path) ->
     }
 
 
+def test_a_figure_of_a_front_names_its_bound_and_what_stands_on_the_border(tmp_path: Path) -> None:
+    losses = (0.30, 0.30, 0.31, 0.31, 0.5)
+    evaluations = [
+        an_evaluation(7 * place + 1, loss=loss, constraints=(10.0 + place,))
+        for place, loss in enumerate(losses)
+    ]
+    found = pareto.measure(view_of(tmp_path, evaluations))
+    assert len(found.fronts[0].front) == 1
+    source = pareto.draw(found).source
+    legend, figure = source.split("</ul>")
+    assert "the bound" in legend
+    assert "front" not in legend
+    assert "the upright line is the bound" in figure
+    assert "Dots on the lower border are far below it." in figure
+    near = pareto.measure(view_of(tmp_path / "near", evaluations[:-1]))
+    assert "lower border" not in pareto.draw(near).source
+
+
 def test_a_pipeline_of_one_class_is_on_no_front(tmp_path: Path) -> None:
     constant = an_evaluation(1, loss=0.0, constraints=(0.0,), details={"one_class": "no"})
     (front,) = pareto.measure(view_of(tmp_path, [constant, an_evaluation(2)])).fronts

@@ -46,6 +46,13 @@ class Layer:
     points: Points
     label: str = ""
 
+    def is_drawn(self) -> bool:
+        """Return True if there is anything to see: a line has two places or more."""
+        if self.kind == "crosses":
+            return any(math.isfinite(x) for x, _ in self.points)
+        places = {place for place in self.points if all(map(math.isfinite, place))}
+        return len(places) > (self.kind in ("line", "steps"))
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -72,8 +79,9 @@ class Axis:
 class Chart:
     """A title for screen readers, the names of both axes, the layers, and lines at values of x.
 
-    Whole numbers on an axis have no ticks between them. Values of y far below the others stand on
-    the lower border, unless the chart `shows_all`: they would flatten all the rest.
+    The label of these lines stands in the legend. Whole numbers on an axis have no ticks between
+    them. Values of y far below the others stand on the lower border, unless the chart `shows_all`:
+    they would flatten all the rest.
     """
 
     title: str
@@ -81,6 +89,7 @@ class Chart:
     y: str
     layers: tuple[Layer, ...]
     marks_x: tuple[float, ...] = ()
+    marks_label: str = ""
     may_be_log: bool = field(default=False)
     has_whole_x: bool = field(default=False)
     has_whole_y: bool = field(default=False)
@@ -89,15 +98,13 @@ class Chart:
 
     def drawn(self) -> Markup:
         """Return the chart as SVG; without a finite point it says so."""
-        points = [p for one in self.layers if one.kind != "crosses" for p in one.points]
-        points = [p for p in points if all(map(math.isfinite, p))]
-        if not points:
+        up = self._up()
+        if not up:
             return tag("p", "There is nothing to draw yet.")
         across = [x for one in self.layers for x, _ in one.points if math.isfinite(x)]
         across += self.marks_x
         is_log = self.may_be_log and _spans(across)
         horizontal = _axis(across, LEFT, WIDTH - RIGHT, is_log=is_log)
-        up = [y for _, y in points]
         if self.has_whole_y:  # room for what is drawn around each
             up = [min(up) - 0.5, max(up) + 0.5]
         vertical = _axis(up if self.shows_all else _without_depths(up), self._bottom, TOP)
@@ -116,17 +123,30 @@ class Chart:
     def _bottom(self) -> float:
         return self.height - BOTTOM
 
-    def has_depths(self) -> bool:
-        """Return True if a value of y is so far below that it stands on the lower border."""
+    def _up(self) -> list[float]:
+        """Return the values of y of all that has a height of its own."""
         points = [p for one in self.layers if one.kind != "crosses" for p in one.points]
-        up = [y for x, y in points if math.isfinite(x) and math.isfinite(y)]
-        return bool(up) and not self.shows_all and len(_without_depths(up)) < len(up)
+        return [y for x, y in points if math.isfinite(x) and math.isfinite(y)]
+
+    def note(self) -> str:
+        """Return a sentence, behind a blank, on dots that stand on the lower border, if any do."""
+        up = self._up()
+        if not up or self.shows_all or len(_without_depths(up)) == len(up):
+            return ""
+        return " Dots on the lower border are far below it."
 
     def legend(self) -> Markup:
-        """Return the labels of the layers, each with its sign."""
-        named = [one for one in self.layers if one.label and one.points]
-        entries = (tag("li", _sign(one), one.label) for one in named)
-        return tag("ul", *entries, class_="legend")
+        """Return the labels of what is drawn, each with its sign."""
+        return legend_of([self])
+
+    def signs(self) -> dict[str, Markup]:
+        """Return the sign of each label, of what is drawn alone."""
+        if not self._up():
+            return {}
+        found = {one.label: _sign(one) for one in self.layers if one.label and one.is_drawn()}
+        if self.marks_x and self.marks_label:
+            found[self.marks_label] = _picture("line rule", "M8 0v12")
+        return found
 
     def _axes(self, horizontal: Axis, vertical: Axis) -> Markup:
         bottom, middle = self._bottom, (LEFT + WIDTH - RIGHT) / 2
@@ -148,6 +168,12 @@ class Chart:
                 text_anchor="middle",
             ),
         )
+
+
+def legend_of(charts: Iterable[Chart]) -> Markup:
+    """Return one legend of several charts: what any of them draws, each label once."""
+    signs = {label: sign for chart in charts for label, sign in chart.signs().items()}
+    return tag("ul", *(tag("li", sign, label) for label, sign in signs.items()), class_="legend")
 
 
 def _ticks(axis: Axis, *, is_whole: bool) -> list[float]:
@@ -266,7 +292,11 @@ def _sign(layer: Layer) -> Markup:
     if layer.kind == "crosses":
         way = "M8 10v-7"
     kind = "dots" if layer.kind == "dots" else "line"
-    path = tag("path", class_=f"{kind} {layer.class_}", d=way)
+    return _picture(f"{kind} {layer.class_}", way)
+
+
+def _picture(class_: str, way: str) -> Markup:
+    path = tag("path", class_=class_, d=way)
     return tag("svg", path, viewBox="0 0 16 12", class_="sign", aria_hidden="true")
 
 

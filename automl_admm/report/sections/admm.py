@@ -111,7 +111,7 @@ def _figure(
         if found.iterations[place].session != found.iterations[place - 1].session
     ]
     if starts:
-        said += " Dashed upright lines: a later session began anew from what was known."
+        said += " A later session began anew from what was known."
     chart = Chart(
         title=f"{title} by outer iteration",
         x="outer iteration",
@@ -120,7 +120,9 @@ def _figure(
             Layer("line", f"s{place}", points, label) for place, (label, points) in enumerate(lines)
         ),
         marks_x=tuple(starts),
+        marks_label="a later session",
         has_whole_x=True,
+        shows_all=True,
     )
     return figure(together(chart.legend(), chart.drawn()), said, _table(found, lines))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.report.clock import clock_of
 from automl_admm.report.document import numbers
-from automl_admm.report.document.charts import Chart, Layer
+from automl_admm.report.document.charts import Chart, Layer, legend_of
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
@@ -107,11 +107,13 @@ def draw(found: Convergence) -> Markup:
     behind = _incumbents_table(found)
     which = "the best so far within the limits" if found.has_limits else "the best so far"
     return together(
-        by_number.legend(),
+        legend_of([by_number, by_time]),
         tag(
             "div",
-            figure(by_number.drawn(), _by_evaluation(by_number, which), behind),
-            figure(by_time.drawn(), f"By time: {_clock(found)}."),
+            figure(
+                by_number.drawn(), f"By evaluation: the line is {which}.{by_number.note()}", behind
+            ),
+            figure(by_time.drawn(), f"By time: {_clock(found)}.{by_time.note()}"),
             class_="charts",
         ),
     )
@@ -135,15 +137,10 @@ def _incumbents_table(found: Convergence) -> Markup:
     return table(("Best", "Pipeline", "#", "Time", found.metric), rows, text_columns=2)
 
 
-def _by_evaluation(chart: Chart, which: str) -> str:
-    below = " Dots on the lower border are far below it." if chart.has_depths() else ""
-    return f"By evaluation: the line is {which}.{below}"
-
-
 def _clock(found: Convergence) -> str:
     said = ["from the start of the run to the end of each evaluation"]
     if found.pauses:
-        said.append("dashed lines mark a later session, the pause before it is left out")
+        said.append("the pause before a later session is left out")
     if found.estimated:
         shared = "" if found.workers == 1 else f", divided by the {found.workers} workers"
         whose = "" if found.estimated == len(found.points) else f" of {found.estimated} evaluations"
@@ -184,6 +181,7 @@ def _chart(found: Convergence, axis: str, *, is_by_time: bool) -> Chart:
             Layer("crosses", "failed", at(p for p in found.points if p.score is None), "no result"),
         ),
         marks_x=found.pauses if is_by_time else (),
+        marks_label="a later session",
         has_whole_x=not is_by_time,
     )
 

@@ -10,7 +10,7 @@ from functools import partial
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.document import numbers
-from automl_admm.report.document.charts import Chart, Layer
+from automl_admm.report.document.charts import Chart, Layer, legend_of
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
@@ -124,14 +124,16 @@ def draw(found: Fronts) -> Markup:
     charts = [_chart(found, one) for one in found.fronts]
     pairs = zip(charts, found.fronts, strict=True)
     figures = (
-        figure(chart.drawn(), _caption(one), _numbers(one, found.metric)) for chart, one in pairs
+        figure(chart.drawn(), _caption(one, chart), _numbers(one, found.metric))
+        for chart, one in pairs
     )
-    return together(charts[0].legend(), tag("div", *figures, class_="charts"))
+    return together(legend_of(charts), tag("div", *figures, class_="charts"))
 
 
-def _caption(one: Front) -> Markup:
+def _caption(one: Front, chart: Chart) -> Markup:
     side = "right" if one.at_least else "left"
-    return together(name(one.limit), f": the broken line is the bound, and its {side} is allowed.")
+    said = f": the upright line is the bound, and its {side} is allowed.{chart.note()}"
+    return together(name(one.limit), said)
 
 
 def _numbers(one: Front, metric: str) -> Markup:
@@ -166,6 +168,7 @@ def _chart(found: Fronts, one: Front) -> Chart:
             Layer("dots", "chosen", chosen, "the model"),
         ),
         marks_x=(one.bound,),
+        marks_label="the bound",
         may_be_log=True,
     )
 

@@ -21,6 +21,7 @@ from automl_admm.report.view import RunView
 PLACES = 40
 # Of the rows so many may be decided otherwise: scores on the threshold differ in their last digit.
 TOLERATED = 0.001
+MARKED = "the model's own"
 RATES = ("recall", "false_positive_rate", "precision", "selection_rate", "accuracy")
 
 
@@ -151,7 +152,15 @@ def _rates(found: Thresholds) -> Markup:
         for place, rate in enumerate(RATES)
     )
     title = "Rates by threshold"
-    chart = Chart(title, "threshold", "rate", layers, marks_x=_marks(found), shows_all=True)
+    chart = Chart(
+        title,
+        "threshold",
+        "rate",
+        layers,
+        marks_x=_marks(found),
+        marks_label=MARKED,
+        shows_all=True,
+    )
     said = "Rates by threshold: move it right, and fewer rows are called so."
     return figure(together(chart.legend(), chart.drawn()), said, _table(found))
 
@@ -177,6 +186,7 @@ def _limits(found: Thresholds) -> list[Markup]:
             one.limit,
             layers,
             marks_x=_marks(found),
+            marks_label=MARKED,
             shows_all=True,
         )
         caption = together(name(one.limit), " by threshold, and its bound.")

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from automl_admm.report.document.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart, Layer
+from automl_admm.report.document.charts import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Chart,
+    Layer,
+    legend_of,
+)
 from automl_admm.report.document.html import block_of_code, name, tag
 from automl_admm.report.document.numbers import moment
 
@@ -66,12 +77,27 @@ def test_texts_and_attributes_are_escaped_once() -> None:
     assert block_of_code("a\n<b>\t\x00").source.endswith(">a\n&lt;b&gt;\t\\x00</pre>")
 
 
-def test_a_chart_knows_if_a_dot_stands_on_the_lower_border() -> None:
+def test_a_legend_names_what_is_drawn_and_nothing_else() -> None:
+    dots = Layer("dots", "inside", [(1.0, 1.0)], "dots")
+    nothing = Layer("dots", "outside", [(math.nan, 1.0)], "nowhere")
+    points = [Layer(kind, "any", [(1.0, 1.0), (1.0, 1.0)], kind) for kind in ("steps", "line")]
+    crosses = Layer("crosses", "failed", [(1.0, 0.0)], "crosses")
+    one = Chart("t", "x", "y", (dots, nothing, *points), (2.0,), "mark")
+    assert list(one.signs()) == ["dots", "mark"]
+    other = Chart("t", "x", "y", (Layer("line", "s0", [(1.0, 1.0), (2.0, 1.0)], "way"), dots))
+    assert re.findall(r"</svg>(\w+)", legend_of([one, other]).source) == ["dots", "mark", "way"]
+    # Without a height nothing is drawn, and a sentence says so.
+    assert Chart("t", "x", "y", (crosses,), (2.0,), "mark").signs() == {}
+    assert Chart("t", "x", "y", (replace(dots, label=""), crosses)).signs().keys() == {"crosses"}
+
+
+def test_a_chart_says_if_a_dot_stands_on_the_lower_border() -> None:
     near = [(float(x), 0.9 + x / 1000) for x in range(9)]
     for points, has_depths in ((near, False), ([*near, (9.0, 0.1)], True)):
         layer = Layer("dots", "inside", points)
-        assert Chart("t", "x", "y", (layer,)).has_depths() is has_depths
-        assert not Chart("t", "x", "y", (layer,), shows_all=True).has_depths()
+        note = " Dots on the lower border are far below it." if has_depths else ""
+        assert Chart("t", "x", "y", (layer,)).note() == note
+        assert Chart("t", "x", "y", (layer,), shows_all=True).note() == ""
 
 
 def test_thousands_of_crosses_are_no_bar() -> None:
