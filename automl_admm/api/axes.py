@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from automl_admm.progress.visible_text import in_a_line
 WITHIN, OUTSIDE, BEST, FAINT = "#0072B2", "#D55E00", "#000000", "0.6"
 INCHES_A_LINE = 0.28
 LONGEST_NAME = 30
+LONGEST_LINE = 40
 
 
 def axes_of(ax: Any, lines: int = 0) -> Any:
@@ -51,6 +53,20 @@ def scatter(
     face = colour if is_within else "none"
     label = labels[is_within]
     ax.scatter(x, y, s=18, facecolors=face, edgecolors=colour, alpha=0.7, label=label)
+
+
+def draw_steps(ax: Any, points: Sequence[tuple[float, float]], *, label: str, **style: Any) -> None:
+    """Draw a line of steps; one of a single place cannot be seen, so it has no label either."""
+    if len(set(points)) > 1:
+        x, y = zip(*points, strict=True)
+        ax.step(x, y, label=label, **style)
+
+
+def say_instead(ax: Any, sentence: str) -> None:
+    """Show a sentence in place of a picture that has nothing to show."""
+    ax.set_axis_off()
+    words = textwrap.fill(sentence, LONGEST_LINE)
+    ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, parse_math=False)
 
 
 def name_axes(ax: Any, x: str, y: str) -> None:

@@ -16,8 +16,10 @@ from automl_admm.api.axes import (
     WITHIN,
     add_legend,
     axes_of,
+    draw_steps,
     label_lines,
     name_axes,
+    say_instead,
     scatter,
     shorten_name,
 )
@@ -74,8 +76,8 @@ def _draw_incumbents(ax: Any, found: Convergence, by: str) -> None:
         lines = {"best of all": (found.incumbents_of_any, OUTSIDE, ":"), **lines}
     for label, (incumbents, colour, style) in lines.items():
         x, y = _across(incumbents, by)
-        if x:
-            ax.step([*x, end], [*y, y[-1]], style, where="post", color=colour, lw=1.2, label=label)
+        points = list(zip([*x, end], [*y, *y[-1:]], strict=False))
+        draw_steps(ax, points, label=label, where="post", color=colour, lw=1.2, ls=style)
 
 
 def draw_limits(history: History, ax: Any = None) -> Any:
@@ -96,7 +98,7 @@ def draw_limits(history: History, ax: Any = None) -> Any:
     _draw_model(ax, [(_distance(one, v), line) for line, one, v in values if v is not None])
     if max(map(abs, ax.get_xlim())) > WIDE_SPAN:
         ax.set_xscale("symlog", linthresh=1.0)
-    ax.axvline(0.0, color=BEST, lw=1, ls="--")
+    ax.axvline(0.0, color=BEST, lw=1, ls="--", label="the bound")
     low, high = ax.get_xlim()
     high = max(high, 0.1)
     ax.axvspan(0.0, high, color=OUTSIDE, alpha=0.08, lw=0)
@@ -141,16 +143,14 @@ def draw_pareto(history: History, limit: str | None = None, ax: Any = None) -> A
         scatter(ax, [x for x, _ in some], [y for _, y in some], is_within=is_within)
     front = sorted((one.value, one.score) for one in first.front)
     where = "pre" if first.at_least else "post"
-    if front:
-        x, y = zip(*front, strict=True)
-        ax.step(x, y, where=where, color=BEST, lw=1, label="front")
+    draw_steps(ax, front, label="front", where=where, color=BEST, lw=1)
     if first.model_value is not None and first.model_score is not None:
         _draw_model(ax, [(first.model_value, first.model_score)])
     values = [value for value, _ in places]
     if _is_wide(values, [one.bound for one in fronts]):
         ax.set_xscale("log")
     for one in fronts:
-        _shade(ax, one)
+        _shade(ax, one, label="the bound" if one is first else None)
     name_axes(ax, first.name, found.metric)
     add_legend(ax)
     return ax
@@ -179,9 +179,9 @@ def _draw_model(ax: Any, places: Sequence[tuple[float, float]]) -> None:
         ax.scatter(x, y, s=60, marker="D", facecolors="none", edgecolors=BEST, label="the model")
 
 
-def _shade(ax: Any, limit: Front) -> None:
+def _shade(ax: Any, limit: Front, label: str | None) -> None:
     """Mark the bound, and shade what lies outside."""
-    ax.axvline(limit.bound, color=BEST, lw=1, ls="--")
+    ax.axvline(limit.bound, color=BEST, lw=1, ls="--", label=label)
     low, high = ax.get_xlim()
     # All values may lie on one side of the bound.
     low, high = min(low, limit.bound), max(high, limit.bound)
@@ -217,12 +217,16 @@ def draw_components(history: History, ax: Any = None) -> Any:
 
 
 def draw_effects(history: History, ax: Any = None) -> Any:
-    """Draw the decisions and parameters that mattered, the most important on top."""
+    """Draw the decisions and parameters that mattered, the most important on top.
+
+    If none can be told from chance, the axes say so: that is a finding, and no mistake.
+    """
     found = importance.measure_search(history.search)
-    if not found.effects:
-        raise ConfigurationError(importance.why_nothing(found), hint="Search for longer.")
     shown = found.effects[:MOST_LINES][::-1]
     ax = axes_of(ax, lines=len(shown))
+    if not shown:
+        say_instead(ax, importance.why_nothing(found))
+        return ax
     ax.barh(range(len(shown)), [100 * one.share for one in shown], color=WITHIN)
     label_lines(ax, range(len(shown)), [shorten_name(one.name) for one in shown])
     name_axes(ax, f"% of the variance of {history.search.metric}, roughly", "")

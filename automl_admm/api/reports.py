@@ -178,7 +178,8 @@ class Reports:
     def plot_effects(self, ax: Any = None) -> Any:
         """Draw the decisions and parameters that mattered to the score, roughly.
 
-        They are those of the report, in the section "What mattered"; it takes 12 evaluations.
+        They are those of the report, in the section "What mattered". After fewer than 12
+        evaluations, or if none explains more than chance would, a sentence on the axes says so.
 
         Parameters
         ----------

@@ -165,7 +165,11 @@ def test_a_front_has_the_numbers_of_the_report(
         inside = [(o["values"][number], o["score"]) for o in places if o["is_feasible"]]
         assert dots(ax, "within the limits") == near(inside)
         front = sorted((one["value"], one["score"]) for one in found["front"])
-        assert line(ax, "front") == front
+        drawn = [one for one in ax.lines if one.get_label() == "front"]
+        assert [line(ax, "front") for _ in drawn] == [front] * (len(front) > 1)
+        named = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert named.count("the bound") == 1
+        assert named.count("front") == len(drawn)
         assert dots(ax, "the model") == [(found["model_value"], found["model_score"])]
         assert [found["bound"]] * 2 in [list(one.get_xdata()) for one in ax.lines]
 
@@ -193,8 +197,9 @@ def test_without_limits_there_are_none_to_show() -> None:
         with pytest.raises(ConfigurationError, match="the search had no limits to show"):
             draw()
     assert plain.plot_convergence().get_legend().get_texts()[0].get_text() == "evaluation"
-    with pytest.raises(ConfigurationError, match="takes 12 evaluations"):
-        plain.plot_effects()
+    _, mine = plt.subplots()
+    assert plain.plot_effects(ax=mine) is mine
+    assert "takes 12 evaluations" in mine.texts[0].get_text().replace("\n", " ")
 
 
 def test_a_limit_of_another_name_is_refused(searched: AutoMLClassifier) -> None:
@@ -234,6 +239,27 @@ def test_effects_have_the_numbers_of_the_report(tmp_path: Path) -> None:
     assert [one.get_width() for one in mine.patches] == [100 * one["share"] for one in effects]
     assert [one.get_text() for one in mine.get_yticklabels()] == [one["name"] for one in effects]
     assert "start.model" in {one["name"] for one in effects}
+
+
+def test_effects_that_chance_explains_are_a_sentence_on_the_axes() -> None:
+    evaluations = tuple(
+        replace(an_evaluation(7 * place + 1), loss=0.3 + place % 5 / 100) for place in range(14)
+    )
+    model = Shipped("x", None, is_shipped=False, is_feasible=True, validation_score=None)
+    history = History(Searched(evaluations, (), "roc_auc", 1.0), model)
+    _, mine = plt.subplots()
+    assert draw_effects(history, mine) is mine
+    assert "explains more than chance would" in mine.texts[0].get_text().replace("\n", " ")
+    assert saved(mine).startswith(b"\x89PNG")
+
+
+def test_a_line_of_one_place_is_not_in_the_legend() -> None:
+    model = Shipped("x", None, is_shipped=True, is_feasible=True, validation_score=None)
+    only = (an_evaluation(8),)
+    history = History(Searched(only, (Limit("size_mb", 50.0),), "roc_auc", 1.0), model)
+    for draw, named in ((draw_pareto, {"the bound"}), (draw_convergence, set())):
+        shown = {text.get_text() for text in draw(history).get_legend().get_texts()}
+        assert shown == named | {"within the limits"}
 
 
 @pytest.mark.parametrize("evaluations", [(), (an_evaluation(7),)])
