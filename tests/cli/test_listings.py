@@ -97,3 +97,17 @@ def test_the_names_of_plugins_are_whole(run: Run) -> None:
     for record in load_plugins().theta_solvers:
         if record.name in ("gp", "random", "trust-region"):
             assert record.name in line
+
+
+def test_a_kind_may_be_written_as_its_hook(run: Run) -> None:
+    hyphens, code = (run("plugins", "list", kind) for kind in ("theta-solvers", "theta_solvers"))
+    assert code.code == 0
+    assert code.out == hyphens.out
+
+
+@pytest.mark.parametrize("listing", ["constraints", "metrics"])
+def test_the_words_after_a_table_do_not_get_into_a_pipe(run: Run, listing: str) -> None:
+    ended = run(listing)
+    assert "NAME" in ended.err or "--metric" in ended.err
+    assert "A limit reads" not in ended.out
+    assert "Larger is better" not in ended.out

@@ -32,7 +32,7 @@ def command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
     entries = [_entry(registry, record) for record in registry]
     print_entries(entries, COLUMNS, as_json=as_json)
     if not as_json:
-        say(f"\n{MORE}")
+        say(f"\n{MORE}", err=True)
 
 
 def _entry(registry: Registry[ConstraintPlugin], record: ConstraintPlugin) -> Entry:

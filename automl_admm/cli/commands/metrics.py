@@ -25,7 +25,7 @@ def command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
         entries = [_entry(facts) for facts in all_metrics(installed().metrics)]
     print_entries(entries, COLUMNS | {"what it is": "summary"}, as_json=as_json)
     if not as_json:
-        say(f"\n{MORE}")
+        say(f"\n{MORE}", err=True)
 
 
 def _entry(facts: MetricFacts) -> Entry:

@@ -34,6 +34,10 @@ KINDS = {hook.replace("_", "-"): hook for hook in RECORDS}
 COLUMNS = {"name": "name", "from": "provider", "options": "options", "what it is": "summary"}
 
 
+def _hyphened(token: str) -> str:
+    return token.replace("_", "-")
+
+
 @click.group("plugins", invoke_without_command=True)
 @AS_JSON
 @click.pass_context
@@ -43,7 +47,7 @@ def command(context: click.Context, as_json: bool) -> None:  # noqa: FBT001 - cl
         _list(as_json=as_json)
 
 
-@command.command("list")
+@command.command("list", context_settings={"token_normalize_func": _hyphened})
 @click.argument("kind", required=False, type=click.Choice(sorted(KINDS)), metavar="[KIND]")
 @AS_JSON
 def list_command(kind: str | None, as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
