@@ -43,7 +43,9 @@ print(f"weight: {result.loss:.3f} kg")
 print(f"bend:   {result.constraints['bend_mm']:.2f} mm, within the limit: {result.feasible}")
 
 # The same search in a loop of one's own, which knows the first one's results.
-study = Study(space, limits=["bend_mm <= 5"], warm_start=result, max_evaluations=5, random_state=1)
+study = Study(
+    space, constraints=["bend_mm <= 5"], warm_start=result, max_evaluations=5, random_state=1
+)
 for trial in study:
     study.tell(trial, build(trial.values))
 print(f"5 more: {study.best.loss:.3f} kg")

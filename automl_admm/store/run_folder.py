@@ -93,6 +93,8 @@ class RunFolder:
                 hint=f"If it was killed, go on with: {command}",
             )
         hint = "Name the folder that `automl-admm fit` printed."
+        if path == self.settings and (self.path / "study.json").exists():
+            hint = "It is the folder of a Study: open it with Study.load."
         return StoreError(f"'{self.path}' holds no {path.name}.", hint=hint)
 
     def _is_unfinished(self) -> bool:

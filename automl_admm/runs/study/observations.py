@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any
 
+from automl_admm.core.decisions import Order
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.messages import say_value
@@ -135,11 +137,22 @@ def _of_rows(rows: Iterable[Any], box: PreparedBox) -> Iterator[Observed]:
 def _given(values: Mapping[Any, Any], box: PreparedBox) -> dict[Any, Any]:
     """Leave out empty cells: a frame has a column for every parameter, active or not."""
     empty = _names_with_none(box.problem.space)
+    orders = {one.name for one in box.problem.space.decisions if isinstance(one, Order)}
     return {
-        name: None if _is_missing(one) else one
+        name: None if _is_missing(one) else _order(one) if name in orders else one
         for name, one in values.items()
         if not _is_missing(one) or name in empty
     }
+
+
+def _order(value: Any) -> Any:
+    """Return an order from its text in a CSV file, such as "('a', 'b')"; else the value."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
 
 
 def _names_with_none(space: SearchSpace) -> set[str]:

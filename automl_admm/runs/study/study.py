@@ -34,8 +34,8 @@ from automl_admm.runs.validation import check_whole
 class Study(StudyView):
     """A search over a space that you drive: `ask` for trials, evaluate them, `tell` the results.
 
-    `space` is searched for the smallest loss within the `limits` (`"weight <= 3"`), also called
-    `constraints`. `ask()` returns a `Trial`, or None at the end of the budget or of the space;
+    `space` is searched for the smallest loss within the `constraints` (`"weight <= 3"`), also
+    called `limits`. `ask()` returns a `Trial`, or None at the end of the budget or of the space;
     `for trial in study` asks until then. `study.optimize(f)` evaluates a function as `minimize`
     does. Without `time_budget` and `max_evaluations` there is no end to asking.
 

@@ -15,6 +15,7 @@ import pytest
 
 from automl_admm import Choice, Condition, Order, Parameter, SearchSpace, Study, Trial
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, StoreError
+from automl_admm.store.run_folder import RunFolder
 
 SPACE = SearchSpace(
     (
@@ -178,6 +179,25 @@ def test_other_limits_on_the_same_quantities_judge_anew(tmp_path: Path) -> None:
 def test_a_folder_without_a_study_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"holds no study\.json"):
         Study.load(tmp_path)
+
+
+def test_a_study_read_as_a_run_is_told_how_to_open_it(tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text("{}")
+    with pytest.raises(StoreError, match=r"Study\.load"):
+        RunFolder(tmp_path).read(RunFolder(tmp_path).settings)
+
+
+def test_an_order_comes_back_from_a_csv_file(tmp_path: Path) -> None:
+    space = SearchSpace((Order("steps", ("a", "b", "c")),), ())
+    one = Study(space, random_state=0)
+    for loss, trial in enumerate(one.ask(3)):
+        one.tell(trial, float(loss))
+    rows = [{**found.values, "loss": found.loss} for found in one.results]
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame(rows).to_csv(tmp_path / "log.csv", index=False)
+    again = Study(space, random_state=0)
+    assert again.add_observations(pandas.read_csv(tmp_path / "log.csv")) == 3
+    assert [found.values for found in again.results] == [found.values for found in one.results]
 
 
 def _shorter(folder: Path) -> None:
