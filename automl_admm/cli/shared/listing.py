@@ -19,7 +19,9 @@ Entry = Mapping[str, Any]
 
 def entry_of(registry: Registry[Any], name: str, **more: object) -> Entry:
     """Return what every listing tells of a record, and more of one kind."""
-    summary, provider = registry.get(name).summary, registry.provider(name)
+    # A name that two plugins claim cannot be asked for, and a listing is no place to stop at it.
+    summary = next(record.summary for record in registry if record.name == name)
+    provider = registry.provider(name)
     return {"kind": registry.kind, "name": name, "summary": summary, "provider": provider} | more
 
 

@@ -101,7 +101,7 @@ def test_the_user_may_want_fewer_workers(shared_cluster, start, tmp_path, until)
 def test_a_killed_task_is_dead(executor, tmp_path, until):
     mark = tmp_path / "pid"
     executor.submit(Task(1, "hang", {"mark": str(mark)}))
-    pid = int(until(lambda: mark.exists() and mark.read_text()))
+    pid = int(until(lambda: mark.exists() and mark.read_text()).split()[0])
     executor.kill(1)
     (finished,) = executor.wait(PATIENCE)
     assert (finished.status, finished.message) == (Status.CANCELLED, "killed on request")

@@ -138,7 +138,9 @@ def test_what_a_lost_worker_was_doing_ends_as_lost(cluster, start, tmp_path, unt
     cluster.add()
     executor = start(hazards.Hazards(), cluster)
     executor.submit(Task(1, "hang", {"mark": str(tmp_path / "pid")}, keep=True))
-    pid = int(until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    pid = int(
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()).split()[0]
+    )
     cluster.workers[0].kill()
     (finished,) = executor.wait(PATIENCE)
     assert finished.status is Status.LOST
@@ -213,7 +215,7 @@ def test_a_killed_run_leaves_nothing_on_the_workers(cluster, tmp_path, until, se
     cluster.add()
     mark = tmp_path / "pid"
     with run_script(cluster.address, str(mark)) as script:
-        pid = int(until(lambda: mark.exists() and mark.read_text()))
+        pid = int(until(lambda: mark.exists() and mark.read_text()).split()[0])
         begun = time.monotonic()
         script.kill()
     until(lambda: not is_alive(pid))

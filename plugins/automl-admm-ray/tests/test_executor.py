@@ -146,13 +146,6 @@ def test_the_example_of_the_readme_runs_and_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["example.py"]
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "10.0.0.5", "ray://127.0.0.1:1", "::1:port"])
-def test_no_ray_at_an_address_is_one_line(address, tmp_path):
-    with pytest.raises(ConfigurationError, match=f"no Ray to reach at '{address}': .+Start one"):
-        build_ray(Hazards(), ExecutorSetting(1, None, tmp_path), RayOptions(address))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_folders_of_dead_processes_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", ""])
