@@ -237,12 +237,19 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
     except (Exception, SystemExit) as problem:
         if isinstance(problem, DoubledNameError) and source.provider == HERE:
             raise
-        return PluginInfo(source.name, source.provider, f"{FAILED}{say_error(problem)}")
+        return PluginInfo(source.name, source.provider, f"{FAILED}{_explain(problem)}")
     provides = {
         hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
     }
     strange = _unknown_hooks(plugins.manager, plugin)
     return PluginInfo(source.name, source.provider, "active", provides, strange)
+
+
+def _explain(problem: BaseException) -> str:
+    """Return an error in a line; the class of one of ours says nothing to users."""
+    said = say_error(problem)
+    is_ours = isinstance(problem, PluginError)
+    return said.removeprefix(f"{type(problem).__name__}: ") if is_ours else said
 
 
 def _register(plugins: Plugins, plugin: object, source: PluginSource) -> list[tuple[str, Any]]:

@@ -123,7 +123,7 @@ def test_who_uses_a_name_that_two_provide_is_told_of_both(caplog: pytest.LogCapt
     ]
     (record,) = caplog.records
     assert record.getMessage().startswith(
-        "plugin 'two' (two-dist 1.0) was skipped: DoubledNameError: constraint 'steps' is provided "
+        "plugin 'two' (two-dist 1.0) was skipped: constraint 'steps' is provided "
         "twice: one-dist 1.0, two-dist 1.0. Uninstall one of them"
     )
     for name in ("steps", "nodes"):

@@ -89,9 +89,7 @@ def test_an_executor_that_cannot_be_made_is_named(factory: Any, says: str, tmp_p
 
 def test_options_that_cannot_be_made_are_named(caplog: pytest.LogCaptureFixture) -> None:
     plugins = provided(lambda *_: None, Raising)
-    assert (
-        "'bad' (this process) was skipped: PluginError: options of 'bad': KeyError" in caplog.text
-    )
+    assert "'bad' (this process) was skipped: options of 'bad': KeyError" in caplog.text
     for setting in ({"theta_solver": "bad"}, {"z_solver": "bad"}):
         with pytest.raises(UnknownNameError, match="solver named 'bad'"):
             plan_search(RunConfig(**setting), plugins)
