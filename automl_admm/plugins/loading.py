@@ -21,6 +21,7 @@ from automl_admm.core.errors import PluginError, suggest
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
+from automl_admm.plugins.event_hooks import heard_hooks
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.import_probe import find_faults
 from automl_admm.plugins.observer_plugin import ObserverPlugin
@@ -58,7 +59,7 @@ OUR_PLUGINS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         f"{OURS}-smac": ("smac", "smac-gp"),
     }
 )
-FAILED = "failed: "
+FAILED, WITHHELD = "failed: ", "withheld: "
 ONLY = "AUTOML_ADMM_PLUGINS"
 
 
@@ -86,13 +87,19 @@ class PluginSource:
 
 @dataclass(frozen=True, slots=True)
 class PluginInfo:
-    """One line of `automl-admm plugins`."""
+    """One line of `automl-admm plugins`.
+
+    `state` is "active", or "failed: " or "withheld: " and the reason; `withheld` are names that
+    another plugin claims, too, so that nobody gets them. `hears` are hooks for events of runs.
+    """
 
     name: str
     provider: str
     state: str
     provides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unknown_hooks: tuple[str, ...] = ()
+    hears: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 def _new_manager() -> pluggy.PluginManager:
@@ -165,6 +172,7 @@ def load_plugins(
     found = [*(_probed(discover()) if sources is None else sources), *given]
     for source in sorted(found, key=lambda source: not source.builtin):  # a name is ours first
         plugins.infos.append(_admit(plugins, source))
+    plugins.infos[:] = [_with_withheld(plugins, info) for info in plugins.infos]
     if not quietly:
         tell_skipped(plugins)
     return plugins
@@ -242,7 +250,22 @@ def _admit(plugins: Plugins, source: PluginSource) -> PluginInfo:
         hook: tuple(dict.fromkeys(r.name for h, r in records if h == hook)) for hook, _ in records
     }
     strange = _unknown_hooks(plugins.manager, plugin)
-    return PluginInfo(source.name, source.provider, "active", provides, strange)
+    heard = heard_hooks(plugins.manager, source.name)
+    return PluginInfo(source.name, source.provider, "active", provides, strange, heard)
+
+
+def _with_withheld(plugins: Plugins, info: PluginInfo) -> PluginInfo:
+    """Return the line of a plugin whose names another one claims, too."""
+    reasons = dict(
+        claim
+        for hook in info.provides
+        for registry, _ in plugins.registries(hook)
+        for claim in registry.withheld_of(info.name)
+    )
+    if not reasons:
+        return info
+    reason = _explain(next(iter(reasons.values())))
+    return replace(info, state=f"{WITHHELD}{reason}", withheld=tuple(reasons))
 
 
 def _explain(problem: BaseException) -> str:
@@ -285,12 +308,12 @@ def _add_all(plugins: Plugins, records: Sequence[tuple[str, Any]], source: Plugi
     doubled = [(r, name) for (r, name), count in counts.items() if count > 1 or name in r]
     for registry, name in doubled:
         if name in registry and registry.provider(name).partition(" ")[0] != OURS:
-            registry.withhold(name, source.provider)
+            registry.withhold(name, source.provider, source.name)
     if doubled:
         registry, name = doubled[0]
-        raise registry.doubled(name, source.provider)
+        raise registry.doubled(name, source.provider, source.name)
     for registry, record in claims:
-        registry.add(record, source.provider)
+        registry.add(record, source.provider, source.name)
 
 
 @cache

@@ -16,17 +16,11 @@ from typing import Any
 import pluggy
 
 from automl_admm.core.messages import say_error
-from automl_admm.plugins import specs
+from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.search.guard.guard import LONGEST_CALL, SHARE_OF_TIME_LEFT, Helper
 
 logger = logging.getLogger(__name__)
 
-# The hooks that are told about a run: the first argument of each is `info`.
-HOOKS = tuple(
-    name
-    for name, item in vars(specs).items()
-    if inspect.isfunction(item) and "info" in inspect.signature(item).parameters
-)
 SHORTEST = 1.0
 
 
@@ -55,13 +49,6 @@ class Hurry:
 
 
 UNHURRIED = Hurry()
-
-
-def observes(manager: pluggy.PluginManager, name: str) -> bool:
-    """Return True if the plugin of a name listens to runs."""
-    plugin = manager.get_plugin(name)
-    callers = [] if plugin is None else manager.get_hookcallers(plugin) or []
-    return any(caller.name in HOOKS for caller in callers)
 
 
 class Observers:
@@ -123,7 +110,7 @@ class Observers:
 def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:
     """Return the observing plugins in the order of their registration."""
     found: dict[str, _Observer] = {}
-    for hook in HOOKS:
+    for hook in EVENT_HOOKS:
         for implementation in reversed(getattr(manager.hook, hook).get_hookimpls()):
             name = implementation.plugin_name
             observer = found.setdefault(name, _Observer(name))
@@ -133,7 +120,7 @@ def _registered(manager: pluggy.PluginManager) -> Iterable[_Observer]:
 
 
 def _plain(item: object) -> _Observer:
-    methods = {hook: getattr(item, hook) for hook in HOOKS if hasattr(item, hook)}
+    methods = {hook: getattr(item, hook) for hook in EVENT_HOOKS if hasattr(item, hook)}
     return _Observer(
         type(item).__name__, {hook: _with_its_arguments(methods[hook]) for hook in methods}
     )

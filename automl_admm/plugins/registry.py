@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from automl_admm.core.errors import PluginError, UnknownNameError
@@ -25,6 +26,22 @@ class DoubledNameError(PluginError):
     """Two providers claim one name."""
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A claim on a name: the distribution of a record, and the plugin in it."""
+
+    provider: str
+    plugin: str = ""
+
+    def and_(self, other: Owner) -> str:
+        """Tell two claims apart, by the plugin where the distribution is the same."""
+        if self.provider != other.provider:
+            return f"{self.provider}, {other.provider}"
+        if self.plugin != other.plugin:
+            return f"{self.provider} ({self.plugin}), {other.provider} ({other.plugin})"
+        return f"by {self.provider} alone"
+
+
 class Registry(Generic[RecordT]):
     """The records of one kind by name; two records with one name are an error.
 
@@ -34,34 +51,44 @@ class Registry(Generic[RecordT]):
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._records: dict[str, RecordT] = {}
-        self._providers: dict[str, str] = {}
-        self._claims: dict[str, str] = {}
+        self._owners: dict[str, Owner] = {}
+        self._claims: dict[str, Owner] = {}
 
-    def add(self, record: RecordT, provider: str) -> None:
+    def add(self, record: RecordT, provider: str, plugin: str = "") -> None:
         """Register a record; a taken name raises an error that names both providers."""
         if record.name in self._records:
-            raise self.doubled(record.name, provider)
+            raise self.doubled(record.name, provider, plugin)
         self._records[record.name] = record
-        self._providers[record.name] = provider
+        self._owners[record.name] = Owner(provider, plugin)
 
-    def doubled(self, name: str, provider: str) -> DoubledNameError:
+    def doubled(self, name: str, provider: str, plugin: str = "") -> DoubledNameError:
         """Return the error of a second claim on a name."""
-        first = self._providers.get(name, provider)
+        second = Owner(provider, plugin)
+        first = self._owners.get(name, second)
         hint = "Uninstall one of them, or name those to load in AUTOML_ADMM_PLUGINS."
         if provider == HERE:
             hint = "Give yours another name."
+        elif first == second:
+            hint = "Give one of the two another name."
         return DoubledNameError(
-            f"{self.kind} '{name}' is provided twice: {first}, {provider}.", hint=hint
+            f"{self.kind} '{name}' is provided twice: {first.and_(second)}.", hint=hint
         )
 
-    def withhold(self, name: str, provider: str) -> None:
+    def withhold(self, name: str, provider: str, plugin: str = "") -> None:
         """Withhold a name claimed by a second provider; asking for it raises the reason."""
-        self._claims[name] = provider
+        self._claims[name] = Owner(provider, plugin)
+
+    def withheld_of(self, plugin: str) -> Iterator[tuple[str, DoubledNameError]]:
+        """Yield the names of a plugin that are withheld, each with the reason."""
+        for name, second in self._claims.items():
+            if self._owners[name].plugin == plugin:
+                yield name, self.doubled(name, second.provider, second.plugin)
 
     def get(self, name: str) -> RecordT:
         """The record of a name; an unknown name raises with the nearest known one."""
         if name in self._claims:
-            raise self.doubled(name, self._claims[name])
+            second = self._claims[name]
+            raise self.doubled(name, second.provider, second.plugin)
         if name not in self._records:
             raise UnknownNameError(self.kind, name, self._records)
         return self._records[name]
@@ -71,9 +98,10 @@ class Registry(Generic[RecordT]):
         found: Registry[RecordT] = Registry(self.kind)
         for name, record in self._records.items():
             if name not in names:
-                found.add(record, self._providers[name])
-        for name, provider in self._claims.items():
-            found.withhold(name, provider)
+                owner = self._owners[name]
+                found.add(record, owner.provider, owner.plugin)
+        for name, second in self._claims.items():
+            found.withhold(name, second.provider, second.plugin)
         return found
 
     def stand_in(self) -> RecordT:
@@ -91,13 +119,13 @@ class Registry(Generic[RecordT]):
 
     def provider(self, name: str) -> str:
         """Return the provider of a name, with its version."""
-        return self._providers[name]
+        return self._owners[name].provider
 
     def title(self, name: str) -> str:
         """Return the kind, the name and the provider in words; an unknown name raises."""
-        if name not in self._providers:
+        if name not in self._owners:
             self.get(name)
-        return f"{self.kind} '{name}' ({self._providers[name]})"
+        return f"{self.kind} '{name}' ({self._owners[name].provider})"
 
     def __contains__(self, name: object) -> bool:
         return name in self._records

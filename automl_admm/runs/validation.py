@@ -14,7 +14,7 @@ from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.messages import say_value
 from automl_admm.grammar.given_text import GrammarText
 from automl_admm.pipelines.thresholds.cost import read_cost
-from automl_admm.plugins.observers import HOOKS
+from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.runs.option_record import Kind, Option
 from automl_admm.runs.quantities import DURATION, MEMORY
 
@@ -150,10 +150,10 @@ def observers_of(callbacks: Any) -> tuple[object, ...]:
                 f"the callback {callback.__name__} is a class.",
                 hint=f"Give an object of it: {callback.__name__}().",
             )
-        if not any(hasattr(callback, hook) for hook in HOOKS):
+        if not any(hasattr(callback, hook) for hook in EVENT_HOOKS):
             raise ConfigurationError(
                 f"the callback {say_value(callback)} has no method of an observer.",
-                hint=f"Known: {', '.join(HOOKS)}.",
+                hint=f"Known: {', '.join(EVENT_HOOKS)}.",
             )
     return found
 

@@ -15,7 +15,7 @@ from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunInfo, RunResult, Stop, StopReason
 from automl_admm.core.space import SearchSpace
-from automl_admm.plugins.observers import HOOKS
+from automl_admm.plugins.event_hooks import EVENT_HOOKS
 from automl_admm.search.protocol import default_start
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, LIMITS, SPACE
 
@@ -50,7 +50,7 @@ class ObserverContract:
     def test_it_listens(self) -> None:
         """Have one hook at least, and take no arguments but those of the hook."""
         observer = self.make()
-        found = {hook: getattr(observer, hook) for hook in HOOKS if hasattr(observer, hook)}
+        found = {hook: getattr(observer, hook) for hook in EVENT_HOOKS if hasattr(observer, hook)}
         assert found, "it has no hook of an observer"
         told = dict(_events(EVALUATIONS))
         for hook, listener in found.items():

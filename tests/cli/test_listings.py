@@ -111,3 +111,17 @@ def test_the_words_after_a_table_do_not_get_into_a_pipe(run: Run, listing: str) 
     assert "NAME" in ended.err or "--metric" in ended.err
     assert "A limit reads" not in ended.out
     assert "Larger is better" not in ended.out
+
+
+def test_one_metric_is_shown_with_its_facts(run: Run) -> None:
+    shown = run("metrics", "neg_log_loss").out
+    assert shown.startswith("metric neg_log_loss, from scikit-learn ")
+    assert "needs probabilities; minus an error" in shown
+    (entry,) = json.loads(run("metrics", "recall", "--json").out)
+    assert entry["name"] == "recall"
+
+
+def test_a_metric_that_is_not_there_suggests_one(run: Run) -> None:
+    ended = run("metrics", "recal")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: no metric named 'recal'. Did you mean 'recall'?\n"

@@ -5,12 +5,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from automl_admm.cli.shared.plugin_check import subjects_of
-from automl_admm.plugins.loading import RECORDS, load_plugins
+from automl_admm.plugins.loading import RECORDS, PluginInfo, load_plugins
 from automl_admm.plugins.specs import hookimpl
 from automl_admm.testing.subjects import CONTRACTS
 
@@ -108,10 +109,13 @@ def test_a_name_stands_for_all_that_has_it_or_that_the_plugin_provides() -> None
     assert subjects_of(plugins, "mine") == [("observing", "mine")]
 
 
-def test_no_progress_and_options_are_for_what_has_them(run: Run) -> None:
-    ended = run("plugins", "check", "pca", "--no-progress")
-    assert ended.code == 2
-    assert ended.err == "error: --no-progress is for solvers and strategies: leave it out.\n"
+def test_a_script_may_say_no_progress_of_any_kind(run: Run) -> None:
+    ended = run("plugins", "check", "default", "--no-progress")
+    assert ended.code == 0, ended.out + ended.err
+    assert "promises kept, 0 broken" in ended.out + ended.err
+
+
+def test_options_are_for_what_has_them(run: Run) -> None:
     ended = run("plugins", "check", "pca:n=3")
     assert ended.err == "error: 'pca' is a component, and takes no options.\n"
 
@@ -147,6 +151,38 @@ def test_options_are_not_shown_of_a_request(run: Run) -> None:
     assert (ended.code, ended.out) == (2, "")
     says = "'plugins show' takes a name without options, not 'gp:points=9'."
     assert ended.err == f"error: {says} Write: automl-admm plugins show gp\n"
+
+
+def _row(name: str, infos: list[PluginInfo], run: Run, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the line of a plugin in a listing of these."""
+    loaded = replace(load_plugins(sources=()), infos=infos)
+    monkeypatch.setattr("automl_admm.cli.commands.plugins.installed", lambda: loaded)
+    return next(line for line in run("plugins").out.splitlines() if line.startswith(name))
+
+
+def test_events_that_a_plugin_hears_are_listed_and_so_is_one_without_hooks(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    infos = load_plugins({"mine": Heard(), "idle": object()}, sources=()).infos
+    assert _row("mine", infos, run, monkeypatch).endswith("active  hears: run_started")
+    assert _row("idle", infos, run, monkeypatch).endswith(
+        "active  nothing: none of its functions is marked @hookimpl"
+    )
+
+
+def test_a_long_reason_stands_in_the_last_column(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    infos = [
+        PluginInfo("bad", "bad 1.0", f"failed: {'x' * 200}"),
+        PluginInfo("good", "g 1", "active"),
+    ]
+    assert _row("bad", infos, run, monkeypatch).split() == [
+        "bad",
+        "bad",
+        "1.0",
+        "failed",
+        "x" * 200,
+    ]
+    assert len(_row("good", infos, run, monkeypatch)) < 90
 
 
 def test_a_wrong_option_is_told_before_all(run: Run) -> None:

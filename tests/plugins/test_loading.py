@@ -117,10 +117,14 @@ def test_who_uses_a_name_that_two_provide_is_told_of_both(caplog: pytest.LogCapt
         source("three", lambda: Provider("depth")),
     )
     assert [info.state.partition(":")[0] for info in plugins.infos] == [
-        "active",
+        "withheld",
         "failed",
         "active",
     ]
+    assert plugins.infos[0].withheld == ("steps", "nodes")
+    assert plugins.infos[0].state.startswith(
+        "withheld: constraint 'steps' is provided twice: one-dist 1.0, two-dist 1.0."
+    )
     (record,) = caplog.records
     assert record.getMessage().startswith(
         "plugin 'two' (two-dist 1.0) was skipped: constraint 'steps' is provided "
@@ -136,8 +140,16 @@ def test_who_uses_a_name_that_two_provide_is_told_of_both(caplog: pytest.LogCapt
 
 def test_a_plugin_that_provides_a_name_twice_is_skipped() -> None:
     plugins = loaded(source("one", lambda: Provider("steps", "depth", "steps")))
-    assert "'steps' is provided twice: one-dist 1.0, one-dist 1.0" in plugins.infos[0].state
+    assert plugins.infos[0].state == (
+        "failed: constraint 'steps' is provided twice: by one-dist 1.0 alone. "
+        "Give one of the two another name"
+    )
     assert len(plugins.constraints) == 0
+
+
+def test_two_plugins_of_one_distribution_are_told_apart() -> None:
+    sources = [PluginSource(name, "dist 1.0", lambda: Provider("steps")) for name in ("one", "two")]
+    assert "is provided twice: dist 1.0 (one), dist 1.0 (two)." in loaded(*sources).infos[1].state
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
@@ -154,7 +166,7 @@ def test_who_doubles_a_name_in_this_process_is_told_at_once() -> None:
     ours = PluginSource("ours", "automl-admm 1.0", lambda: Provider("steps"), builtin=True)
     with pytest.raises(PluginError, match=r"automl-admm 1\.0, this process"):
         load_plugins({"mine": Provider("steps")}, sources=[ours])
-    with pytest.raises(PluginError, match="this process, this process"):
+    with pytest.raises(PluginError, match=r"this process \(one\), this process \(two\)"):
         load_plugins({"one": Provider("depth"), "two": Provider("depth")}, sources=[ours])
 
 

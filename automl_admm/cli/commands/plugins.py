@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import click
 from rich.text import Text
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, print_entries
-from automl_admm.cli.shared.plugin_check import (
-    ask_promises,
-    refuse_no_progress,
-    subjects_of,
-    tell_promises,
+from automl_admm.cli.shared.listing import (
+    AS_JSON,
+    Entry,
+    entry_of,
+    print_entries,
+    print_options,
 )
+from automl_admm.cli.shared.plugin_check import ask_promises, subjects_of, tell_promises
 from automl_admm.cli.shared.plugin_package import KINDS as NEW
 from automl_admm.cli.shared.plugin_package import check_name, write_package
 from automl_admm.cli.shared.screen import hand_on, plain_console, say
@@ -31,6 +32,7 @@ from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.suggestions import whence, with_article
 
 KINDS = {hook.replace("_", "-"): hook for hook in RECORDS}
+NO_HOOK = "nothing: none of its functions is marked @hookimpl"
 COLUMNS = {"name": "name", "from": "provider", "options": "options", "what it is": "summary"}
 
 
@@ -79,17 +81,12 @@ def show_command(name: str) -> None:
         provider = registry.provider(name)
         console.print(Text(f"{registry.kind} {name}, from {provider}"), soft_wrap=True)
         console.print(Text(f"  {record.summary}"), soft_wrap=True)
-        options = getattr(record, "options", NoOptions)
-        if fields(options):
-            print_table(
-                ("  option", "type", "default"),
-                [(f"  {key}", kind, default) for key, kind, default in list_options(options)],
-            )
+        print_options(record)
 
 
 @command.command("check")
 @click.argument("request", metavar="NAME[:k=v,…]")
-@click.option("--no-progress", is_flag=True, help="The solver or strategy is not meant to learn.")
+@click.option("--no-progress", is_flag=True, help="A solver or strategy is not meant to learn.")
 @AS_JSON
 def check_command(request: str, no_progress: bool, as_json: bool) -> int:  # noqa: FBT001 - as above
     """Hold NAME to its contract: all that a run relies on.
@@ -99,8 +96,6 @@ def check_command(request: str, no_progress: bool, as_json: bool) -> int:  # noq
     promise is kept, 1 if one is broken, and 2 if nothing can be checked.
     """
     subjects = subjects_of(installed(), request)
-    if no_progress:
-        refuse_no_progress(subjects)
     promises = ask_promises(request, subjects, learns=not no_progress)
     return tell_promises(request, promises, as_json=as_json)
 
@@ -130,8 +125,15 @@ def _list(*, as_json: bool) -> None:
     if as_json:
         hand_on(json.dumps([asdict(info) for info in infos], indent=2) + "\n")
         return
-    rows = [(info.name, info.provider, info.state, _provided(info)) for info in infos]
+    rows = [_row(info) for info in infos]
     print_table(("plugin", "from", "state", "provides"), rows)
+
+
+def _row(info: PluginInfo) -> tuple[str, str, str, str]:
+    """Return the cells of a plugin; a long reason stands last, where it widens no column."""
+    state, _, reason = info.state.partition(": ")
+    parts = [part for part in (_provided(info), reason) if part]
+    return info.name, info.provider, state, "; ".join(parts) or NO_HOOK
 
 
 def _entries(plugins: Plugins, hook: str) -> Iterator[Entry]:
@@ -150,7 +152,8 @@ def _option_entries(record: Any) -> list[dict[str, str]]:
 
 
 def _provided(info: PluginInfo) -> str:
-    return "; ".join(f"{hook}: {', '.join(names)}" for hook, names in info.provides.items())
+    kinds = {**info.provides, "hears": info.hears, "unknown hooks": info.unknown_hooks}
+    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 
 
 def _registries(plugins: Plugins) -> list[Registry[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ import click
 from automl_admm.cli.shared.screen import hand_on
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.space import Choice, Parameter
+from automl_admm.plugins.plugin_options import list_options
+from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -50,6 +53,14 @@ def _cell(value: object) -> str:
         are_records = any(isinstance(item, dict) for item in value)
         return str(len(value)) if are_records else ", ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+def print_options(record: object) -> None:
+    """Print the options of a record as an indented table, if it has any."""
+    options = getattr(record, "options", NoOptions)
+    if fields(options):
+        rows = [(f"  {key}", kind, default) for key, kind, default in list_options(options)]
+        print_table(("  option", "type", "default"), rows)
 
 
 def parameter_entry(parameter: Parameter | Choice) -> Entry:

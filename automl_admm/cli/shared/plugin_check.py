@@ -16,13 +16,11 @@ from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.execution.task_report import describe_exit
 from automl_admm.plugins.loading import FAILED, RECORDS, PluginInfo, Plugins
-from automl_admm.plugins.observers import observes
 from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.suggestions import whence, with_article
 
 BROKEN = 1
-LEARNERS = ("theta_solvers", "z_solvers", "strategies")
 Promise = Mapping[str, str]
 Subject = tuple[str, str]
 
@@ -75,7 +73,7 @@ def _of_plugin(plugins: Plugins, info: PluginInfo) -> Iterator[Subject]:
         for name in info.provides.get(place.partition(":")[0], ()):
             if name in registry:
                 yield place, name
-    if observes(plugins.manager, info.name):
+    if info.hears:
         yield "observing", info.name
 
 
@@ -124,9 +122,3 @@ def tell_promises(request: str, promises: Sequence[Promise], *, as_json: bool) -
         others = f", {count['not asked']} not asked" if count["not asked"] else ""
         say(f"{request}: {count['kept']} promises kept, {count['broken']} broken{others}")
     return BROKEN if "broken" in states else 0
-
-
-def refuse_no_progress(subjects: Sequence[Subject]) -> None:
-    """Raise if `--no-progress` is said of what is no solver."""
-    if not any(hook in LEARNERS for hook, _ in subjects):
-        raise ConfigurationError("--no-progress is for solvers and strategies: leave it out.")
