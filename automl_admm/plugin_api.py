@@ -126,12 +126,10 @@ if TYPE_CHECKING:
         Search,
         SearchProblem,
         await_pending,
-        beginning,
         derive_seed,
-        draw_candidate,
-        evaluate_starts,
         unwrap,
     )
+    from automl_admm.search.starts import beginning, draw_candidate, evaluate_starts
 
 _HOMES = {
     "API_VERSION": "plugins.api_version",
@@ -216,12 +214,12 @@ _HOMES = {
     "ZSolver": "core.protocols",
     "ZSolverPlugin": "plugins.records",
     "await_pending": "search.protocol",
-    "beginning": "search.protocol",
+    "beginning": "search.starts",
     "best_and_latest": "core.proposals",
     "count_cores": "execution.threads",
     "derive_seed": "search.protocol",
-    "draw_candidate": "search.protocol",
-    "evaluate_starts": "search.protocol",
+    "draw_candidate": "search.starts",
+    "evaluate_starts": "search.starts",
     "explain_difference": "execution.remote.versions",
     "hookimpl": "plugins.specs",
     "installed_versions": "execution.remote.versions",

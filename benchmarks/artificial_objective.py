@@ -57,7 +57,8 @@ from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.joint.joint_search import joint
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start
+from automl_admm.search.protocol import Proposal, Search, SearchProblem
+from automl_admm.search.starts import default_start
 from automl_admm.testing.objectives import ArtificialObjective
 
 LAST = 256

@@ -31,7 +31,7 @@ from automl_admm.plugins.records import (
 )
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import Preparation, prepare
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 GRAMMAR = Path(__file__).with_name("limits_space.lark")
 LATENCY, GAP = "latency_us", "auc_gap[AGE:30,40,50,60]"

@@ -28,7 +28,8 @@ from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.search_run import budget_of, run_search, teller
-from automl_admm.search.protocol import Search, SearchProblem, default_start
+from automl_admm.search.protocol import Search, SearchProblem
+from automl_admm.search.starts import default_start
 from automl_admm.store.memory import MemoryStore
 
 MOST_REPEATS = 20

@@ -33,7 +33,8 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import build_solver
 from automl_admm.runs.prepare.preparation import prepare
 from automl_admm.search.joint.joint_search import joint
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, default_start, derive_seed
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, derive_seed
+from automl_admm.search.starts import default_start
 
 ALGORITHMS = (
     "ada_boost",

@@ -90,7 +90,7 @@ from automl_admm.plugins.records import (
     Constraint,
 )
 from automl_admm.plugins.registry import Registry
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 Split = tuple[Any, Any]
 # The same in every run: equal shares of equal rows are equal, whoever asks.

@@ -37,7 +37,8 @@ from automl_admm.runs.prepare.assembly import (
 )
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.search_run import Searcher, budget_of, run_search, teller
-from automl_admm.search.protocol import SearchProblem, default_start
+from automl_admm.search.protocol import SearchProblem
+from automl_admm.search.starts import default_start
 from automl_admm.store.memory import MemoryStore
 
 LIMIT_HINT = 'Write it like "weight <= 3", with a name that your objective returns.'

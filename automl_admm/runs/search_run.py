@@ -21,7 +21,8 @@ from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.driving.logbook import NO_PAST, Past
 from automl_admm.runs.prepare.assembly import build_observers
-from automl_admm.search.protocol import Search, SearchProblem, default_start
+from automl_admm.search.protocol import Search, SearchProblem
+from automl_admm.search.starts import default_start
 
 
 class Searcher(Protocol):

@@ -18,7 +18,7 @@ from automl_admm.grammar.text.matcher import parse
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, GrammarPlugin, LearningTask
-from automl_admm.search.protocol import default_start, draw_candidate
+from automl_admm.search.starts import default_start, draw_candidate
 
 ROWS = 60
 

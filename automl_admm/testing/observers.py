@@ -16,7 +16,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.run import RunInfo, RunResult, Stop, StopReason
 from automl_admm.core.space import SearchSpace
 from automl_admm.plugins.event_hooks import EVENT_HOOKS
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 from automl_admm.testing.saved_runs import BEST, EVALUATIONS, LIMITS, SPACE
 
 Event = tuple[str, Mapping[str, Any]]

@@ -11,13 +11,8 @@ from automl_admm.core.space import SearchSpace
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import NoOptions, Solvers
 from automl_admm.search.guard.checked_search import checked_search
-from automl_admm.search.protocol import (
-    Proposal,
-    Search,
-    SearchProblem,
-    Wait,
-    default_start,
-)
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, Wait
+from automl_admm.search.starts import default_start
 from automl_admm.testing.problems import FURNITURE, furniture_loss
 from automl_admm.testing.silence import silence
 

@@ -12,7 +12,8 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.space import SearchSpace
 from automl_admm.search.joint.joint_search import joint
-from automl_admm.search.protocol import Proposal, SearchProblem, default_start, draw_candidate
+from automl_admm.search.protocol import Proposal, SearchProblem
+from automl_admm.search.starts import default_start, draw_candidate
 from automl_admm.testing.problems import FURNITURE, STOOLS, furniture_loss
 
 # The best loss found must be below this share of that of random candidates.

@@ -19,7 +19,7 @@ from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.plugins.loading import Plugins, PluginSource, load_plugins
 from automl_admm.plugins.records import TASKS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import Registry
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 SHIPPED = ("default", "paper-a2", "paper-a3", "regression", "shapes", "tiny")
 

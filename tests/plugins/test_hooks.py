@@ -39,7 +39,8 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.search.protocol import Proposal, Search, SearchProblem, draw_candidate
+from automl_admm.search.protocol import Proposal, Search, SearchProblem
+from automl_admm.search.starts import draw_candidate
 
 GRAMMAR = """
 %import components (clipper, decision_tree)

@@ -28,7 +28,8 @@ from automl_admm.core.errors import AutomlAdmmError, ConfigurationError
 from automl_admm.execution.inline_executor import InlineExecutor
 from automl_admm.plugins.given_parts import GivenParts
 from automl_admm.runs.given_objects import take_objects
-from automl_admm.search.protocol import Book, Proposal, draw_candidate, evaluate_starts
+from automl_admm.search.protocol import Book, Proposal
+from automl_admm.search.starts import draw_candidate, evaluate_starts
 
 SPACE = SearchSpace(parameters=(Parameter("x", 0.0, 1.0),))
 FEW = {"max_evaluations": 3, "random_state": 0}

@@ -76,7 +76,8 @@ from automl_admm.runs.provenance import (
     run_of,
 )
 from automl_admm.runs.saved_request import held_back, way_of
-from automl_admm.search.protocol import SearchProblem, default_start
+from automl_admm.search.protocol import SearchProblem
+from automl_admm.search.starts import default_start
 
 BEGUN_WITHOUT = "the run began without it, and 'automl-admm resume --allow-changed' takes it in"
 

@@ -31,7 +31,7 @@ from automl_admm.plugins.loading import OUR_PLUGINS, OURS, discover, load_plugin
 from automl_admm.plugins.records import FEW_LEVELS, BuildContext, ComponentPlugin, LearningTask
 from automl_admm.plugins.registry import HERE, Registry
 from automl_admm.plugins.remembered import Remembered
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 MOST_SECONDS = 20.0
 SHARE_OF_BUDGET = 0.1

@@ -22,13 +22,8 @@ from automl_admm.runs.study.journal import Ask, Journal
 from automl_admm.runs.study.telling import Outcome
 from automl_admm.runs.study.trial import Trial
 from automl_admm.search.cheap_limits import Screen
-from automl_admm.search.protocol import (
-    Proposal,
-    Search,
-    SearchProblem,
-    derive_seed,
-    draw_candidate,
-)
+from automl_admm.search.protocol import Proposal, Search, SearchProblem, derive_seed
+from automl_admm.search.starts import draw_candidate
 from automl_admm.store.sqlite.rows import UNFINISHED
 
 # In the details of an evaluation: its place among the results told, and a result from elsewhere.

@@ -46,13 +46,12 @@ from automl_admm.search.protocol import (
     Search,
     SearchProblem,
     await_pending,
-    beginning,
     cheap_at,
     derive_seed,
-    evaluate_starts,
     observe,
     solve,
 )
+from automl_admm.search.starts import beginning, evaluate_starts
 
 
 @dataclass

@@ -21,14 +21,12 @@ from automl_admm.search.protocol import (
     Search,
     SearchProblem,
     await_pending,
-    beginning,
     cheap_at,
     derive_seed,
-    draw_candidate,
-    evaluate_starts,
     observe,
     solve,
 )
+from automl_admm.search.starts import beginning, draw_candidate, evaluate_starts
 
 # A draw helps a stuck solver, so few repeats are allowed. Refusals get more patience, because
 # the joint search has no other sub-problem to turn to.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from automl_admm.grammar import compile_text
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 
 def compiled(components, call, name="ridge"):

@@ -29,7 +29,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.decision_summary import explain_held_out_class
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 from automl_admm.store.run_folder import RunFolder
 
 ROWS = 240

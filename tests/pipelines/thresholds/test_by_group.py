@@ -34,7 +34,7 @@ from automl_admm.pipelines.thresholds.single import Aimed, choose_threshold, dec
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 
 def part(groups: Any, y: Any, scores: Any) -> EvaluatedPipeline:

@@ -37,7 +37,7 @@ from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.prepare.preparation import prepare
-from automl_admm.search.protocol import default_start
+from automl_admm.search.starts import default_start
 
 ROWS = 300
 

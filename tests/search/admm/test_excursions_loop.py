@@ -15,7 +15,8 @@ from automl_admm.core.space import Candidate, Choice, Condition, Parameter, Sear
 from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.admm.settings import AdmmSettings
-from automl_admm.search.protocol import Proposal, SearchProblem, default_start
+from automl_admm.search.protocol import Proposal, SearchProblem
+from automl_admm.search.starts import default_start
 
 SPACE = SearchSpace(
     (Choice("scaler", ("plain", "wide")), Choice("model", ("tree", "net", "mean"))),

@@ -18,7 +18,8 @@ from automl_admm.search.admm.outer_loop import admm
 from automl_admm.search.admm.schedule import Precision
 from automl_admm.search.admm.settings import AdmmSettings
 from automl_admm.search.admm.stagnation import Drought, IterationGains
-from automl_admm.search.protocol import Proposal, SearchProblem, default_start
+from automl_admm.search.protocol import Proposal, SearchProblem
+from automl_admm.search.starts import default_start
 
 SPACE = SearchSpace((Choice("kind", ("first", "second")),), (Parameter("x", 0, 1),))
 

@@ -11,13 +11,8 @@ from automl_admm.core.errors import ConfigurationError, PluginError
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
 from automl_admm.search.guard.checked_search import checked_search
-from automl_admm.search.protocol import (
-    WAIT,
-    Proposal,
-    Search,
-    SearchProblem,
-    default_start,
-)
+from automl_admm.search.protocol import WAIT, Proposal, Search, SearchProblem
+from automl_admm.search.starts import default_start
 
 SPACE = SearchSpace(parameters=(Parameter("x", 0.0, 1.0),))
 START = default_start(SPACE)

@@ -12,7 +12,8 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.space import Array, Candidate, Choice, Parameter, SearchSpace
 from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
 from automl_admm.search.joint.joint_search import joint
-from automl_admm.search.protocol import Proposal, SearchProblem, default_start
+from automl_admm.search.protocol import Proposal, SearchProblem
+from automl_admm.search.starts import default_start
 
 SPACE = SearchSpace((Choice("kind", ("a", "b", "c")),))
 

@@ -12,14 +12,8 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Array, Candidate, Choice, Condition, Parameter, SearchSpace
 from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.protocol import (
-    Book,
-    Proposal,
-    Search,
-    SearchProblem,
-    default_start,
-    evaluate_starts,
-)
+from automl_admm.search.protocol import Book, Proposal, Search, SearchProblem
+from automl_admm.search.starts import default_start, evaluate_starts
 
 SPACE = SearchSpace(
     (Choice("kind", ("a", "b", "c")),),
