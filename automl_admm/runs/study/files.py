@@ -15,11 +15,11 @@ from automl_admm.core.space import Candidate
 from automl_admm.runs.blackbox import PreparedBox, prepare_black_box
 from automl_admm.runs.search_options import SearchOptions
 from automl_admm.runs.search_run import check_cheap, teller
-from automl_admm.runs.study.journal import Journal, read_journal
+from automl_admm.runs.study.journal import Journal, create_journal, read_journal
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.options import StudyCall, config_of, limits_of
 from automl_admm.runs.study.points import locate
-from automl_admm.runs.study.restoring import restore
+from automl_admm.runs.study.restoring import demand_asks, restore
 from automl_admm.runs.study.saved_study import FILE, JOURNAL, SavedStudy, read_study, write_study
 from automl_admm.runs.study.trials import Trials
 from automl_admm.runs.validation import check_path, several
@@ -75,6 +75,7 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
     store = SqliteStore(RunFolder(path).store, write=True)
     try:
         journal = read_journal(path / JOURNAL, saved.space)
+        demand_asks(path / JOURNAL, journal, store.read())
         tell = teller(box.config, box.problem, box.plugins, is_open_ended=True)
         trials = restore(box, store, journal, tell)
     except BaseException:
@@ -173,4 +174,5 @@ def _begin_files(path: Path | None, saved: SavedStudy) -> tuple[Store, Journal]:
         return MemoryStore(), Journal(None)
     create_folder(path)
     write_study(path, saved)
-    return SqliteStore(RunFolder(path).store, create=True), Journal(path / JOURNAL)
+    journal = create_journal(path / JOURNAL)
+    return SqliteStore(RunFolder(path).store, create=True), journal

@@ -2,7 +2,8 @@
 
 The results are in the store. The journal has what the store has not: points that are pending, and
 the number of results that the search knew when it proposed each. So a resumed study can go on with
-the proposals that it would have made. A line cut off by a kill is left out.
+the proposals that it would have made. A line cut off by a kill is left out; a file or lines that
+are missing otherwise are an error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import NO_ROOM, DiskFullError, StoreError
+from automl_admm.core.messages import say_value
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.store.json_content import (
     RESTORE,
@@ -77,6 +79,12 @@ class Journal:
             raise StoreError(message) from problem
 
 
+def create_journal(path: Path) -> Journal:
+    """Make the file of a new study, so that a missing one is known to be lost."""
+    path.touch()
+    return Journal(path)
+
+
 def _content(ask: Ask) -> dict[str, Any]:
     return {
         "number": ask.number,
@@ -93,12 +101,21 @@ def read_journal(path: Path, space: SearchSpace) -> Journal:
     try:
         content = read_file(path)
     except FileNotFoundError:
-        return Journal(path)
+        raise lost(path, "it is missing") from None
     lines = content.split(b"\n")
     if lines[-1]:
         path.write_bytes(content[: len(content) - len(lines[-1])])
     numbered = enumerate(lines[:-1], start=1)
     return Journal(path, [_read(path, place, line, space) for place, line in numbered])
+
+
+def lost(path: Path, reason: str) -> StoreError:
+    """Return the error of a journal that has lost asks: the trials pending cannot be known."""
+    source = say_value(str(path.parent))
+    return StoreError(
+        f"'{path}' cannot be used: {reason}.",
+        hint=f"Restore it, or take the results over: Study(…, warm_start={source}).",
+    )
 
 
 def _read(path: Path, place: int, line: bytes, space: SearchSpace) -> Ask:

@@ -8,11 +8,12 @@ came with a budget of time or by several workers), it begins anew with all resul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.protocols import Store
 from automl_admm.runs.blackbox import PreparedBox
-from automl_admm.runs.study.journal import Ask, Journal
+from automl_admm.runs.study.journal import Ask, Journal, lost
 from automl_admm.runs.study.trials import ADDED, TOLD, Tell, Trials, problem_of, silent
 from automl_admm.store.memory import MemoryStore
 
@@ -28,6 +29,14 @@ def restore(box: PreparedBox, store: Store, journal: Journal, tell: Tell) -> Tri
         _begin_anew(trials)
     trials.unclaimed.extend(sorted(trials.pending))
     return trials
+
+
+def demand_asks(path: Path, journal: Journal, log: Sequence[Evaluation]) -> None:
+    """Raise if a trial that somebody told is missing in the journal of those asked for."""
+    asked = {ask.number for ask in journal.asks}
+    for one in log:
+        if TOLD in one.details and ADDED not in one.details and one.number not in asked:
+            raise lost(path, f"trial {one.number} of the store is missing in it")
 
 
 def _is_made_again(trials: Trials, told: Sequence[Evaluation]) -> bool:

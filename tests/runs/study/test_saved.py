@@ -205,6 +205,14 @@ def _shorter(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:-5])
 
 
+def _without_asks(folder: Path) -> None:
+    (folder / "asks.jsonl").unlink()
+
+
+def _with_no_ask(folder: Path) -> None:
+    (folder / "asks.jsonl").write_bytes(b"")
+
+
 def _changed(name: str, value: Any) -> Any:
     def change(folder: Path) -> None:
         path = folder / "study.json"
@@ -233,6 +241,8 @@ def _line(old: str, new: str) -> Any:
         (_line('"heard": 0', '"heard": -1'), "damaged in line 1: 'heard' is -1"),
         (_line('"round"', '"square"'), "damaged in line 1: it is no point of the space"),
         (_line("{", "["), "damaged in line 1: it is no JSON"),
+        (_without_asks, r"asks\.jsonl' cannot be used: it is missing\. .* warm_start='"),
+        (_with_no_ask, "trial 1 of the store is missing in it"),
     ],
 )
 def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words: str) -> None:
@@ -242,6 +252,20 @@ def test_a_damaged_folder_is_told_in_one_line(tmp_path: Path, damage: Any, words
     with pytest.raises(AutomlAdmmError, match=words) as told:
         Study.load(tmp_path / "s")
     assert "\n" not in str(told.value)
+
+
+def test_results_of_a_study_without_its_journal_are_taken_over(tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        drive(one, 2)
+    _without_asks(tmp_path / "s")
+    assert keys(Study(SPACE, warm_start=str(tmp_path / "s"), **OPTIONS)) == keys(one)
+
+
+def test_a_study_that_nobody_asked_is_loaded(tmp_path: Path) -> None:
+    with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
+        one.optimize(weigh, evaluations=2)
+    with Study.load(tmp_path / "s") as again:
+        assert keys(again) == keys(one)
 
 
 def test_a_torn_last_line_is_the_kill_in_the_middle_of_an_ask(whole: Study, tmp_path: Path) -> None:
