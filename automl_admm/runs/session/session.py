@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from automl_admm.core.run import RunResult, RunState
 from automl_admm.execution.task_folders import remove_tree, temporary_folder
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.prepare.baseline import keep_bounds
+from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
 from automl_admm.runs.prepare.reused import Reused
 from automl_admm.runs.session.changes import Changes, best_texts, find_changes, read_anew, refuse
@@ -31,6 +33,7 @@ from automl_admm.store.sqlite.rows import UNFINISHED
 
 # The copy of the data and the files of evaluations that go on.
 SCRATCH = ".scratch-"
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,10 @@ def open_session(prepared: Preparation) -> Iterator[Session]:
             if changes.void:
                 remove_tree(folder.predictions)
             if changes.space or changes.void:
-                prepared, known = _carry_over(store, known, prepared, changes)
+                knows_kept = _may_know_rows_kept(prepared, before)
+                prepared, known = _carry_over(
+                    store, known, prepared, changes, knows_kept=knows_kept
+                )
             _remove_leftovers(folder)
         past = _past(known, prepared) if before else _begin_with_reused(store, prepared)
         with temporary_folder(SCRATCH, folder.path) as scratch:
@@ -141,17 +147,40 @@ def _past(known: Sequence[Evaluation], prepared: Preparation) -> Past:
     return Past(ended, prepared.config.is_repeatable and is_own)
 
 
+def _may_know_rows_kept(prepared: Preparation, before: Mapping[str, Any]) -> bool:
+    """Return True if the sessions before may have searched on rows that are now kept from it.
+
+    Another limit or another table may set aside other rows for a certificate.
+    """
+    if prepared.work.held_out is None:
+        return False
+    there = before.get("basis") or {}
+    return there.get("rows") != basis_of(prepared)["rows"]
+
+
 def _carry_over(
-    store: SqliteStore, known: Sequence[Evaluation], prepared: Preparation, changes: Changes
+    store: SqliteStore,
+    known: Sequence[Evaluation],
+    prepared: Preparation,
+    changes: Changes,
+    *,
+    knows_kept: bool,
 ) -> tuple[Preparation, Sequence[Evaluation]]:
     """Keep the still meaningful part of the store.
 
-    If nothing is left, the best known pipelines are the starting points.
+    If nothing is left, the best known pipelines are the starting points, unless they are the best
+    on rows that are now kept from the search: no proof and no score on those could be trusted.
     """
     pipelines = prepared.grammar.pipelines
     kept = [] if changes.void else read_anew(known, pipelines)
     store.begin_anew(kept)
     if not changes.void:
+        return prepared, kept
+    if knows_kept:
+        logger.warning(
+            "the search begins without the pipelines of the sessions before: they were chosen on "
+            "rows that it may not see now."
+        )
         return prepared, kept
     starts = dict.fromkeys((*prepared.starts, *best_texts(known, pipelines)))
     return replace(prepared, starts=tuple(starts)), kept

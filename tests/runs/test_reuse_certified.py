@@ -1,0 +1,84 @@
+"""Rows set aside for a certificate reach no other search, by whatever way a run is used again."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.reuse import reuse_runs
+from automl_admm.runs.session.session import open_session
+
+SETTINGS: dict[str, Any] = {
+    "grammar": "tiny",
+    "cv": 2,
+    "executor": "inline",
+    "theta_solver": "random",
+    "max_evaluations": 2,
+    "racing": False,
+    "ensemble": False,
+    "n_jobs": 1,
+    "random_state": 0,
+}
+CERTIFIED: dict[str, Any] = {"constraints": ("recall >= 0.4",), "certify": 0.8}
+
+
+def table(rows: int = 400) -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=rows), "b": rng.normal(size=rows)})
+    return frame, pd.Series(np.where(frame["a"] > 0, "yes", "no"), name="y")
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "certified"
+    AutoMLClassifier(**SETTINGS, **CERTIFIED, work_dir=folder, on_infeasible="closest").fit(
+        *table()
+    )
+    assert (folder / "certification-rows.json").is_file()
+    return folder
+
+
+def prepared(**changes: Any) -> Preparation:
+    return prepare(RunConfig(**{**SETTINGS, "on_infeasible": "closest", **changes}), *table())
+
+
+def test_a_run_on_all_rows_takes_no_number_of_a_certified_one(certified: Path) -> None:
+    found = reuse_runs(prepared(constraints=("recall >= 0.4",), reuse=(certified,)))
+    assert found.reused.evaluations == ()
+    assert 0 < len(found.starts) <= 2
+    assert "the rows" in found.reused.lines[0]
+
+
+def test_a_run_with_rows_held_out_takes_nothing_of_it(certified: Path) -> None:
+    found = reuse_runs(prepared(test_size=0.2, reuse=(certified,)))
+    assert (found.reused.evaluations, found.starts) == ((), ())
+    assert "2 may know the rows held out here" in found.reused.lines[0]
+
+
+def test_a_certified_run_is_refused_another_one_as_its_source(certified: Path) -> None:
+    with pytest.raises(ConfigurationError, match="may have seen the rows set aside"):
+        reuse_runs(prepared(**CERTIFIED, reuse=(certified,)))
+
+
+@pytest.mark.parametrize("is_aside_same", [False, True], ids=["other rows aside", "same rows"])
+def test_a_resumed_certified_run_begins_without_pipelines_that_know_the_rows_set_aside(
+    certified: Path, tmp_path: Path, is_aside_same: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(certified, run)
+    changed = {"scoring": "average_precision"} if is_aside_same else {"certify_fraction": 0.3}
+    again = prepared(**{**CERTIFIED, **changed}, work_dir=run, resumed=True, changes_allowed=True)
+    with caplog.at_level(logging.WARNING), open_session(again) as session:
+        assert not session.past.evaluations
+        assert bool(session.prepared.starts) is is_aside_same
+    assert ("begins without the pipelines" in caplog.text) is not is_aside_same
