@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     )
     from automl_admm.core.evaluations import Evaluation, Status
     from automl_admm.core.evidence import (
+        F1,
+        Average,
         Fact,
         Gap,
         Largest,
@@ -62,6 +64,7 @@ _HOMES = {
     "AutoMLClassifier": "api",
     "AutoMLRegressor": "api",
     "AutomlAdmmError": "core.errors",
+    "Average": "core.evidence",
     "BuildContext": "plugins.records",
     "Certificate": "certify.certificate",
     "Choice": "core.space",
@@ -74,6 +77,7 @@ _HOMES = {
     "Evaluation": "core.evaluations",
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",
+    "F1": "core.evidence",
     "Fact": "core.evidence",
     "FolderRun": "api.saved_runs",
     "Gap": "core.evidence",
@@ -114,9 +118,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "F1",
     "AutoMLClassifier",
     "AutoMLRegressor",
     "AutomlAdmmError",
+    "Average",
     "BuildContext",
     "Certificate",
     "Choice",

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     )
     from automl_admm.core.evaluations import Evaluation, Status
     from automl_admm.core.evidence import (
+        F1,
+        Average,
         Estimate,
         Fact,
         Gap,
@@ -137,6 +139,7 @@ _HOMES = {
     "Array": "core.space",
     "AtFidelity": "core.subproblems",
     "AutomlAdmmError": "core.errors",
+    "Average": "core.evidence",
     "AxisTree": "core.structure.axis_tree",
     "Book": "search.protocol",
     "Brief": "execution.remote.letters",
@@ -156,6 +159,7 @@ _HOMES = {
     "ExecutorPlugin": "plugins.records",
     "ExecutorSetting": "plugins.records",
     "ExporterPlugin": "plugins.records",
+    "F1": "core.evidence",
     "Fact": "core.evidence",
     "Finished": "core.protocols",
     "Gap": "core.evidence",
@@ -242,11 +246,13 @@ _HOMES = {
 
 __all__ = [
     "API_VERSION",
+    "F1",
     "WAIT",
     "Answer",
     "Array",
     "AtFidelity",
     "AutomlAdmmError",
+    "Average",
     "AxisTree",
     "Book",
     "Brief",

@@ -11,7 +11,8 @@ import numpy as np
 
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping, check_columns, group_names
-from automl_admm.constraints.resolve import with_groups
+from automl_admm.constraints.resolve import with_classes, with_groups
+from automl_admm.constraints.syntax import ClassOption
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.evidence import as_evidence, explain_unknown
 from automl_admm.core.messages import reason_of
@@ -26,13 +27,14 @@ SURE = 0.9  # below 1, as real probabilities are: a log loss stays finite
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """Rows to measure limits on; `classes` is 0 for a regression."""
+    """Rows to measure limits on; `classes` is 0 for a regression, `labels` are their names."""
 
     X: Any
     y: Any
     sensitive: Any
     classes: int
     weights: Any = None
+    labels: tuple[object, ...] = ()
 
 
 def columns_of(constraints: Iterable[Constraint]) -> set[str]:
@@ -55,7 +57,8 @@ def meet_data(
 
 
 def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[str]]) -> Constraint:
-    _check_target(constraint, rows.classes)
+    _check_target(constraint, rows)
+    constraint = with_classes(constraint, rows.labels)
     if rows.weights is not None:
         _check_weights(constraint)
     if constraint.groups is None:
@@ -80,8 +83,8 @@ def _check_weights(constraint: Constraint) -> None:
         )
 
 
-def _check_target(constraint: Constraint, classes: int) -> None:
-    wanted, name = constraint.target, constraint.limit.name
+def _check_target(constraint: Constraint, rows: TrialRows) -> None:
+    wanted, name, classes = constraint.target, constraint.limit.name, rows.classes
     if wanted == "classes" and classes == 0:
         raise ConfigurationError(
             f"limit '{name}' needs classes to predict, and this target is a quantity.",
@@ -91,11 +94,16 @@ def _check_target(constraint: Constraint, classes: int) -> None:
         found = f"{classes} classes" if classes else "a quantity"
         raise ConfigurationError(
             f"limit '{name}' needs a target of two classes, and this one has {found}.",
-            hint="'accuracy', 'error' and scikit-learn's scorers, such as 'recall_macro', take "
-            "any number of classes."
-            if classes
-            else None,
+            hint=_name_class(name, rows.labels) if classes else None,
         )
+
+
+def _name_class(name: str, labels: Sequence[object]) -> str:
+    """Say how a limit for two classes is written for more."""
+    measure, *columns = name.partition("[")
+    one, end = ClassOption("class", str(labels[-1]) if labels else "a"), "".join(columns)
+    worst = f"'min_{measure}{{class}}{end}' or 'max_{measure}{{class}}{end}' for the worst class"
+    return f"Write '{measure}{{{one}}}{end}' for one class, {worst}, 'macro_{name}' for their mean."
 
 
 def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from automl_admm.constraints.syntax import GroupColumn, WrittenLimit
+from automl_admm.constraints.syntax import ClassOption, GroupColumn, WrittenLimit
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.grammar.tree import BEGINNING, Span
@@ -23,16 +23,21 @@ BASELINE = "baseline"
 SENSES = {"<=": False, ">=": True}
 MEANT = {"<": "<=", "=<": "<=", "≤": "<=", ">": ">=", "=>": ">=", "≥": ">="}
 EXAMPLE = 'Write it like "latency_us <= 50" or "fpr_gap[sex] <= 5 %".'
+OPTIONS = (("class",), ("true", "predicted"))
+OPTION_EXAMPLE = 'Write it like recall{class="a"} or confusion{true="a",predicted="b"}.'
 # What is between brackets is told apart after parsing: a comma may be followed by the next
 # column, or by the next point where this one is cut.
 GRAMMAR = r"""
-start: WORD groups? SENSE bound
+start: WORD classes? groups? SENSE bound
+classes: "{" option ("," option)* "}"
+option: WORD ("=" (WORD | LABEL | NUMBER))?
 groups: "[" entry ("," entry)* "]"
 entry: column (":" NUMBER)? | NUMBER
 column: WORD | QUOTED
 bound: NUMBER PERCENT? ("*" WORD)?
 WORD: /[^\W\d][\w.\-]*/
 QUOTED: /"[^"]+"|'[^']+'/
+LABEL: /"([^"]|"")*"|'([^']|'')*'/
 SENSE: /[<>=!≤≥]+/
 NUMBER: /[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?/
 PERCENT: "%"
@@ -48,6 +53,8 @@ class LimitCode(StrEnum):
     CUTS = "L003"
     DUPLICATE = "L004"
     FACTOR = "L005"
+    OPTION = "L006"
+    UNKNOWN_CLASS = "L007"
 
 
 class _MistakeError(Exception):
@@ -65,7 +72,7 @@ def read_text(text: str, example: str = EXAMPLE) -> WrittenLimit:
     from lark.exceptions import UnexpectedInput
 
     try:
-        return _limit(_parsed(str(text)))
+        return _limit(_parsed(str(text)), str(text))
     except UnexpectedInput as problem:
         mistake = _syntax_error(problem, str(text), example)
     except _MistakeError as problem:
@@ -98,14 +105,17 @@ def _parser() -> Lark:
     return Lark(GRAMMAR, parser="lalr", propagate_positions=True)
 
 
-def _limit(tree: Tree[Any]) -> WrittenLimit:
-    measure, *groups, sense, bound = tree.children
-    columns = _columns(groups[0]) if groups else ()
+def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
+    measure, *between, sense, bound = tree.children
+    parts = {part.data: part for part in between}
+    columns = _columns(parts["groups"]) if "groups" in parts else ()
+    classes = _classes(parts["classes"]) if "classes" in parts else ()
     number, *more = bound.children
     value = float(number) / 100 if any(token.type == "PERCENT" for token in more) else float(number)
     factors = [token for token in more if token.type == "WORD"]
     of_baseline = any(map(_is_baseline, factors))
-    return WrittenLimit(str(measure), columns, _is_at_least(sense), value, of_baseline)
+    at_least = _is_at_least(sense)
+    return WrittenLimit(str(measure), columns, at_least, value, of_baseline, classes, text)
 
 
 def _is_baseline(word: Token) -> bool:
@@ -123,6 +133,36 @@ def _is_at_least(sense: Token) -> bool:
     hint = f"Write '{meant}'." if meant else "Write '<=' for at most, '>=' for at least."
     message = f"this is no limit: '{sense}' is neither '<=' nor '>='"
     raise _MistakeError(Diagnostic(LimitCode.SENSE, _span(sense), message, hint))
+
+
+def _classes(tree: Tree[Any]) -> tuple[ClassOption, ...]:
+    """Return the options between braces: a class, or a true and a predicted one."""
+    options = tuple(_option(*option.children) for option in tree.children)
+    names = tuple(option.name for option in options)
+    if names in OPTIONS:
+        return options
+    if tuple(sorted(names)) in map(tuple, map(sorted, OPTIONS)):
+        return options[::-1]  # one limit has one name, in whichever order it is written
+    tokens = [option.children[0] for option in tree.children]
+    known = {name for allowed in OPTIONS for name in allowed}
+    strange = next((token for token in tokens if token not in known), tokens[-1])
+    message = f"'{strange}' is no option of a limit"
+    if strange in known:
+        message = f"{{{','.join(names)}}} names no class of a limit"
+    raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(strange), message, OPTION_EXAMPLE))
+
+
+def _option(name: Token, label: Token | None = None) -> ClassOption:
+    if label is None and name == "class":
+        return ClassOption("class", None, _span(name))
+    if label is None:
+        message = f"'{name}' needs a class"
+        raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, OPTION_EXAMPLE))
+    text = str(label)
+    if label.type == "LABEL":
+        # A quote inside is doubled, as in CSV.
+        text = text[1:-1].replace(text[0] * 2, text[0])
+    return ClassOption(str(name), text, _span(label))
 
 
 def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:

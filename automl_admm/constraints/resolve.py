@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
 from automl_admm.constraints.group_comparison import GapOf, Grouped, RatioOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.reachable_bounds import check_bound
@@ -19,12 +21,15 @@ from automl_admm.plugins.records import (
 from automl_admm.plugins.registry import Registry
 
 GAP, RATIO = "_gap", "_ratio"
+# The worst class, whatever is compared in it; and the mean over classes, which may be compared.
+WORST: tuple[Joining, ...] = ("min", "max")
+MACRO: Joining = "macro"
 Measures = Registry[ConstraintPlugin]
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """The rule from NAME to NAME_gap or NAME_ratio."""
+    """The rule from NAME to NAME_gap, NAME_ratio, and min_, max_ or macro_NAME of all classes."""
 
     measures: Measures
 
@@ -33,24 +38,42 @@ class _Comparing:
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
             return self.measures.get(name)
+        for joining in WORST:
+            base = name.removeprefix(f"{joining}_")
+            if base != name and self._is_of_two(base):
+                return _over_classes(self.plugin(base), joining)
         for ending in (GAP, RATIO):
             base = name.removesuffix(ending)
             if base != name and self._is_known(base):
                 return _gap(self._base(base)) if ending == GAP else _ratio(self._base(base))
         if name in scorer_names():
             return score_measure(name)
+        if self._is_macro(name):
+            return _over_classes(self.measures.get(name.removeprefix(f"{MACRO}_")), MACRO)
         raise UnknownNameError("constraint", name, self._names())
 
     def provider(self, name: str) -> str:
         """Return the provider of what a name is measured by; "" for a scorer."""
-        bases = (name, name.removesuffix(GAP), name.removesuffix(RATIO))
+        starts = ("", *(f"{joining}_" for joining in (*WORST, MACRO)))
+        whole = [name.removeprefix(start) for start in starts]
+        bases = [one.removesuffix(end) for end in ("", GAP, RATIO) for one in whole]
         return next((self.measures.provider(one) for one in bases if one in self.measures), "")
 
     def _is_known(self, name: str) -> bool:
-        return name in self.measures or name in scorer_names()
+        return name in self.measures or name in scorer_names() or self._is_macro(name)
+
+    def _is_macro(self, name: str) -> bool:
+        base = name.removeprefix(f"{MACRO}_")
+        return base != name and self._is_of_two(base) and base in self.measures
+
+    def _is_of_two(self, name: str) -> bool:
+        """Return True for a measure of two classes, or for its gap or ratio."""
+        bases = (name, name.removesuffix(GAP), name.removesuffix(RATIO))
+        found = [self.measures.get(base) for base in bases if base in self.measures]
+        return any(one.kind == "statistical" and one.target == "two classes" for one in found)
 
     def _base(self, name: str) -> ConstraintPlugin:
-        base = self.measures.get(name) if name in self.measures else score_measure(name)
+        base = self.plugin(name)
         if base.function is None or base.kind != "statistical":
             raise ConfigurationError(
                 f"'{name}' is not measured on rows, so that no groups can be compared by it.",
@@ -61,7 +84,24 @@ class _Comparing:
     def _names(self) -> list[str]:
         compared = [r.name for r in self.measures if r.function and r.kind == "statistical"]
         endings = [base + ending for base in compared for ending in (GAP, RATIO)]
-        return [*(record.name for record in self.measures), *endings, *scorer_names()]
+        of_two = [r.name for r in self.measures if self._is_of_two(r.name)]
+        over = [f"{joining}_{name}" for name in of_two for joining in (*WORST, MACRO)]
+        return [*(record.name for record in self.measures), *endings, *over, *scorer_names()]
+
+
+def _over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
+    words = {"min": "smallest", "max": "largest", "macro": "mean"}
+    function = base.function or base.grouped
+    assert function is not None  # noqa: S101 - a plugin has one or the other
+    each = EachClass(function, joining, are_apart=base.rows_apart and base.function is not None)
+    return replace(
+        base,
+        name=f"{joining}_{base.name}",
+        summary=f"{words[joining]} {base.name} of a class against the others",
+        function=None if base.function is None else each,
+        grouped=None if base.grouped is None else each,
+        target="classes",
+    )
 
 
 def _gap(base: ConstraintPlugin) -> ConstraintPlugin:
@@ -103,6 +143,7 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
     """Return the constraint of a text; its groups are unknown until the data are read."""
     names = _Comparing(measures)
     plugin = names.plugin(written.measure)
+    plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
     groups = Grouping(written.columns) if written.columns else None
@@ -122,6 +163,41 @@ def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
         first_fold=plugin.first_fold,
         declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
     )
+
+
+def _with_options(written: WrittenLimit, plugin: ConstraintPlugin) -> ConstraintPlugin:
+    """Return the measure asked of the classes that a limit names; raise if it names wrong ones."""
+    options, own = written.classes, plugin.function or plugin.grouped
+    given = tuple(option.name for option in options if option.label is not None)
+    is_each = isinstance(own, EachClass) and own.joining != MACRO
+    if is_each or plugin.target == "class pair":
+        wanted = "{class}" if is_each else '{true="a",predicted="b"}'
+        if bool(given) == is_each or len(options) != (1 if is_each else 2):
+            hint = f"Write '{plugin.name}{wanted}'."
+            raise ConfigurationError(f"'{written.name}' lacks its classes.", hint=hint)
+    elif options and (plugin.target != "two classes" or given != ("class",)):
+        raise ConfigurationError(
+            f"'{written.name}': '{plugin.name}' is not measured by {_options_in_words(written)}.",
+            hint=_other_options(plugin),
+        )
+    if not given or own is None:
+        return plugin
+    asked = OneClass(own, options, written.text)
+    if plugin.function is None:
+        return replace(plugin, grouped=asked, target="classes")
+    return replace(plugin, function=asked, target="classes")
+
+
+def _options_in_words(written: WrittenLimit) -> str:
+    return f"{{{','.join(map(str, written.classes))}}}"
+
+
+def _other_options(plugin: ConstraintPlugin) -> str:
+    name = plugin.name
+    if plugin.target != "two classes":
+        return f"Write '{name}' alone, or limit a rate, as in 'recall{{class=\"a\"}}'."
+    worst = f"'min_{name}{{class}}' and 'max_{name}{{class}}'"
+    return f"Write '{name}{{class=\"a\"}}' for one class; {worst} are about the worst."
 
 
 def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
@@ -160,6 +236,11 @@ def bare_limit(written: WrittenLimit) -> Limit:
             f"the limit on '{written.name}': an objective has no baseline.", hint="Give a number."
         )
     return Limit(written.name, written.bound, written.at_least)
+
+
+def with_classes(constraint: Constraint, labels: Sequence[object]) -> Constraint:
+    """The same constraint, knowing the classes of the target."""
+    return replace(constraint, function=knowing_classes(constraint.function, labels))
 
 
 def with_groups(constraint: Constraint, names: tuple[str, ...]) -> Constraint:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from automl_admm.grammar.tree import BEGINNING, Span
 
 # As the WORD of the grammar: any other name needs its quotes to be read again.
 PLAIN = re.compile(r"[^\W\d][\w.\-]*")
@@ -23,10 +25,27 @@ class GroupColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenLimit:
-    """`measure[columns] <= bound`; its text is canonical: one limit has one name.
+class ClassOption:
+    """A class named by a limit: `class="fraud"`, or a bare `class` for each of them in turn.
 
-    A bound may be a multiple of the baseline's value.
+    `place` is that of the label in the text, or of the option if it has none.
+    """
+
+    name: str
+    label: str | None = None
+    place: Span = field(default=BEGINNING, compare=False)
+
+    def __str__(self) -> str:
+        # Always in quotes, and a quote inside is doubled: any label can be read again.
+        label = None if self.label is None else self.label.replace('"', '""')
+        return self.name if label is None else f'{self.name}="{label}"'
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLimit:
+    """`measure{classes}[columns] <= bound`; its text is canonical: one limit has one name.
+
+    A bound may be a multiple of the baseline's value. `text` is what the user wrote.
     """
 
     measure: str
@@ -34,9 +53,12 @@ class WrittenLimit:
     at_least: bool
     bound: float
     of_baseline: bool = False
+    classes: tuple[ClassOption, ...] = ()
+    text: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:
-        """The measured name with its columns, in canonical form."""
-        groups = ",".join(map(str, self.columns))
-        return f"{self.measure}[{groups}]" if groups else self.measure
+        """The measured name with its classes and columns, in canonical form."""
+        classes, groups = (",".join(map(str, part)) for part in (self.classes, self.columns))
+        named = f"{self.measure}{{{classes}}}" if classes else self.measure
+        return f"{named}[{groups}]" if groups else named

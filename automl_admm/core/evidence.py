@@ -80,6 +80,26 @@ class Rate:
         return self.events / self.trials if self.trials else math.nan
 
 
+@dataclass(frozen=True, slots=True)
+class F1:
+    """An F1 score of `hits` among the rows that are, or are called, of the class.
+
+    With J = hits / rows it is 2 J / (1 + J). Given the number of these rows, hits are binomial.
+
+    >>> F1(hits=1, rows=3).value
+    0.5
+    """
+
+    hits: int
+    rows: int
+    of: str = "rows"
+
+    @property
+    def value(self) -> float:
+        """2 TP / (2 TP + FP + FN)."""
+        return 2 * self.hits / (self.hits + self.rows) if self.rows else math.nan
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mean:
     """The mean of independent values bounded by [lowest, highest].
@@ -209,6 +229,27 @@ class Smallest:
         return min(values) if values else math.nan
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Average:
+    """The mean of several values, each counting alike: of classes, a macro average.
+
+    `are_apart` says that no row counts in two parts, as in the recalls of several classes. Then a
+    sharper bound is known than for parts that share rows.
+
+    >>> Average({"f": Rate(1, 4), "m": Rate(3, 4)}).value
+    0.5
+    """
+
+    parts: Mapping[str, Evidence]
+    are_apart: bool = False
+
+    @property
+    def value(self) -> float:
+        """Their mean."""
+        values = _values(self.parts.values())
+        return sum(values) / len(values) if values else math.nan
+
+
 def _values(evidence: Iterable[Evidence]) -> list[float]:
     """Return all values, or an empty list if one of them is unknown."""
     # Comparing with NaN is always False, so `max` would silently drop an unknown group.
@@ -236,7 +277,7 @@ def why_unknown(evidence: Evidence) -> str:
         return ""
     if isinstance(evidence, Gap | Ratio):
         return _first_unknown(evidence.groups, "group")
-    if isinstance(evidence, Largest | Smallest):
+    if isinstance(evidence, Largest | Smallest | Average):
         return _first_unknown(evidence.parts, "")
     return _what_is_missing(evidence)
 
@@ -257,7 +298,7 @@ def _first_unknown(parts: Mapping[str, Evidence], kind: str) -> str:
 
 def _what_is_missing(evidence: Evidence) -> str:
     """Return the kind of rows missing, as a statement about a group of rows."""
-    if (isinstance(evidence, Rate) and not evidence.trials) or isinstance(evidence, Weighted):
+    if (isinstance(evidence, Rate) and not evidence.trials) or isinstance(evidence, F1 | Weighted):
         return f"has no {evidence.of}"
     if isinstance(evidence, Ranking):
         return f"has no {'positive' if not len(evidence.positives) else 'negative'} rows"

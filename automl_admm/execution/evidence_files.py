@@ -18,6 +18,8 @@ import numpy as np
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evidence import (
+    F1,
+    Average,
     Estimate,
     Evidence,
     Fact,
@@ -35,8 +37,8 @@ from automl_admm.core.protocols import Finished
 from automl_admm.execution.task_folders import read_regular
 
 KINDS: tuple[type[Any], ...] = (
-    *(Fact, Estimate, Rate, Mean, Ranking, Timing),
-    *(Gap, Ratio, Largest, Smallest, Weighted),
+    *(Fact, Estimate, Rate, F1, Mean, Ranking, Timing),
+    *(Gap, Ratio, Largest, Smallest, Average, Weighted),
 )
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"
@@ -92,6 +94,8 @@ def _plain(value: Any) -> Any:
         return {str(name): _encoded(part) for name, part in value.items()}
     if np.ndim(value):
         return np.asarray(value, dtype=float).tolist()
+    if isinstance(value, bool):
+        return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 

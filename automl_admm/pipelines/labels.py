@@ -61,16 +61,23 @@ def _place_of(positive: object, labels: Any) -> int:
             f"a positive class needs a target of two classes, and this one has {len(labels)}: "
             f"{_listed(labels)}."
         )
-    values = list(labels)
-    # From the strictest to the loosest; a step that fits two labels decides nothing.
-    for is_meant in (_is_equal, _is_same_text, _is_same_number, _is_same_word):
-        found = [place for place, label in enumerate(values) if is_meant(label, positive)]
-        if len(found) == 1:
-            return found[0]
+    place = place_of(positive, labels)
+    if place is not None:
+        return place
     raise ConfigurationError(
         f"there is no class '{positive}' in the target to be the positive one.",
         hint=f"Its classes are {_listed(labels)}.",
     )
+
+
+def place_of(said: object, labels: Any) -> int | None:
+    """Return the place of a label, which may be said as text; None if none or several are meant."""
+    # From the strictest to the loosest; a step that fits two labels decides nothing.
+    for is_meant in (_is_equal, _is_same_text, _is_same_number, _is_same_word):
+        found = [place for place, label in enumerate(labels) if is_meant(label, said)]
+        if len(found) == 1:
+            return found[0]
+    return None
 
 
 def _is_equal(label: Any, positive: object) -> bool:

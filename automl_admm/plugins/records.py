@@ -151,7 +151,7 @@ GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
 CheapFunction = Callable[[tuple[Item, ...]], float]
 GroupFunction = Callable[[Any], NDArray[np.object_]]
 ConstraintKind = Literal["checked", "measured", "statistical"]
-Target = Literal["any", "classes", "two classes"]
+Target = Literal["any", "classes", "two classes", "class pair"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +170,12 @@ class ConstraintPlugin(NamedRecord):
 
     For a value known without training, give as `cheap` the function from the steps of a pipeline to
     it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
+
+    One for "two classes" is asked of any class of several, too, as in `NAME{class="a"}`, with 1 for
+    this class in `y` and `decisions`. Set `rows_apart` for a `Rate` whose rows are other ones for
+    every class, as those of a recall are: the mean over classes then has a sharper bound. One for a
+    "class pair" is written `NAME{true="a",predicted="b"}`: 1 in `y` is the true class and 1 in
+    `decisions` the predicted one.
 
     With `takes_weights` a statistical function heeds `weights`, the weights of the rows, if there
     are any; data with weights refuse a limit without it.
@@ -193,6 +199,7 @@ class ConstraintPlugin(NamedRecord):
     target: Target = "any"
     uses_decisions: bool = True
     takes_weights: bool = False
+    rows_apart: bool = False
     timed_calls: int = 0
     adds_up: bool = False
     first_fold: bool = False

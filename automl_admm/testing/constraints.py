@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from automl_admm.core.evidence import (
+    F1,
     Evidence,
     Gap,
     Largest,
@@ -208,6 +209,8 @@ def _check_evidence(evidence: Evidence) -> None:
         case Rate(events, trials):
             assert 0 <= events <= trials, f"{events} events in {trials} trials"
             assert events == int(events) and trials == int(trials), "a rate counts whole rows"  # noqa: PT018
+        case F1(hits, rows):
+            assert 0 <= hits <= rows, f"{hits} hits in {rows} rows"
         case Mean(values, lowest, highest):
             inside = (values >= lowest) & (values <= highest)
             assert np.all(inside), f"a value of the mean is outside of {lowest:g} to {highest:g}"

@@ -95,6 +95,9 @@ def test_a_rate_of_a_positive_class_needs_two_classes(limit: str) -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ConfigurationError, match=r"needs a target of two classes.*has 3 classes"):
         prepared(limit, X=X, y=y)
+    measure, bound = limit.split(maxsplit=1)
+    for written in ("{measure}{{class=1}}", "min_{measure}{{class}}", "macro_{measure}"):
+        prepared(f"{written.format(measure=measure)} {bound}", X=X, y=y)
     with pytest.raises(ConfigurationError, match="this one has a quantity"):
         prepared(limit, X=X, y=np.linspace(0, 1, len(y)), task="regression")
     prepared("accuracy >= 0.5", "recall_macro >= 0.5", X=X, y=y)

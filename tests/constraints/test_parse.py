@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.constraints.parse import columns_in, read_text
-from automl_admm.constraints.syntax import GroupColumn, WrittenLimit
+from automl_admm.constraints.syntax import ClassOption, GroupColumn, WrittenLimit
 from automl_admm.core.errors import ConfigurationError
 
 
@@ -28,6 +28,17 @@ from automl_admm.core.errors import ConfigurationError
                 bound=0.05,
             ),
         ),
+        (
+            'confusion{ predicted = -1 , true="a ""b""" }[sex] >= 1 %',
+            WrittenLimit(
+                "confusion",
+                (GroupColumn("sex"),),
+                at_least=True,
+                bound=0.01,
+                classes=(ClassOption("true", 'a "b"'), ClassOption("predicted", "-1")),
+            ),
+        ),
+        ("f{class} >= 0", WrittenLimit("f", (), True, 0.0, classes=(ClassOption("class"),))),  # noqa: FBT003
         (
             'fpr_gap["marital status", \'say "a"\', pay-0.x] <= 1',
             WrittenLimit(
@@ -57,6 +68,11 @@ def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
         ("f[a <= 1", 5, "L001", "'<=' is not expected here"),
         ("f[] <= 1", 3, "L001", "']' is not expected here"),
         ("f[a;b] <= 1", 4, "L001", "';' is not expected here"),
+        ("f{klass=a} <= 1", 3, "L006", "'klass' is no option of a limit"),
+        ("f{true=a,true=b} <= 1", 10, "L006", "{true,true} names no class of a limit"),
+        ("f{true=a} <= 1", 3, "L006", "{true} names no class of a limit"),
+        ("f{true} <= 1", 3, "L006", "'true' needs a class"),
+        ("f{class=} <= 1", 9, "L001", "'}' is not expected here"),
         ("f(a) <= 1", 2, "L001", "'(' is not expected here"),
         ("f[a:2,1] <= 1", 7, "L003", "1 does not come after 2"),
         ("f <= 2 * base", 10, "L005", "0.5 * baseline"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evidence import Ranking, Rate, Weighted
+from automl_admm.core.evidence import F1, Ranking, Rate, Weighted
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
@@ -61,6 +61,20 @@ def accuracy(evaluated: EvaluatedPipeline) -> Rate | Weighted:
     )
 
 
+def f1(evaluated: EvaluatedPipeline) -> F1 | Weighted:
+    """Return 2 TP / (2 TP + FP + FN), the harmonic mean of recall and precision."""
+    positive, called = evaluated.y == 1, evaluated.decisions == 1
+    found = _rate(evaluated, positive & called, positive | called, "rows positive or called so")
+    if isinstance(found, Rate):
+        return F1(found.events, found.trials, found.of)
+    return replace(found, value=2 * found.value / (1 + found.value))
+
+
+def confusion(evaluated: EvaluatedPipeline) -> Rate | Weighted:
+    """Return the share of the rows of the true class that are called the predicted one."""
+    return recall(evaluated)
+
+
 def auc(evaluated: EvaluatedPipeline) -> Ranking | Weighted:
     """Return AUROC = P(s⁺ > s⁻) + ½ P(s⁺ = s⁻); its gap is also that of 1 − AUROC.
 
@@ -95,12 +109,22 @@ def _rate(evaluated: EvaluatedPipeline, events: Any, trials: Any, of: str) -> Ra
     return Weighted(float(np.sum(weights[events & trials])) / total if total else math.nan, of)
 
 
+# Every row counts for one class alone: for its own, or for the one that it is called.
+APART = (
+    ("fnr", "positive rows that are called negative, a share", fnr),
+    ("recall", "positive rows that are called so, a share", recall),
+    ("precision", "rows called positive that are so, a share", precision),
+)
+
+
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the rates; each has a gap and a ratio over groups."""
     yield _plugin("fpr", "negative rows that are called positive, a share", fpr)
-    yield _plugin("fnr", "positive rows that are called negative, a share", fnr)
-    yield _plugin("recall", "positive rows that are called so, a share", recall)
-    yield _plugin("precision", "rows called positive that are so, a share", precision)
+    for name, summary, function in APART:
+        yield replace(_plugin(name, summary, function), rows_apart=True)
+    yield _plugin("f1", "harmonic mean of recall and precision", f1)
+    cell = "rows of the true class that are called the predicted one, a share"
+    yield _plugin("confusion", cell, confusion, "class pair")
     yield _plugin("selection_rate", "rows that are called positive, a share", selection_rate)
     yield _plugin("error", "rows that are decided wrongly, a share", error, "classes")
     yield _plugin("accuracy", "rows that are decided rightly, a share", accuracy, "classes")

@@ -20,10 +20,13 @@ import numpy as np
 from scipy import special
 
 from automl_admm.certify.bounds import means, rates
+from automl_admm.certify.bounds.averages import is_sharper, lower_average, upper_average
 from automl_admm.certify.bounds.differences import largest_difference
 from automl_admm.certify.bounds.rankings import delong_bounds
 from automl_admm.certify.bounds.rates import Count
 from automl_admm.core.evidence import (
+    F1,
+    Average,
     Evidence,
     Fact,
     Gap,
@@ -69,7 +72,7 @@ def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
         return _delong(evidence, risk)
     if isinstance(evidence, Gap):
         return _mover(evidence.groups, risk)
-    if isinstance(evidence, Largest | Smallest | Ratio):
+    if isinstance(evidence, Largest | Smallest | Ratio | Average):
         # Parts without an approximate bound lend their exact one; if all do, the exact bounds say
         # it.
         found = composed_bounds(evidence, risk, _tighter)
@@ -92,6 +95,15 @@ def _rate(evidence: Rate, risk: float) -> Bounds | None:
     lower = rates.lower_rate(evidence.events, evidence.trials, risk)
     upper = rates.upper_rate(evidence.events, evidence.trials, risk)
     return Bounds(lower, upper, "Clopper-Pearson")
+
+
+def _f1(evidence: F1, risk: float) -> Bounds | None:
+    """Return the bounds of J = hits / rows as those of 2 J / (1 + J), which grows with J."""
+    found = _rate(Rate(evidence.hits, evidence.rows), risk)
+    if found is None:
+        return None
+    lower, upper = (2 * bound / (1 + bound) for bound in (found.lower, found.upper))
+    return Bounds(lower, upper, found.method)
 
 
 def _mean(evidence: Mean, risk: float) -> Bounds | None:
@@ -158,6 +170,8 @@ def composed_bounds(evidence: Evidence, risk: float, bounds_of: BoundsOf) -> Bou
         return _largest(evidence.parts, risk, bounds_of)
     if isinstance(evidence, Smallest):
         return _smallest(evidence.parts, risk, bounds_of)
+    if isinstance(evidence, Average):
+        return _average(evidence, risk, bounds_of)
     return None
 
 
@@ -232,6 +246,22 @@ def _smallest(parts: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -
     return _joined(each, min(one.lower for one in each), min(one.upper for one in together))
 
 
+def _average(evidence: Average, risk: float, bounds_of: BoundsOf) -> Bounds | None:
+    """Bound the mean of K parts: of rates without a common row at once, or by all K bounds.
+
+    The K bounds must hold together and share the risk; their mean is a bound of the mean.
+    """
+    counts = counts_of(evidence.parts.values()) if evidence.are_apart else []
+    if counts and is_sharper(tuple(count.trials for count in counts), risk):
+        lower, upper = (bound(counts, risk) for bound in (lower_average, upper_average))
+        return Bounds(lower, upper, "Chernoff's for a mean of rates")
+    each = _of_all(evidence.parts.values(), risk / max(len(evidence.parts), 1), bounds_of)
+    if not each:
+        return None
+    lower = sum(one.lower for one in each) / len(each)
+    return _joined(each, lower, sum(one.upper for one in each) / len(each), "union of ")
+
+
 def _delong(evidence: Ranking, risk: float) -> Bounds | None:
     found = delong_bounds(evidence, risk) if _is_ordered(evidence) else None
     if found is None:
@@ -274,6 +304,7 @@ def _joined(parts: list[Bounds], lower: float, upper: float, how: str = "") -> B
 _SIMPLE: dict[type, Callable[[Any, float], Bounds | None]] = {
     Fact: _fact,
     Rate: _rate,
+    F1: _f1,
     Mean: _mean,
     Ranking: _ranking,
     Timing: _timing,

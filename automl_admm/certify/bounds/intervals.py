@@ -12,7 +12,7 @@ from automl_admm.certify.bounds.bounds import (
     exact_bounds,
 )
 from automl_admm.certify.bounds.rates import Count, upper_difference
-from automl_admm.core.evidence import Evidence, Gap, Largest, Smallest
+from automl_admm.core.evidence import Average, Evidence, Gap, Largest, Smallest
 
 
 def interval(evidence: Evidence, confidence: float, shown: int = 1) -> Bounds | None:
@@ -35,7 +35,7 @@ def quick_bounds(evidence: Evidence, risk: float) -> Bounds | None:
     if len(counts) > 1:
         return _gap_of_rates(counts, risk)
     # Parts of an extreme value may be gaps; those of a ratio or a gap have quick exact bounds.
-    if isinstance(evidence, Largest | Smallest):
+    if isinstance(evidence, Largest | Smallest | Average):
         return composed_bounds(evidence, risk, quick_bounds)
     return exact_bounds(evidence, risk)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from automl_admm.core.evidence import (
+    F1,
+    Average,
     Evidence,
     Gap,
     Largest,
@@ -31,13 +33,17 @@ class Cell:
     events: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.of} {self.where}".strip()
+        # Rows of one class are named by it already.
+        is_named = self.where.removeprefix("for ") in self.of
+        return self.of if is_named else f"{self.of} {self.where}"
 
 
 def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
     """List every counted cell of the evidence, groups in their order; a fact has none."""
     if isinstance(evidence, Rate):
         return (Cell(where, evidence.of, evidence.trials, evidence.events),)
+    if isinstance(evidence, F1):
+        return (Cell(where, evidence.of, evidence.rows, evidence.hits),)
     if isinstance(evidence, Ranking):
         sides = (("positives", evidence.positives), ("negatives", evidence.negatives))
         return tuple(Cell(where, of, len(scores)) for of, scores in sides)
@@ -53,8 +59,8 @@ def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
     """Return the parts of the evidence by their place."""
     if isinstance(evidence, Gap | Ratio):
         return {f"{where} in group '{name}'".strip(): one for name, one in evidence.groups.items()}
-    if isinstance(evidence, Largest | Smallest):
-        return {f"for {name}": one for name, one in evidence.parts.items()}
+    if isinstance(evidence, Largest | Smallest | Average):
+        return {f"{where} for {name}".strip(): one for name, one in evidence.parts.items()}
     return {}
 
 
@@ -76,19 +82,31 @@ def counts(evidence: Evidence) -> dict[str, int]:
 def stretch(evidence: Evidence, factor: float) -> Evidence:
     """The same evidence as it is to be expected on `factor` times as many rows of every cell."""
     if isinstance(evidence, Rate):
-        trials = _times(evidence.trials, factor)
-        share = evidence.events / evidence.trials if evidence.trials else 0.0
-        return replace(evidence, trials=trials, events=round(share * trials))
+        events, trials = _more(evidence.events, evidence.trials, factor)
+        return replace(evidence, trials=trials, events=events)
+    if isinstance(evidence, F1):
+        hits, rows = _more(evidence.hits, evidence.rows, factor)
+        return replace(evidence, rows=rows, hits=hits)
     if isinstance(evidence, Mean | Timing):
         return replace(evidence, values=_spread(evidence.values, factor))
     if isinstance(evidence, Ranking):
         positives, negatives = evidence.positives, evidence.negatives
         return Ranking(_spread(positives, factor), _spread(negatives, factor))
+    return _stretched_inside(evidence, factor)
+
+
+def _stretched_inside(evidence: Evidence, factor: float) -> Evidence:
     if isinstance(evidence, Gap | Ratio):
         return replace(evidence, groups=_stretched(evidence.groups, factor))
-    if isinstance(evidence, Largest | Smallest):
+    if isinstance(evidence, Largest | Smallest | Average):
         return replace(evidence, parts=_stretched(evidence.parts, factor))
     return evidence
+
+
+def _more(events: int, trials: int, factor: float) -> tuple[int, int]:
+    """Return the same share of so many times the trials."""
+    rows = _times(trials, factor)
+    return round(events / trials * rows) if trials else 0, rows
 
 
 def _stretched(parts: Mapping[str, Evidence], factor: float) -> dict[str, Evidence]:

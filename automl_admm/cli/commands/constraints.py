@@ -20,6 +20,8 @@ MORE = """\
 A limit reads "NAME <= number" or "NAME >= number". The number may be a percentage, or a multiple of
 the value of the pipeline that the search begins with, as in "latency_us <= 0.5 * baseline".
 NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_loss.
+One for two classes is asked of any class of several, too, as in 'recall{class="fraud"} >= 0.9': of
+"min_recall{class}" or "max_fpr{class}" for the worst class, of "macro_recall" for their mean.
 Each statistical one has a gap and a ratio, as in "fpr_gap[sex] <= 0.05", to compare groups.
 [sex] are the values of a column, [sex,race] those of two, [age:30,40,50] cuts numbers at these."""
 
@@ -35,11 +37,17 @@ def command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
         say(f"\n{MORE}", err=True)
 
 
+def _written(record: ConstraintPlugin) -> str:
+    """Return the name with the options that it cannot do without."""
+    classes = "{true=…,predicted=…}" if record.target == "class pair" else ""
+    return f"{record.name}{classes}{'' if record.grouped is None else '[column]'}"
+
+
 def _entry(registry: Registry[ConstraintPlugin], record: ConstraintPlugin) -> Entry:
     return entry_of(
         registry,
         record.name,
-        written=record.name if record.grouped is None else f"{record.name}[column]",
+        written=_written(record),
         measured_as=record.kind,
         target="" if record.target == "any" else record.target,
         lowest=record.lowest,

@@ -401,4 +401,5 @@ def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object)
 def trial_rows(table: Table) -> TrialRows:
     """The rows as limits meet them before there is a pipeline."""
     classes = 0 if table.classes is None else len(table.classes)
-    return TrialRows(table.X, table.y, table.sensitive, classes, table.roles.weights)
+    labels = () if table.classes is None else tuple(table.classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes, table.roles.weights, labels)
