@@ -86,6 +86,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame.assign(**{target: np.where(says, *answers)}).to_csv(
             place / f"{table}.csv", index=False
         )
+    # Cars of classes that are easy to tell: the page on them ends in a certificate.
+    kinds = rng.choice(4, 500)
+    cars = pd.DataFrame({"length": kinds + rng.normal(size=500) / 20, "width": kinds == 2})
+    names = np.array(["bus", "opel", "saab", "van"])
+    cars.assign(Class=names[kinds]).to_csv(place / "vehicle.csv", index=False)
     labelled = frame.assign(income=np.where(says, "high", "low"))
     labelled.to_csv(place / "labelled.csv", index=False)
     frame.to_csv(place / "new.csv", index=False)

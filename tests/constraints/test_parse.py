@@ -38,7 +38,7 @@ from automl_admm.core.errors import ConfigurationError
                 classes=(ClassOption("true", 'a "b"'), ClassOption("predicted", "-1")),
             ),
         ),
-        ("f{class} >= 0", WrittenLimit("f", (), True, 0.0, classes=(ClassOption("class"),))),  # noqa: FBT003
+        ("f{class} >= 0", WrittenLimit("f", (), True, 0.0, classes=(ClassOption("class"),))),
         (
             'fpr_gap["marital status", \'say "a"\', pay-0.x] <= 1',
             WrittenLimit(

@@ -25,7 +25,7 @@ from automl_admm.core.space import Array
 GRID = np.geomspace(0.01, 40.0, 32)
 LARGEST_EXPONENT = 500.0  # exp of it is still a number
 STEPS = 30  # of bisection; its safe end is returned
-LEVELS = 45  # of bisection of ν, whose range is wide
+TINY = 1e-300  # where two bends are one, the sum does not grow between them
 EXAMPLE = 0.75  # the rates at which two bounds are compared
 
 
@@ -73,17 +73,21 @@ def _log_tail(seen: float, mean: float, rows: Array) -> float:
 
 
 def _worst_rates(mean: float, rows: Array, growth: Array) -> Array:
-    """Return the rates with this mean at which the product is largest, for each λ."""
-    # p grows as ν falls: at the lower end every rate is 1, at the upper one every rate is 0.
-    low = (rows * growth / (1.0 + growth)).min(axis=1)
-    high = (rows * growth).max(axis=1)
-    for _ in range(LEVELS):
-        middle = np.sqrt(low * high)
-        is_more = _rates(middle, rows, growth).mean(axis=1) > mean
-        low, high = np.where(is_more, middle, low), np.where(is_more, high, middle)
-    # The safe end: rates with a mean at or above the one asked make the bound wider, not wrong.
-    return _rates(low, rows, growth)
+    """Return the rates with this mean at which the product is largest, for each λ.
+
+    With t = 1 / ν they are n_k t − 1 / c_k, cut to [0, 1]: their sum is linear between the values
+    of t at which one of them leaves 0 or arrives at 1.
+    """
+    start = 1.0 / growth
+    bends = np.sort(np.concatenate([start / rows, (1.0 + start) / rows], axis=1), axis=1)
+    sums = _cut(bends[:, :, None], rows, start[:, None, :]).sum(axis=2)
+    target, lines = mean * len(rows), np.arange(len(bends))
+    after = np.clip((sums < target).sum(axis=1), 1, bends.shape[1] - 1)
+    low, high = sums[lines, after - 1], sums[lines, after]
+    share = (target - low) / np.maximum(high - low, TINY)
+    first, second = bends[lines, after - 1], bends[lines, after]
+    return _cut((first + share * (second - first))[:, None], rows, start)
 
 
-def _rates(level: Array, rows: Array, growth: Array) -> Array:
-    return np.clip(rows / level[:, None] - 1.0 / growth, 0.0, 1.0)
+def _cut(slope: Array, rows: Array, start: Array) -> Array:
+    return np.clip(rows * slope - start, 0.0, 1.0)

@@ -24,18 +24,19 @@ def average(*pairs: tuple[int, int], are_apart: bool = True) -> Average:
     return Average(parts, are_apart)
 
 
-@pytest.mark.parametrize("rates", [(0.5, 0.5), (0.9, 0.9), (1.0, 0.6), (0.95, 0.2), (0.7, 1.0)])
-@pytest.mark.parametrize("rows", [(12, 12), (3, 20)])
+@pytest.mark.parametrize("rows", [(7, 7), (3, 12)])
 def test_the_lower_bound_is_above_the_truth_at_most_as_often_as_the_risk(
-    rates: tuple[float, ...], rows: tuple[int, ...]
+    rows: tuple[int, ...],
 ) -> None:
-    missed = 0.0
-    for events in itertools.product(*(range(n + 1) for n in rows)):
-        seen = [Count(k, n) for k, n in zip(events, rows, strict=True)]
-        if lower_average(seen, RISK) > np.mean(rates):
-            terms = zip(events, rows, rates, strict=True)
-            missed += math.prod(float(stats.binom.pmf(k, n, p)) for k, n, p in terms)
-    assert missed <= RISK
+    outcomes = list(itertools.product(*(range(n + 1) for n in rows)))
+    bounds = [lower_average(list(map(Count, events, rows)), RISK) for events in outcomes]
+    for rates in ((0.5, 0.5), (0.9, 0.9), (1.0, 0.6), (0.95, 0.2), (0.7, 1.0), (0.2, 0.99)):
+        missed = sum(
+            math.prod(float(stats.binom.pmf(*one)) for one in zip(events, rows, rates, strict=True))
+            for events, bound in zip(outcomes, bounds, strict=True)
+            if bound > np.mean(rates)
+        )
+        assert missed <= RISK, rates
 
 
 def test_without_a_miss_it_is_the_exact_bound() -> None:
