@@ -55,7 +55,6 @@ from automl_admm.runs.finish.decision_summary import (
     explain_one_class,
 )
 from automl_admm.runs.finish.demands import (
-    LONGER,
     cure_fallback,
     demand_certified,
     demand_evaluated,
@@ -158,7 +157,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             )
         worse = explain_passed_over(outcome)
         if worse is not None:
-            warnings.warn(f"{worse} {LONGER}", UserWarning, stacklevel=3)
+            warnings.warn(worse, UserWarning, stacklevel=3)
         for broken in tell_broken(outcome):
             warnings.warn(broken, LimitWarning, stacklevel=3)
         return self
@@ -257,7 +256,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
         self.decisions_ = decisions_of_outcome(outcome)
         self.one_class_ = outcome.refit.one_class
-        self._is_best = outcome.refit.passed_over is None
+        self._is_best = not any(one.is_better for one in outcome.refit.passed_over)
         self.certificate_ = outcome.certificate
         self.stopped_by_ = outcome.result.stopped_by
         self.reused_ = list(outcome.preparation.reused.lines)

@@ -24,6 +24,7 @@ from automl_admm.api.report_rows import rows_asked
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.passed_over import say_passed_over
 
 
 class Reports:
@@ -268,14 +269,16 @@ def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
     if outcome.fallback is not None:
         score = f"none: a makeshift model ({outcome.fallback})"
     ensemble, passed = outcome.refit.ensemble, outcome.refit.passed_over
-    title = "best pipeline" if passed is None else "what ships   "
+    is_best = not any(one.is_better for one in passed)
+    title = "best pipeline" if is_best else "what ships   "
+    note = "not tested  " if is_best else "not the best"
     best = [f"{title}  {outcome.best.text}"]
     if ensemble is not None:
         members = [f"member         {line}" for line in ensemble.lines()]
         best = [f"ensemble       {ensemble.compared(metric)}", *members]
     return [
         *best,
-        *([] if passed is None else [f"not the best   {passed}"]),
+        *([f"{note}   {say_passed_over(passed)}"] if passed else []),
         f"validation     {score}",
         f"ended by       {result.stopped_by}, after {counted}",
     ]

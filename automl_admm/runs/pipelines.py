@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -47,7 +47,7 @@ from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import PassedOver, if_better, not_fitted
+from automl_admm.runs.finish.passed_over import PassedOver, if_better
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.prepare.assembly import build_executor
@@ -267,13 +267,13 @@ def _what_ships(ending: Ending) -> Shipped:
     return Shipped(*fitted)
 
 
-def _unfitted(result: RunResult, problem: NoSuccessError) -> PassedOver | None:
+def _unfitted(result: RunResult, problem: NoSuccessError) -> tuple[PassedOver, ...]:
     """Pass over the best evaluation of a run whose final fits all failed."""
-    return None if result.best is None else not_fitted(result.best, problem.message)
+    return () if result.best is None else (PassedOver(result.best, problem.message.rstrip(".")),)
 
 
-def _kept(ending: Ending, there: Refit, passed: PassedOver | None) -> Shipped:
-    """Ship the model of an earlier session, with the better evaluation passed over, if any."""
+def _kept(ending: Ending, there: Refit, passed: Sequence[PassedOver]) -> Shipped:
+    """Ship the model of an earlier session, with the better evaluations passed over, if any."""
     better = if_better(passed, there.evaluation, ending.prepared.aims)
     return Shipped(replace(there, passed_over=better))
 
@@ -295,20 +295,29 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     """
     prepared, desk, closing = ending.prepared, ending.desk, ending.closing
     evaluations, expected = ending.result.evaluations, _expected(prepared)
-    ledger, problem = desk.ledger, prepared.problem
+    ledger, problem, untested = desk.ledger, prepared.problem, None
     if prepared.aside is not None and prepared.question is not None:
         bench = Fitter(problem, desk.dispatch, expected, closing, ledger)
         constraints = prepared.constraints
         with ledger.charge(Account.CERTIFY):
             examined = examine(evaluations, constraints, prepared.aside, prepared.question, bench)
-        if examined is not None:
-            measured = FinalFitResult.from_json(examined.finished.result)
-            return Refit(examined.evaluation, measured), examined.finished, examined
+        if isinstance(examined, Examined):
+            return _tested(examined), examined.finished, examined
+        untested = examined.reason
     with ledger.charge(Account.FINAL_FIT):
         single = refit_best(problem, evaluations, desk.dispatch, expected, closing)
         refit, finished = _ensemble(ending, *single) or single
     better = if_better(single[0].passed_over, refit.evaluation, prepared.aims)
-    return replace(refit, passed_over=better), finished, None
+    return replace(refit, passed_over=better, untested=untested), finished, None
+
+
+def _tested(examined: Examined) -> Refit:
+    """Return the shipped model of a walk, and the pipelines that it passed over."""
+    measured = FinalFitResult.from_json(examined.finished.result)
+    own = examined.evaluation.key
+    passed = tuple(one for one in examined.passed if one.evaluation.key != own)
+    why = examined.why_untested
+    return Refit(examined.evaluation, measured, passed_over=passed, untested=why)
 
 
 def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:

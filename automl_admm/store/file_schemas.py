@@ -137,7 +137,11 @@ ENSEMBLE = record(
         "error": real,
     }
 )
-PASSED_OVER = record({"evaluation": whole(), "reason": text, "said": text})
+_ONE_PASSED_OVER = {"evaluation": whole(), "reason": text}
+PASSED_OVER = record(
+    {**_ONE_PASSED_OVER, "said": text},
+    {"is_better": flag, "needs_time": flag, "others": list_of(record(_ONE_PASSED_OVER))},
+)
 _MODEL = record(
     {
         "sha256": text,
@@ -152,6 +156,7 @@ _MODEL = record(
         ),
         "group_thresholds": mapping_of(anything),
         "passed_over": nullable(PASSED_OVER),
+        "untested": nullable(text),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),
         "held_out_one_class": nullable(text),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.runs import pipelines
-from automl_admm.runs.finish.final_fit import Refit, refit_best
+from automl_admm.runs.finish.final_fit import Fitter, Refit, refit_best
+from automl_admm.runs.finish.passed_over import too_long
 from automl_admm.search.protocol import SearchProblem
 
 Run = Callable[..., Any]
@@ -28,6 +31,7 @@ FEW = (
     "--no-ensemble",
     "--no-racing",
 )
+TOO_LONG = "its final fit was expected to take up to 14.0 s, and 6.0 s were left"
 SAID = "is better than what ships: its final fit was expected to take up to 1000000.0 s, and "
 
 
@@ -70,8 +74,7 @@ def test_the_best_that_had_no_time_is_named_until_it_ships(
     assert first.out.splitlines()[1].split()[0] == str(passed["evaluation"])
     assert passed["said"] in first.out
     assert run("report", "RUN").code == 0
-    warnings = json.loads(Path("RUN/report.json").read_text())["verdict"]["warnings"]
-    (told,) = (one for one in warnings if SAID in one)
+    (told,) = (one for one in _warnings() if SAID in one)
     assert told.startswith(passed["said"])
     done = run("resume", "RUN", "--budget", "600s", "--max-evaluations", "4", "-q")
     assert done.code == 0, done.err
@@ -79,3 +82,52 @@ def test_the_best_that_had_no_time_is_named_until_it_ships(
     manifest = json.loads(Path("RUN/model.json").read_text())
     assert (manifest["evaluation"], manifest["passed_over"]) == (passed["evaluation"], None)
     assert SAID not in run("leaderboard", "RUN").out
+
+
+def test_a_certifying_run_says_why_it_tested_nothing_and_what_it_passed_over(
+    run: Run, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Fitter, "fit", lambda *_, **__: Finished(1, Status.MEMOUT))
+        limit = ("--constraint", "size_mb <= 5", "--certify", "0.95")
+        done = run("fit", table, "--target", "buys", *FEW, *limit, "--out", "RUN")
+    assert done.code == 6, done.err
+    why = "could not be fitted on all rows (memout)"
+    assert why in done.err
+    (line,) = (one for one in done.out.splitlines() if one.startswith("certificate"))
+    assert line.split(maxsplit=1)[1].startswith("NOT CERTIFIED: evaluation #")
+    assert why in line
+    assert why in json.loads(Path("RUN/model.json").read_text())["untested"]
+    assert run("report", "RUN").code == 0
+    (told,) = (one for one in _warnings() if one.startswith("Nothing was certified: evaluation #"))
+    assert why in told
+    # The next session walks again, and says anew what it passes over.
+    with monkeypatch.context() as patched:
+        patched.setattr(pipelines, "examine", passing_over_another(pipelines.examine))
+        done = run("resume", "RUN", "--max-evaluations", "5", "-q")
+    assert done.code == 0, done.err
+    assert "  CERTIFIED" in done.out
+    assert done.out.startswith("pipeline that ships")
+    assert TOO_LONG in done.out
+    manifest = json.loads(Path("RUN/model.json").read_text())
+    assert manifest["untested"] is None
+    assert TOO_LONG in manifest["passed_over"]["said"]
+    assert TOO_LONG in run("leaderboard", "RUN").out
+    assert run("report", "RUN").code == 0
+    assert any(TOO_LONG in one for one in _warnings())
+
+
+def passing_over_another(examine: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a walk that has no time for the last pipeline that it does not ship."""
+
+    def call(evaluations: Sequence[Evaluation], *given: Any) -> Any:
+        found = examine(evaluations, *given)
+        others = [one for one in evaluations if one.ok and one.key != found.evaluation.key]
+        return replace(found, passed=(too_long(others[-1], 14.0, 6.0),))
+
+    return call
+
+
+def _warnings() -> list[str]:
+    content = json.loads(Path("RUN/report.json").read_text())
+    return [str(one) for one in content["verdict"]["warnings"]]

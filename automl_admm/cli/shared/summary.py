@@ -25,6 +25,7 @@ from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.passed_over import as_content
 from automl_admm.runs.finish.run_files import untrusted_types
 from automl_admm.runs.options import FLAGS
 from automl_admm.runs.prepare.preparation import Preparation
@@ -52,7 +53,8 @@ def summarise(outcome: PipelineResult) -> Summary:
         "fallback": result.fallback,
         "pipeline": outcome.best.text,
         "ensemble": _ensemble(outcome),
-        "passed_over": None if refit.passed_over is None else refit.passed_over.as_content(),
+        "passed_over": as_content(refit.passed_over),
+        "untested": refit.untested,
         "thresholds": name_thresholds(outcome.best.details),
         "decisions": _decisions(outcome),
         "one_class": refit.one_class,
@@ -250,7 +252,8 @@ def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
     """Say the shipped pipeline, or each member of an ensemble, with a mark if it is a bad one."""
     ensemble = summary["ensemble"]
     passed = summary["passed_over"]
-    single = "best pipeline" if passed is None else "pipeline that ships"
+    is_best = passed is None or not passed["is_better"]
+    single = "best pipeline" if is_best else "pipeline that ships"
     title = single if ensemble is None else "ensemble"
     if summary["fallback"]:
         title = f"FALLBACK ({summary['fallback']})"
@@ -262,7 +265,8 @@ def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield title, ensemble["compared"]
         yield from (("member", line) for line in ensemble["lines"])
     if passed is not None:
-        yield "NOT the best", f"{passed['said']} {_more_time(summary['folder'])}"
+        cure = f" {_more_time(summary['folder'])}" if passed["needs_time"] else ""
+        yield "not tested" if is_best else "NOT the best", f"{passed['said']}{cure}"
 
 
 def _more_time(folder: str | None) -> str:
@@ -287,7 +291,8 @@ def _next_line(summary: Summary) -> str:
 
 def _certificate_line(summary: Summary) -> str:
     look = "" if summary["look"] is None else f" (look {summary['look']} at these data)"
-    return f"{'CERTIFIED' if summary['certified'] else 'NOT CERTIFIED'}{look}"
+    why = "" if summary["untested"] is None else f": {summary['untested']}"
+    return f"{'CERTIFIED' if summary['certified'] else 'NOT CERTIFIED'}{look}{why}"
 
 
 def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_held_out_class
-from automl_admm.runs.finish.passed_over import read_passed_over
+from automl_admm.runs.finish.passed_over import has_better, more_time_helps, read_passed_over
 from automl_admm.runs.saved.row_origin import warn_of
 
 GOOD, FAIR, BAD = "good", "fair", "bad"
@@ -141,7 +141,7 @@ def _failure(view: RunView, model: Shipped, told: str) -> str:
 
 
 def _best(view: RunView) -> str:
-    return "The model" if read_passed_over(view.manifest) else "The best pipeline"
+    return "The model" if has_better(view.manifest) else "The best pipeline"
 
 
 def _of(view: RunView) -> str:
@@ -201,7 +201,11 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         yield f"{said[0].upper()}{said[1:]}"
     worse = read_passed_over(view.manifest)
     if worse is not None:
-        yield f"{worse} Give more time: resume the run."
+        cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""
+        yield f"{worse}{cure}"
+    untested = None if view.manifest is None else view.manifest.get("untested")
+    if untested is not None:
+        yield f"Nothing was certified: {untested}."
     if model.held_out_score is None:
         yield (
             "The score is of validation rows, by which the pipeline was chosen: expect less on new "

@@ -10,6 +10,7 @@ from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.no_success import cure, explain
 from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.finish.passed_over import say_passed_over
 
 LONGER = Remedy("Give a longer {time_budget}.")
 
@@ -49,7 +50,10 @@ def _has_success(outcome: PipelineResult) -> bool:
 def explain_passed_over(outcome: PipelineResult) -> str | None:
     """Warn of a shipped pipeline that is not the best one found; a makeshift is told elsewhere."""
     passed = outcome.refit.passed_over
-    return None if passed is None or outcome.fallback is not None else str(passed)
+    said = None if outcome.fallback is not None else say_passed_over(passed)
+    if said is None or not any(one.needs_time for one in passed):
+        return said
+    return f"{said} {LONGER}"
 
 
 def demand_certified(outcome: PipelineResult) -> None:
@@ -62,13 +66,15 @@ def demand_certified(outcome: PipelineResult) -> None:
         return
     if certificate is None:
         raise NotCertifiedError(
-            "nothing was certified: no time was left to test, or no look could be counted.",
+            f"nothing was certified: {outcome.refit.untested or 'no time was left to test'}.",
             hint=LONGER,
             closest=outcome,
         )
     if not certificate.is_certified:
         failed = [str(one) for one in certificate.findings if not one.is_certified]
-        raise NotCertifiedError(f"nothing was certified: {'; '.join(failed)}.", closest=outcome)
+        said = f"nothing was certified: {'; '.join(failed)}."
+        passed = say_passed_over(outcome.refit.passed_over)
+        raise NotCertifiedError(said if passed is None else f"{said} {passed}", closest=outcome)
 
 
 def demand_feasible(outcome: PipelineResult) -> None:

@@ -22,7 +22,13 @@ from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble
-from automl_admm.runs.finish.passed_over import PassedOver, not_fitted, too_long
+from automl_admm.runs.finish.passed_over import (
+    PassedOver,
+    if_better,
+    not_fitted,
+    say_end,
+    too_long,
+)
 from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
@@ -47,15 +53,16 @@ class Refit:
     """The shipped pipeline: its evaluation in the search, and the final fit's measurements.
 
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
-    an evaluation of its own, on their out-of-fold predictions. A better evaluation may have been
-    `passed_over` for the lack of time.
+    an evaluation of its own, on their out-of-fold predictions. Better evaluations may have been
+    `passed_over`, each with its reason. A certifying run without a test says why it is `untested`.
     """
 
     evaluation: Evaluation
     measured: FinalFitResult = field(default_factory=FinalFitResult)
     rows: int | None = None
     ensemble: Ensemble | None = None
-    passed_over: PassedOver | None = None
+    passed_over: tuple[PassedOver, ...] = ()
+    untested: str | None = None
 
     @property
     def one_class(self) -> str | None:
@@ -125,7 +132,7 @@ def reserved_for_ensemble(
 
 
 class Fitter:
-    """Final fits one after the other, as long as there is the time for them; the first always."""
+    """Final fits one after the other, as long as there is the time for them."""
 
     def __init__(
         self,
@@ -139,13 +146,18 @@ class Fitter:
         self._press = Press(problem, dispatch, closing)
         self._expect = expect
         self._ledger = ledger
-        self._has_begun = False
 
-    def fit(self, evaluation: Evaluation, path: Sequence[Thresholds] = ()) -> Finished | None:
-        """Fit one, and measure it along a path of thresholds; None if there is no time for it."""
-        if self._has_begun and self._expect(evaluation) > self._closing.left + GRACE:
-            return None
-        self._has_begun = True
+    def expect(self, evaluation: Evaluation) -> float:
+        """Forecast the seconds of a pipeline's final fit."""
+        return self._expect(evaluation)
+
+    def fit(
+        self, evaluation: Evaluation, path: Sequence[Thresholds] = (), *, anyway: bool
+    ) -> Finished | PassedOver:
+        """Fit one, and measure it along a path of thresholds; `anyway` if there seems no time."""
+        expected, left = self._expect(evaluation), self._closing.left
+        if expected > left + GRACE and not anyway:
+            return too_long(evaluation, expected, left)
         with self._ledger.charge(Account.FINAL_FIT):
             return self._press.fit(evaluation, path=path)
 
@@ -172,16 +184,15 @@ def refit_best(
     press = Press(problem, dispatch, closing)
     reason = "there was no time left"
     ranked = rank(evaluations, problem.limits)
-    passed = too_long(ranked[0], expect(ranked[0]), closing.left) if ranked else None
-    for evaluation in _in_order(ranked, closing, expect):
+    passed: list[PassedOver] = []
+    for evaluation in _in_order(ranked, closing, expect, passed):
         finished = press.fit(evaluation)
         if finished.status is Status.SUCCESS:
             measured = FinalFitResult.from_json(finished.result)
-            is_best = evaluation is ranked[0]
-            return Refit(evaluation, measured, passed_over=None if is_best else passed), finished
-        reason = f"{finished.status} {finished.message}".strip()
-        if evaluation is ranked[0]:
-            passed = not_fitted(evaluation, reason)
+            better = if_better(passed, evaluation, problem.limits)
+            return Refit(evaluation, measured, passed_over=better), finished
+        reason = say_end(finished)
+        passed.append(not_fitted(evaluation, finished))
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise NoSuccessError(
@@ -191,15 +202,17 @@ def refit_best(
 
 
 def _in_order(
-    ranked: Sequence[Evaluation], closing: Closing, expect: Expect
+    ranked: Sequence[Evaluation], closing: Closing, expect: Expect, passed: list[PassedOver]
 ) -> Iterator[Evaluation]:
-    """Yield the best first, except those too slow for the time left; at least the quickest.
+    """Yield the best first, and pass over those too slow for the time left, but the quickest.
 
     After a fit ended by an interrupt there may still be time for the quickest.
     """
     tried: list[Evaluation] = []
     for evaluation in ranked:
-        if expect(evaluation) > closing.left + GRACE:
+        expected, left = expect(evaluation), closing.left
+        if expected > left + GRACE:
+            passed.append(too_long(evaluation, expected, left))
             continue
         tried.append(evaluation)
         yield evaluation

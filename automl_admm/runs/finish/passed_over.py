@@ -1,4 +1,4 @@
-"""The better evaluation of a run that does not ship, because its final fit was not made."""
+"""Evaluations of a run that do not ship, because their final fit was not made or not tested."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
+from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
+
+# A sentence names so many; `model.json` has all of them.
+MOST_NAMED = 3
+OUT_OF_TIME = frozenset({Status.TIMEOUT, Status.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """An evaluation that ranks before the shipped model, and the reason why it does not ship."""
+    """An evaluation that was passed over for what ships, and the reason.
+
+    More time may mend it if it `needs_time`. One that is not better than the shipped model was
+    only left out of the tests for a certificate.
+    """
 
     evaluation: Evaluation
     reason: str
+    needs_time: bool = True
+    is_better: bool = True
 
     def __str__(self) -> str:
-        """Say that a worse pipeline ships, and the reason."""
-        return f"Evaluation #{self.evaluation.number} is better than what ships: {self.reason}."
+        """Say in a sentence that it does not ship, and the reason."""
+        verb = "is better than what ships" if self.is_better else "was not tested"
+        return f"Evaluation #{self.evaluation.number} {verb}: {self.reason}."
 
     def as_content(self) -> dict[str, Any]:
         """Return it as `model.json` has it."""
-        return {"evaluation": self.evaluation.number, "reason": self.reason, "said": str(self)}
+        return {"evaluation": self.evaluation.number, "reason": self.reason}
 
 
 def too_long(evaluation: Evaluation, expected: float, left: float) -> PassedOver:
@@ -33,22 +45,64 @@ def too_long(evaluation: Evaluation, expected: float, left: float) -> PassedOver
     return PassedOver(evaluation, told)
 
 
-def not_fitted(evaluation: Evaluation, reason: str) -> PassedOver:
+def not_fitted(evaluation: Evaluation, finished: Finished) -> PassedOver:
     """Pass over an evaluation whose final fit failed."""
-    return PassedOver(evaluation, f"it could not be fitted on all rows ({reason.rstrip('.')})")
+    told = f"it could not be fitted on all rows ({say_end(finished).rstrip('.')})"
+    return PassedOver(evaluation, told, needs_time=finished.status in OUT_OF_TIME)
+
+
+def say_end(finished: Finished) -> str:
+    """Say the end of a task in words: its status and its message."""
+    return f"{finished.status} {finished.message}".strip()
 
 
 def if_better(
-    passed: PassedOver | None, shipped: Evaluation, limits: Sequence[Limit]
-) -> PassedOver | None:
-    """Return what was passed over if it still ranks before what ships; else None."""
-    if passed is None or passed.evaluation.key == shipped.key:
+    passed: Sequence[PassedOver], shipped: Evaluation, limits: Sequence[Limit]
+) -> tuple[PassedOver, ...]:
+    """Return the evaluations passed over that still rank before what ships, best first."""
+    others = {one.evaluation.key: one for one in passed if one.evaluation.key != shipped.key}
+    ranked = rank([shipped, *(one.evaluation for one in others.values())], limits)
+    places = (place for place, one in enumerate(ranked) if one is shipped)
+    before = ranked[: next(places, None)]
+    return tuple(others[one.key] for one in before)
+
+
+def say_passed_over(passed: Sequence[PassedOver]) -> str | None:
+    """Say the first of the evaluations passed over, and a few more; None for none."""
+    if not passed:
         return None
-    first = rank([shipped, passed.evaluation], limits)[0]
-    return passed if first is passed.evaluation else None
+    named = [f"#{one.evaluation.number} ({one.reason})" for one in passed[1:MOST_NAMED]]
+    count = len(passed) - 1 - len(named)
+    if count > 0:
+        named.append(f"{count} more")
+    return f"{passed[0]} So for {', '.join(named)}." if named else str(passed[0])
+
+
+def as_content(passed: Sequence[PassedOver]) -> dict[str, Any] | None:
+    """Return the evaluations passed over as `model.json` has them; None for none."""
+    if not passed:
+        return None
+    return passed[0].as_content() | {
+        "said": say_passed_over(passed),
+        "is_better": passed[0].is_better,
+        "needs_time": any(one.needs_time for one in passed),
+        "others": [one.as_content() for one in passed[1:]],
+    }
 
 
 def read_passed_over(manifest: Mapping[str, Any] | None) -> str | None:
-    """Return the sentence that the manifest of a model has on it; None for none."""
+    """Return the sentence that the manifest of a model has on them; None for none."""
     found = None if manifest is None else manifest.get("passed_over")
     return None if found is None else str(found["said"])
+
+
+def has_better(manifest: Mapping[str, Any] | None) -> bool:
+    """Return True if the manifest names an evaluation that is better than the model."""
+    found = None if manifest is None else manifest.get("passed_over")
+    return found is not None and bool(found.get("is_better", True))
+
+
+def more_time_helps(manifest: Mapping[str, Any] | None) -> bool:
+    """Return True if the manifest says that more time lets a better evaluation ship."""
+    found = None if manifest is None else manifest.get("passed_over")
+    return found is not None and bool(found.get("needs_time", True))

@@ -24,7 +24,7 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import trusted_types
 from automl_admm.runs.finish.outcome import PipelineResult
-from automl_admm.runs.finish.passed_over import PassedOver
+from automl_admm.runs.finish.passed_over import PassedOver, as_content
 from automl_admm.runs.finish.script.csv_manner import training_file
 from automl_admm.runs.provenance import versions
 from automl_admm.store.json_content import with_digest
@@ -53,7 +53,8 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "evaluation": outcome.best.number if is_single else None,
         "ensemble": None if ensemble is None else ensemble.as_content(prepared.metric),
         "fallback": outcome.fallback,
-        PASSED_OVER: _content_of(refit.passed_over),
+        PASSED_OVER: as_content(refit.passed_over),
+        "untested": refit.untested,
         "rows": refit.rows or len(table.y),
         "task": prepared.task,
         "metric": prepared.metric.name,
@@ -87,16 +88,12 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
     tell_strangers(outcome)
 
 
-def note_passed_over(folder: RunFolder, passed: PassedOver | None) -> None:
-    """Note in the manifest of a model that stays which better evaluation was passed over now."""
+def note_passed_over(folder: RunFolder, passed: Sequence[PassedOver]) -> None:
+    """Note in the manifest of a model that stays the better evaluations passed over now."""
     manifest = folder.read(folder.model_manifest)
-    content = _content_of(passed)
+    content = as_content(passed)
     if manifest.get(PASSED_OVER) != content:
         write_json(folder.model_manifest, with_digest({**manifest, PASSED_OVER: content}))
-
-
-def _content_of(passed: PassedOver | None) -> dict[str, Any] | None:
-    return None if passed is None else passed.as_content()
 
 
 def _values(constraints: Sequence[Constraint], values: Sequence[float]) -> dict[str, float | None]:

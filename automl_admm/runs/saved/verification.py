@@ -25,14 +25,8 @@ from automl_admm.data.fingerprints import fingerprint_rows
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.certification import (
-    ask,
-    at_stop,
-    contend,
-    place_of,
-    price_of,
-    whole_text,
-)
+from automl_admm.runs.finish.certification import ask, whole_text
+from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.prepare.set_aside import (

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,9 @@ from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_fi
 from automl_admm.pipelines.shipping import EVIDENCE
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.certification import contend, examine
+from automl_admm.runs.finish.certification import Examined, Untested, examine
+from automl_admm.runs.finish.contenders import contend
+from automl_admm.runs.finish.passed_over import PassedOver, say_passed_over, too_long
 from automl_admm.runs.prepare.set_aside import Aside, Question, aim, default_ledger, plan_aside
 
 FPR = Constraint(Limit("fpr", 0.10, extreme=0.0), lambda _: 0.0, kind="statistical")
@@ -30,6 +33,10 @@ def aside(*examples: Evidence | None, fraction: float = 0.25) -> Aside:
 
 def evaluation(key: str, loss: float, *constraints: float) -> Evaluation:
     return Evaluation(1, key, Candidate((), ()), Status.SUCCESS, loss, constraints)
+
+
+def numbered(number: int, *given: Any) -> Evaluation:
+    return replace(evaluation(*given), number=number)
 
 
 def question(folder: Path, way: str = "the same again") -> Question:
@@ -47,9 +54,17 @@ class Bench:
     """Final fits by a function; nothing is settled at other thresholds."""
 
     make: Callable[[Evaluation], Finished]
+    slow: frozenset[str] = frozenset()
 
-    def fit(self, evaluation: Evaluation, path: Sequence[Thresholds] = ()) -> Finished:
+    def expect(self, evaluation: Evaluation) -> float:
+        return 14.0 - evaluation.loss if evaluation.key in self.slow else 1.0
+
+    def fit(
+        self, evaluation: Evaluation, path: Sequence[Thresholds] = (), *, anyway: bool
+    ) -> Finished | PassedOver:
         assert not path
+        if evaluation.key in self.slow and not anyway:
+            return too_long(evaluation, self.expect(evaluation), 6.0)
         return self.make(evaluation)
 
     def settle(self, finished: Finished, thresholds: Thresholds) -> None:
@@ -121,7 +136,7 @@ def test_the_best_that_passes_ships(tmp_path: Path) -> None:
     seen = {"safe": Rate(5, 500), "good": Rate(20, 500)}
     asked = question(tmp_path)
     found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path, seen))
-    assert found is not None
+    assert isinstance(found, Examined)
     assert found.shipped.contender.key == "good"
     assert found.shipped.is_certified
     assert (found.look.number, asked.next_look) == (1, 1)
@@ -131,7 +146,7 @@ def test_the_walk_ends_at_the_first_that_does_not_pass(tmp_path: Path) -> None:
     log = [evaluation(f"{place}", 0.3 - place / 10, 0.02 + place / 50) for place in range(3)]
     seen = {"0": Rate(5, 500), "1": Rate(60, 500), "2": Rate(0, 500)}
     found = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), fitter(tmp_path, seen))
-    assert found is not None
+    assert isinstance(found, Examined)
     assert found.shipped.contender.key == "0"
     assert not (tmp_path / "2").exists()
 
@@ -139,14 +154,17 @@ def test_the_walk_ends_at_the_first_that_does_not_pass(tmp_path: Path) -> None:
 def test_what_is_not_certified_is_said_to_be_so(tmp_path: Path) -> None:
     log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(45, 500)}
     found = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), fitter(tmp_path, seen))
-    assert found is not None
+    assert isinstance(found, Examined)
     assert not found.shipped.is_certified
     assert "not certified" in str(found.shipped.findings[0])
 
 
 def test_without_a_fit_nothing_was_examined_and_the_look_counts(tmp_path: Path) -> None:
     log, asked = [evaluation("only", 0.3, 0.02)], question(tmp_path)
-    assert examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path, {"only": None})) is None
+    found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path, {"only": None}))
+    assert found == Untested(
+        "evaluation #1 was not tested: it could not be fitted on all rows (timeout)"
+    )
     assert replace(asked, way="").next_look == 2
 
 
@@ -156,7 +174,7 @@ def test_a_run_made_again_is_no_new_look_but_one_that_may_go_another_way_is(tmp_
         (tmp_path / folder).mkdir()
         log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(5, 500)}
         found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path / folder, seen))
-        assert found is not None
+        assert isinstance(found, Examined)
         assert (found.look.number, asked.next_look) == (1, 1), number
     another = question(tmp_path, way="")
     for number, folder in enumerate(("three", "four")):
@@ -175,7 +193,7 @@ def test_a_fact_outside_is_never_certified(tmp_path: Path) -> None:
         return fitted(tmp_path, Fact(9.0))
 
     found = examine(log, (SIZE,), aside(None), question(tmp_path), Bench(fit))
-    assert found is not None
+    assert isinstance(found, Examined)
     assert found.shipped.findings[0].verdict == "violated"
 
 
@@ -193,12 +211,105 @@ def test_what_decides_one_class_is_never_tested_before_what_may_pass(tmp_path: P
     made = fitter(tmp_path, {"refitted": Rate(0, 500), "useful": Rate(10, 500)})
 
     def fit(one: Evaluation) -> Finished:
-        found = made.fit(one)
+        found = made.make(one)
         return replace(found, result={"one_class": "no"}) if one is fits_constant else found
 
     examined = examine(log, (FPR,), aside(MIDDLING), question(tmp_path), Bench(fit))
-    assert examined is not None
+    assert isinstance(examined, Examined)
     assert examined.shipped.contender.key == "useful"
     assert examined.shipped.is_certified
     bench = Bench(fit)
-    assert examine([constant], (FPR,), aside(MIDDLING), question(tmp_path), bench) is None
+    nothing = examine([constant], (FPR,), aside(MIDDLING), question(tmp_path), bench)
+    assert nothing == Untested("no evaluation tells the classes apart")
+
+
+THREE = [
+    numbered(1, "safe", 0.3, 0.02),
+    numbered(2, "good", 0.2, 0.04),
+    numbered(3, "best", 0.1, 0.06),
+]
+PASSING = {"safe": Rate(2, 500), "good": Rate(10, 500), "best": Rate(15, 500)}
+
+
+def walk_over(folder: Path, found: dict[str, Rate | None], *slow: str) -> Examined | Untested:
+    bench = replace(fitter(folder, found), slow=frozenset(slow))
+    return examine(THREE, (FPR,), aside(MIDDLING), question(folder), bench)
+
+
+def test_a_walk_over_all_passes_over_none(tmp_path: Path) -> None:
+    found = walk_over(tmp_path, PASSING)
+    assert isinstance(found, Examined)
+    assert (found.evaluation.number, found.passed) == (3, ())
+
+
+def test_one_that_is_too_slow_is_told_and_does_not_end_the_walk(tmp_path: Path) -> None:
+    found = walk_over(tmp_path, PASSING, "good")
+    assert isinstance(found, Examined)
+    assert (found.evaluation.number, found.passed) == (3, ())  # what is worse costs nobody anything
+    (tmp_path / "again").mkdir()
+    found = walk_over(tmp_path / "again", PASSING, "best")
+    assert isinstance(found, Examined)
+    assert found.shipped.is_certified
+    assert found.evaluation.number == 2
+    assert say_passed_over(found.passed) == (
+        "Evaluation #3 is better than what ships: its final fit was expected to take up to 13.9 s, "
+        "and 6.0 s were left."
+    )
+    assert found.passed[0].needs_time
+
+
+def test_a_failed_fit_ends_the_walk_and_both_are_told(tmp_path: Path) -> None:
+    found = walk_over(tmp_path, PASSING | {"good": None})
+    assert isinstance(found, Examined)
+    assert found.evaluation.number == 1
+    failed = "it could not be fitted on all rows (timeout)"
+    assert say_passed_over(found.passed) == (
+        f"Evaluation #3 is better than what ships: the tests ended at #2 ({failed}). "
+        f"So for #2 ({failed})."
+    )
+
+
+def test_where_all_are_too_slow_the_quickest_is_fitted_all_the_same(tmp_path: Path) -> None:
+    found = walk_over(tmp_path, PASSING, "safe", "good", "best")
+    assert isinstance(found, Examined)
+    assert found.evaluation.number == 1
+    assert [(one.evaluation.number, one.is_better) for one in found.passed] == [
+        (3, True),
+        (2, True),
+    ]
+
+
+def test_without_a_certificate_all_that_was_not_tested_is_told(tmp_path: Path) -> None:
+    found = walk_over(tmp_path, {"best": Rate(60, 500)}, "safe", "good")
+    assert isinstance(found, Examined)
+    assert not found.shipped.is_certified
+    said = say_passed_over(found.passed)
+    assert said is not None
+    assert said.startswith("Evaluation #2 was not tested: its final fit was expected")
+    assert [one.evaluation.number for one in found.passed] == [2, 1]
+
+
+def test_one_class_at_the_final_fit_is_told(tmp_path: Path) -> None:
+    made = fitter(tmp_path, PASSING)
+
+    def fit(one: Evaluation) -> Finished:
+        found = made.make(one)
+        return replace(found, result={"one_class": "no"}) if one.key == "best" else found
+
+    found = examine(THREE, (FPR,), aside(MIDDLING), question(tmp_path), Bench(fit))
+    assert isinstance(found, Examined)
+    (passed,) = found.passed
+    assert (passed.evaluation.number, passed.needs_time) == (3, False)
+    assert passed.reason == "fitted on all rows of the search, it gives them all one class"
+
+
+def test_a_model_without_values_on_the_rows_set_aside_says_so(tmp_path: Path) -> None:
+    def fit(one: Evaluation) -> Finished:
+        return Finished(1, Status.SUCCESS, {"held_out_problem": "ValueError: new"}, folder=tmp_path)
+
+    found = examine(THREE[:1], (FPR,), aside(MIDDLING), question(tmp_path), Bench(fit))
+    assert isinstance(found, Examined)
+    assert not found.shipped.findings
+    assert found.why_untested == (
+        "evaluation #1 was not tested: it has no values on the rows set aside (ValueError: new)"
+    )

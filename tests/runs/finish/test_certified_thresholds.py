@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.finish.certification import at_stop, place_of, price_of
+from automl_admm.runs.finish.contenders import at_stop, place_of, price_of
 from automl_admm.runs.finish.model_file import load_model
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.pipelines import run_pipelines

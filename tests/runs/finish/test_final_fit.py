@@ -17,7 +17,12 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.final_fit import Effort, effort_of, expected_seconds, refit_best
-from automl_admm.runs.finish.passed_over import if_better, too_long
+from automl_admm.runs.finish.passed_over import (
+    as_content,
+    if_better,
+    say_passed_over,
+    too_long,
+)
 from automl_admm.search.protocol import SearchProblem
 
 PROBLEM = SearchProblem(
@@ -75,7 +80,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
         PROBLEM, (outside, worse, best), Dispatcher(executor), expect, Closing(None)
     )
     assert refit.evaluation is best
-    assert refit.passed_over is None
+    assert refit.passed_over == ()
     assert executor.tasks[0].seconds is None
 
 
@@ -89,7 +94,7 @@ def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
         ending_in(30.0),
     )
     assert refit.evaluation.number == 2
-    assert str(refit.passed_over) == (
+    assert say_passed_over(refit.passed_over) == (
         "Evaluation #1 is better than what ships: it could not be fitted on all rows "
         "(timeout killed after 1 s)."
     )
@@ -116,16 +121,40 @@ def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
     assert refit.evaluation is quick
     assert len(executor.tasks) == 1
     told = r"#1 is better .* was expected to take up to \d\d\.\d s, and 0\.\d s were left\.$"
-    assert re.search(told, str(refit.passed_over))
+    assert re.search(told, str(say_passed_over(refit.passed_over)))
 
 
 def test_what_was_passed_over_counts_only_while_it_ranks_before_what_ships() -> None:
     passed, limits = too_long(evaluation(1, 0.2, 1.0), 9.0, 1.0), PROBLEM.limits
-    assert if_better(passed, evaluation(2, 0.3, 1.0), limits) is passed
-    assert if_better(passed, evaluation(2, 0.1, 9.0), limits) is passed
-    assert if_better(passed, evaluation(2, 0.1, 1.0), limits) is None
-    assert if_better(passed, passed.evaluation, limits) is None
-    assert if_better(None, passed.evaluation, limits) is None
+    assert if_better([passed], evaluation(2, 0.3, 1.0), limits) == (passed,)
+    assert if_better([passed], evaluation(2, 0.1, 9.0), limits) == (passed,)
+    assert if_better([passed], evaluation(2, 0.1, 1.0), limits) == ()
+    assert if_better([passed], passed.evaluation, limits) == ()
+    assert if_better([], passed.evaluation, limits) == ()
+
+
+def test_all_that_rank_before_what_ships_are_told_best_first() -> None:
+    failing = Fitting({1.0, 3.0})
+    slow = [evaluation(number, number / 10, 1.0, fit_seconds=60.0) for number in (4, 2, 5)]
+    failed = [evaluation(3, 0.3, 1.0), evaluation(1, 0.1, 1.0)]
+    refit, _ = refit_best(
+        PROBLEM,
+        (*slow, *failed, evaluation(6, 0.6, 1.0), evaluation(7, 0.7, 1.0, fit_seconds=60.0)),
+        Dispatcher(failing),
+        expect,
+        ending_in(3.5),
+    )
+    assert refit.evaluation.number == 6
+    assert [one.evaluation.number for one in refit.passed_over] == [1, 2, 3, 4, 5]
+    said = say_passed_over(refit.passed_over)
+    assert said is not None
+    assert said.startswith("Evaluation #1 is better than what ships: it could not be fitted")
+    assert said.endswith(
+        "#3 (it could not be fitted on all rows (timeout killed after 1 s)), 2 more."
+    )
+    content = as_content(refit.passed_over)
+    assert content is not None
+    assert [one["evaluation"] for one in content["others"]] == [2, 3, 4, 5]
 
 
 def test_with_no_time_for_any_the_quickest_is_tried() -> None:

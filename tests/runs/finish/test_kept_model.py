@@ -71,14 +71,17 @@ def test_a_model_that_stays_is_told_what_was_passed_over_now(tmp_path: Path) -> 
     session = a_session(tmp_path / "run")
     best = session.past.evaluations[0]
     before = session.folder.read(session.folder.model_manifest)
-    note_passed_over(session.folder, too_long(best, 14.0, 6.0))
+    note_passed_over(session.folder, (too_long(best, 14.0, 6.0),))
     manifest = session.folder.read(session.folder.model_manifest)
     assert manifest["passed_over"] == {
         "evaluation": best.number,
         "reason": "its final fit was expected to take up to 14.0 s, and 6.0 s were left",
         "said": read_passed_over(manifest),
+        "is_better": True,
+        "needs_time": True,
+        "others": [],
     }
     assert manifest["sha256"] == before["sha256"]
     assert model_that_is_there(session) is not None
-    note_passed_over(session.folder, None)
+    note_passed_over(session.folder, ())
     assert read_passed_over(session.folder.read(session.folder.model_manifest)) is None

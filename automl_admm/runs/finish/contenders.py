@@ -1,0 +1,140 @@
+"""The pipelines that a certificate may be of, and the order in which they are tested."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from automl_admm.certify.bounds.row_counts import stretch
+from automl_admm.certify.certificate import Price
+from automl_admm.certify.plan.power import half_width
+from automl_admm.certify.walk.looks import risk_of_look
+from automl_admm.certify.walk.sequence import Contender, Route, Spot, order_routes
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.ranking import rank
+from automl_admm.pipelines.thresholds.cost import NAME as COST
+from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop, moves
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.prepare.set_aside import USUAL_SPREAD, Aside, is_hopeless
+
+
+def contend(
+    evaluations: Sequence[Evaluation], constraints: Sequence[Constraint], aside: Aside
+) -> tuple[Contender, ...]:
+    """Order the pipelines and their thresholds to be tested, by the search's rows alone.
+
+    The order is independent of the number of the look, so that a repeated run asks the same
+    question. If nothing can pass, the best within the limits is looked at alone: it ships
+    uncertified. A pipeline with one class for all rows is no contender: it would be the safest, and
+    worth nothing.
+    """
+    evaluations = [one for one in evaluations if one.one_class is None]
+    risk = risk_of_look(1, aside.risk)
+    pairs = zip(constraints, aside.examples, strict=True)
+    if any(is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
+        ranked = rank(evaluations, [constraint.limit for constraint in constraints])
+        return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
+    routes = [_route(one, constraints, aside, risk) for one in evaluations if one.is_ranked]
+    return order_routes(routes)
+
+
+def _route(
+    evaluation: Evaluation, constraints: Sequence[Constraint], aside: Aside, risk: float
+) -> Route:
+    """Return a pipeline's path with its slacks; it is ranked by its loss at its own thresholds."""
+    path = DecisionPath.from_details(evaluation.details)
+    stops = () if path is None else path.stops
+    moved = [bool(stops) and moves(one) for one in constraints]
+    slacks = _slacks(evaluation.constraints, constraints, aside, risk)
+    still = [slack for slack, is_moved in zip(slacks, moved, strict=True) if not is_moved]
+    spots = []
+    for place, stop in enumerate(stops):
+        found = _slacks(_values_at(evaluation, stop, moved), constraints, aside, risk)
+        here = [slack for slack, is_moved in zip(found, moved, strict=True) if is_moved]
+        spots.append(Spot(place, min(here), _or_least(stop.utility)))
+    return Route(evaluation.key, -evaluation.loss, min(still, default=math.inf), tuple(spots))
+
+
+def _or_least(utility: float) -> float:
+    return -math.inf if math.isnan(utility) else utility
+
+
+def _values_at(evaluation: Evaluation, stop: Stop, moved: Sequence[bool]) -> tuple[float, ...]:
+    """Return the values of all limits at a stop."""
+    values = iter(stop.measured)
+    pairs = zip(evaluation.constraints, moved, strict=True)
+    return tuple(next(values) if is_moved else value for value, is_moved in pairs)
+
+
+def at_stop(
+    evaluation: Evaluation, constraints: Sequence[Constraint], place: int | None
+) -> Evaluation:
+    """Return an evaluation as it is at a stop of its path."""
+    path = DecisionPath.from_details(evaluation.details)
+    if path is None or place is None:
+        return evaluation
+    stop = path.stops[place]
+    # Rates of the search's own thresholds would be read as those of the model.
+    left_out = (PATH, "decisions", "threshold", "group_thresholds")
+    rest = {name: value for name, value in evaluation.details.items() if name not in left_out}
+    return replace(
+        evaluation,
+        loss=evaluation.loss if stop.loss is None else stop.loss,
+        constraints=_values_at(evaluation, stop, [moves(one) for one in constraints]),
+        details={**rest, **stop.thresholds.as_details()},
+    )
+
+
+def place_of(evaluation: Evaluation, thresholds: Mapping[str, Any]) -> int | None:
+    """Return the stop of an evaluation's path with these thresholds; None without one."""
+    path = DecisionPath.from_details(evaluation.details)
+    stops = () if path is None else path.stops
+    found = (place for place, one in enumerate(stops) if one.thresholds.as_details() == thresholds)
+    return next(found, None)
+
+
+def price_of(
+    evaluation: Evaluation, constraints: Sequence[Constraint], place: int | None
+) -> Price | None:
+    """Return the utility at a stop, and the best one within the limits on the search's rows."""
+    path = DecisionPath.from_details(evaluation.details)
+    if path is None or place is None:
+        return None
+    limits = [one.limit for one in constraints if moves(one)]
+    inside = [
+        stop.utility
+        for stop in path.stops
+        if all(limit.holds(value) for limit, value in zip(limits, stop.measured, strict=True))
+    ]
+    certified = path.stops[place].utility
+    sign = -1.0 if path.utility == COST else 1.0
+    best = max([certified, *inside])
+    is_known = math.isfinite(certified) and math.isfinite(best)
+    return Price(path.utility, sign * certified, sign * best) if is_known else None
+
+
+def _slacks(
+    values: Sequence[float], constraints: Sequence[Constraint], aside: Aside, risk: float
+) -> list[float]:
+    """Return the distance to each limit, in half-widths of the bound in its test."""
+    triples = zip(constraints, aside.examples, values, strict=True)
+    return [
+        _slack_of_one(constraint, example, value, aside.fraction, risk)
+        for constraint, example, value in triples
+    ]
+
+
+def _slack_of_one(
+    constraint: Constraint, example: Evidence | None, value: float, share: float, risk: float
+) -> float:
+    limit = constraint.limit
+    room = limit.turned(limit.bound) - limit.turned(value)
+    if math.isnan(room):
+        return -math.inf
+    width = USUAL_SPREAD * abs(limit.bound) if constraint.kind == "measured" else 0.0
+    if example is not None:
+        width = half_width(stretch(example, share), limit, risk, approximate_allowed=True)
+    return room / width if 0.0 < width < math.inf else math.copysign(math.inf, room)
