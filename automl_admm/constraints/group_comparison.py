@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from automl_admm.core.errors import DataError
+from automl_admm.core.errors import DataError, InvalidOutcome
 from automl_admm.core.evidence import Evidence, Gap, Rate, Ratio, as_evidence
+from automl_admm.core.limits import DeclaredRange
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintFunction,
@@ -26,6 +27,26 @@ def by_group(
         name: as_evidence(function(evaluated.part(rows))) if rows.any() else Rate(0, 0)
         for name, rows in groups.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class InRange:
+    """A measure that is held to its declared range wherever it is a part of a comparison.
+
+    A value outside is a fault of its author; in a gap of two such values nobody would see it.
+    """
+
+    name: str
+    function: ConstraintFunction
+    declared: DeclaredRange
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
+        """Return the value on these rows; raise if it is outside the range."""
+        measured = self.function(evaluated)
+        fault = self.declared.fault(self.name, as_evidence(measured).value, " in a group")
+        if fault is not None:
+            raise InvalidOutcome(fault)
+        return measured
 
 
 @dataclass(frozen=True, slots=True)

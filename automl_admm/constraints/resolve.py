@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
-from automl_admm.constraints.group_comparison import GapOf, Grouped, RatioOf
+from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
@@ -79,7 +79,8 @@ class _Comparing:
                 f"'{name}' is not measured on rows, so that no groups can be compared by it.",
                 hint="Compare a rate or a metric, as in 'fpr_gap[sex]'.",
             )
-        return base
+        declared = DeclaredRange(base.lowest, base.highest, self.provider(name))
+        return replace(base, function=InRange(name, base.function, declared))
 
     def _names(self) -> list[str]:
         compared = [r.name for r in self.measures if r.function and r.kind == "statistical"]

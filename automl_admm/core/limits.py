@@ -85,6 +85,14 @@ class DeclaredRange:
         is_low = self.lowest is not None and value < self.lowest - ROUNDING
         return is_low or (self.highest is not None and value > self.highest + ROUNDING)
 
+    def fault(self, name: str, value: float, where: str = "") -> str | None:
+        """Return the words on a value outside, which is a fault of the constraint's author."""
+        if not self.misses(value):
+            return None
+        by = f" ({self.provider})" if self.provider else ""
+        reason = f"it is {value:.10g}{where}, but declares {self}"
+        return f"constraint '{name}'{by} is at fault: {reason}"
+
     def __str__(self) -> str:
         ends = [("lowest", self.lowest), ("highest", self.highest)]
         return ", ".join(f"{name}={end:g}" for name, end in ends if end is not None)

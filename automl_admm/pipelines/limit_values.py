@@ -31,7 +31,7 @@ def evidence_of(constraint: Constraint, part: EvaluatedPipeline, where: str) -> 
     """Return the evidence of one constraint; an exception in it makes the outcome invalid."""
     try:
         return as_evidence(constraint.function(part))
-    except MemoryError:
+    except (MemoryError, InvalidOutcome):
         raise
     except Exception as problem:
         reason = say_error(problem)
@@ -56,12 +56,9 @@ def value_of(constraint: Constraint, evidence: Evidence, where: str) -> float:
 def _demand_declared(constraint: Constraint, value: float, where: str) -> None:
     """Raise for a value that the constraint's own record rules out: it is a fault of its author."""
     declared = constraint.declared or constraint.limit.declared
-    if not declared.misses(value):
-        return
-    by = f" ({declared.provider})" if declared.provider else ""
-    name = f"constraint '{constraint.limit.name}'{by}"
-    reason = f"it is {value:.10g}{where}, but declares {declared}"
-    raise InvalidOutcome(f"{name} is at fault: {reason}")
+    fault = declared.fault(constraint.limit.name, value, where)
+    if fault is not None:
+        raise InvalidOutcome(fault)
 
 
 def value_or_nan(constraint: Constraint, part: EvaluatedPipeline) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, PluginError, suggest
-from automl_admm.core.messages import say_error
+from automl_admm.core.messages import say_error, say_value
 
 TRUE = frozenset({"true", "yes", "on", "1"})
 FALSE = frozenset({"false", "no", "off", "0"})
@@ -48,9 +49,21 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
     except AutomlAdmmError:
         raise
     except (TypeError, ValueError) as problem:
-        raise ConfigurationError(f"options of '{owner}': {problem}.") from problem
+        message = f"options of '{owner}': {str(problem).rstrip('.')}{_told(given, str(problem))}."
+        raise ConfigurationError(message) from problem
     except (Exception, SystemExit) as problem:
         raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
+
+
+def _told(given: Mapping[str, Any], problem: str) -> str:
+    """Return the given options that a mistake is about in parentheses; all if it names none."""
+    named = [key for key in given if re.search(rf"\b{re.escape(key)}\b", problem)]
+    shown = ", ".join(f"{key}={_as_written(given[key])}" for key in named or given)
+    return f" (given: {shown})" if shown else ""
+
+
+def _as_written(value: Any) -> str:
+    return value if isinstance(value, str) else say_value(value)
 
 
 def check_options(owner: str, kind: type[Any]) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
 from automl_admm.constraints.parse import read_text
-from automl_admm.constraints.resolve import constraint_of
+from automl_admm.constraints.resolve import constraint_of, with_groups
 from automl_admm.core.errors import InvalidOutcome, NoSuccessError
 from automl_admm.core.evidence import Estimate, Rate
 from automl_admm.pipelines.few_row_model import constant_pipeline
-from automl_admm.pipelines.limit_values import value_of
+from automl_admm.pipelines.limit_values import evidence_of, value_of
 from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
@@ -165,6 +165,22 @@ def test_a_value_outside_the_declared_range_is_the_fault_of_its_plugin(
     said = r"'share' \(bad-plugin 0.3\) is at fault: .* in fold 1, but declares .*highest=1"
     with pytest.raises(InvalidOutcome, match=said):
         value_of(constraint, Estimate(value), " in fold 1")
+
+
+@pytest.mark.parametrize("written", ["share_gap[sex] <= 0.1", "share_ratio[sex] >= 0.8"])
+def test_a_value_of_a_group_outside_the_range_is_no_part_of_a_comparison(written: str) -> None:
+    measures: Registry[ConstraintPlugin] = Registry("constraint")
+    share = ConstraintPlugin(
+        name="share", summary="s", function=lambda _: 40.0, highest=1.0, kind="statistical"
+    )
+    measures.add(share, "bad-plugin 0.3")
+    sex = pd.DataFrame({"sex": ["f", "m"] * 4})
+    constraint = with_groups(constraint_of(read_text(written), measures), ("f", "m"))
+    y = np.array([0, 1] * 4)
+    part = EvaluatedPipeline(None, sex, y, y, 0.0, 0.0, y, sensitive=sex)
+    said = r"'share' \(bad-plugin 0.3\) is at fault: it is 40 in a group, but declares lowest=0"
+    with pytest.raises(InvalidOutcome, match=said):
+        evidence_of(constraint, part, " in fold 1")
 
 
 def test_a_limit_made_by_hand_knows_its_extreme() -> None:

@@ -81,6 +81,31 @@ def test_options_that_raise_anything_are_told_in_one_line(problem: str, says: st
     assert str(error.value) == f"options of 'gp': {says}."
 
 
+@dataclass(frozen=True)
+class Ranged:
+    initial: int = 3
+    points: int = 9
+
+    def __post_init__(self) -> None:
+        if self.initial < 1:
+            raise ValueError("initial must be at least 1")
+        if self.points == 13:
+            raise ValueError("that brings bad luck.")
+
+
+@pytest.mark.parametrize(
+    ("given_texts", "says"),
+    [
+        ({"initial": "-4", "points": 8}, "initial must be at least 1 (given: initial=-4)."),
+        ({"initial": 2, "points": 13}, "that brings bad luck (given: initial=2, points=13)."),
+    ],
+)
+def test_an_option_out_of_range_is_repeated(given_texts: dict, says: str) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        build_options("gp", Ranged, given_texts)
+    assert str(told.value) == f"options of 'gp': {says}"
+
+
 def test_options_whose_types_are_not_to_be_found_are_told_in_one_line() -> None:
     with pytest.raises(PluginError, match="options of 'gp': NameError: name 'Nothing'"):
         build_options("gp", Unresolvable, {})

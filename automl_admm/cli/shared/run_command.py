@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.solver_prints import solver_prints_logged
 from automl_admm.cli.shared.summary import announce, print_summary, resume_command, summarise
 from automl_admm.cli.signals import INTERRUPTED
 from automl_admm.core.errors import ConfigurationError, InfeasibleError
@@ -125,7 +126,7 @@ def read_within(
 
 def ready(config: RunConfig, loaded: Loaded) -> Preparation:
     """Check all settings; prints of a new solver go to the log, not to the result."""
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), solver_prints_logged():
         prepared = prepare(config, loaded.X, loaded.y, loaded.sensitive, loaded.columns)
         return reuse_runs(prepared)
 
@@ -142,9 +143,9 @@ class Manner:
 def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: Manner) -> int:
     """Run, print the result, and return the exit code.
 
-    Only the result goes to stdout, no prints of solvers and observers.
+    Only the result goes to stdout: prints of observers go to stderr, those of solvers to the log.
     """
-    with redirect_stdout(sys.stderr), progress:
+    with redirect_stdout(sys.stderr), progress, solver_prints_logged():
         for line in _facts(prepared, loaded):
             progress.say(line)
         outcome = _run(prepared)

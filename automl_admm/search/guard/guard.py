@@ -53,6 +53,8 @@ FAULTS_IN_A_ROW = 3
 FAULTS_IN_A_RUN = 10
 # With fewer known points an empty answer in an untried box is a fault, not the end of a search.
 FEW_KNOWN = 8
+# The name of the threads in which solvers are made and called.
+SOLVER = "solver"
 
 
 # --- calls that can be walked away from ----------------------------------------------------------
@@ -69,7 +71,7 @@ class Helper:
     Compiled code that holds the interpreter's lock for ever blocks the waiting thread too.
     """
 
-    def __init__(self, prepare: Callable[[], None], name: str = "solver") -> None:
+    def __init__(self, prepare: Callable[[], None], name: str = SOLVER) -> None:
         self._prepare = prepare
         self._name = name
         self._requests: _Requests = SimpleQueue()
