@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,15 @@ def arguments(install: Install, table: Path, tmp_path: Path) -> tuple[Any, ...]:
     )
 
 
-def test_what_a_solver_prints_is_not_in_the_json(run: Any, arguments: Any) -> None:
-    ended = run(*arguments, "--json", "--executor", "inline")
+def test_what_a_solver_prints_is_in_the_log_alone(
+    run: Any, arguments: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="automl_admm.cli.shared.solver_prints"):
+        ended = run(*arguments, "--json", "--executor", "inline")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["stopped_by"] == "evaluations"
-    assert {"made", "asked"} <= set(ended.err.split())
+    assert {"a solver says: made", "a solver says: asked"} <= set(caplog.messages)
+    assert not {"made", "asked"} & set(ended.err.split())
 
 
 @pytest.mark.parametrize("executor", ["inline", "local"])
