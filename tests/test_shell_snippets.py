@@ -95,6 +95,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labelled.to_csv(place / "labelled.csv", index=False)
     frame.to_csv(place / "new.csv", index=False)
     frame.to_parquet(place / "new.parquet")
+    rings = frame["AGE"] / 5 + rng.laplace(size=rows)
+    shells = frame[["AGE"]].assign(Sex=frame["SEX"], rings=rings)
+    shells.to_csv(place / "abalone.csv", index=False)
     (place / "mine.lark").write_text(GRAMMAR)
     (place / "good-ones.txt").write_text("impute() gaussian_nb()\n")
     with pytest.MonkeyPatch.context() as patch:

@@ -85,10 +85,15 @@ def _check_weights(constraint: Constraint) -> None:
 
 def _check_target(constraint: Constraint, rows: TrialRows) -> None:
     wanted, name, classes = constraint.target, constraint.limit.name, rows.classes
+    if wanted == "a quantity" and classes:
+        raise ConfigurationError(
+            f"limit '{name}' needs a quantity to predict, and this target has {classes} classes.",
+            hint="Use a rate, such as 'error <= 0.1'.",
+        )
     if wanted == "classes" and classes == 0:
         raise ConfigurationError(
             f"limit '{name}' needs classes to predict, and this target is a quantity.",
-            hint="Use a metric of regression, such as 'neg_mean_absolute_error >= -1'.",
+            hint="Use a limit on errors, such as 'mae <= 1'.",
         )
     if wanted == "two classes" and classes != 2:
         found = f"{classes} classes" if classes else "a quantity"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ GAP, RATIO = "_gap", "_ratio"
 # The worst class, whatever is compared in it; and the mean over classes, which may be compared.
 WORST: tuple[Joining, ...] = ("min", "max")
 MACRO: Joining = "macro"
+NUMBER = re.compile(r"\d+(\.\d+)?")
 Measures = Registry[ConstraintPlugin]
 
 
@@ -37,11 +39,13 @@ class _Comparing:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
-            return self.measures.get(name)
+            return _demand_no_number(self.measures.get(name))
         for joining in WORST:
             base = name.removeprefix(f"{joining}_")
             if base != name and self._is_of_two(base):
                 return _over_classes(self.plugin(base), joining)
+        if self._is_numbered(name):
+            return self._of_number(name)
         for ending in (GAP, RATIO):
             base = name.removesuffix(ending)
             if base != name and self._is_known(base):
@@ -57,10 +61,12 @@ class _Comparing:
         starts = ("", *(f"{joining}_" for joining in (*WORST, MACRO)))
         whole = [name.removeprefix(start) for start in starts]
         bases = [one.removesuffix(end) for end in ("", GAP, RATIO) for one in whole]
+        bases += [base.rpartition("_")[0] for base in bases if self._is_numbered(base)]
         return next((self.measures.provider(one) for one in bases if one in self.measures), "")
 
     def _is_known(self, name: str) -> bool:
-        return name in self.measures or name in scorer_names() or self._is_macro(name)
+        is_made = self._is_macro(name) or self._is_numbered(name)
+        return is_made or name in self.measures or name in scorer_names()
 
     def _is_macro(self, name: str) -> bool:
         base = name.removeprefix(f"{MACRO}_")
@@ -71,6 +77,22 @@ class _Comparing:
         bases = (name, name.removesuffix(GAP), name.removesuffix(RATIO))
         found = [self.measures.get(base) for base in bases if base in self.measures]
         return any(one.kind == "statistical" and one.target == "two classes" for one in found)
+
+    def _is_numbered(self, name: str) -> bool:
+        """Return True if the name is that of a numbered constraint and a number after it."""
+        base, _, number = name.rpartition("_")
+        is_number = NUMBER.fullmatch(number) is not None
+        return is_number and base in self.measures and self.measures.get(base).numbered is not None
+
+    def _of_number(self, name: str) -> ConstraintPlugin:
+        """Return the constraint of a name that ends in a number."""
+        base, _, number = name.rpartition("_")
+        record = self.measures.get(base)
+        assert record.numbered is not None  # noqa: S101 - `_is_numbered` has checked it
+        try:
+            return record.numbered(float(number))
+        except ValueError as problem:
+            raise ConfigurationError(f"there is no limit on '{name}': {problem}.") from problem
 
     def _base(self, name: str) -> ConstraintPlugin:
         base = self.plugin(name)
@@ -87,7 +109,24 @@ class _Comparing:
         endings = [base + ending for base in compared for ending in (GAP, RATIO)]
         of_two = [r.name for r in self.measures if self._is_of_two(r.name)]
         over = [f"{joining}_{name}" for name in of_two for joining in (*WORST, MACRO)]
-        return [*(record.name for record in self.measures), *endings, *over, *scorer_names()]
+        return [*map(written_name, self.measures), *endings, *over, *scorer_names()]
+
+
+def written_name(record: ConstraintPlugin) -> str:
+    """Return the name of a constraint with places for the options that it cannot do without."""
+    number = "" if record.numbered is None else "_N"
+    classes = "{true=…,predicted=…}" if record.target == "class pair" else ""
+    return f"{record.name}{number}{classes}{'' if record.grouped is None else '[column]'}"
+
+
+def _demand_no_number(record: ConstraintPlugin) -> ConstraintPlugin:
+    """Return a constraint that is complete without a number; raise for any other."""
+    if record.numbered is None:
+        return record
+    raise ConfigurationError(
+        f"'{record.name}' needs a number after its name.",
+        hint=f"Write '{record.name}_N' with the number for N: {record.summary}.",
+    )
 
 
 def _over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
@@ -203,13 +242,13 @@ def _other_options(plugin: ConstraintPlugin) -> str:
 
 def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
     if plugin.grouped is not None and not written.columns:
-        example = f"Name the column that has them, as in '{plugin.name}[sex]'."
-        raise ConfigurationError(f"'{plugin.name}' compares groups.", hint=example)
+        example = f"Name the column that has them, as in '{written.measure}[sex]'."
+        raise ConfigurationError(f"'{written.measure}' compares groups.", hint=example)
     if plugin.grouped is None and written.columns:
         columns = written.name.removeprefix(written.measure)
         can_compare = plugin.kind == "statistical"
-        hint = f"Did you mean '{plugin.name}{GAP}{columns}'?" if can_compare else None
-        raise ConfigurationError(f"'{plugin.name}' is not measured by group.", hint=hint)
+        hint = f"Did you mean '{written.measure}{GAP}{columns}'?" if can_compare else None
+        raise ConfigurationError(f"'{written.measure}' is not measured by group.", hint=hint)
 
 
 def _function(plugin: ConstraintPlugin, groups: Grouping | None) -> ConstraintFunction:

@@ -41,13 +41,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with nothing more known about it.
+    """A number with nothing more known about it; `why` no test is known, as a clause.
 
     >>> Estimate(0.25).value
     0.25
     """
 
     value: float
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ class F1:
 class Mean:
     """The mean of independent values bounded by [lowest, highest].
 
+    The ends must be known before the values are seen. Where one is infinite there is no exact
+    bound, and a certificate on it is called approximate.
+
     >>> Mean(np.array([0.0, 1.0]), lowest=0.0, highest=1.0).value
     0.5
     """
@@ -116,6 +120,79 @@ class Mean:
     def value(self) -> float:
         """Their mean."""
         return float(np.mean(self.values)) if len(self.values) else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RootMeanSquare:
+    """The root of the mean square of independent errors; none counts as more than `largest`.
+
+    >>> RootMeanSquare(np.array([3.0, -40.0]), largest=4.0).value ** 2
+    12.5
+    """
+
+    errors: Array
+    largest: float = math.inf
+
+    @property
+    def value(self) -> float:
+        """√ mean(e²); infinite if squares are too large for numbers."""
+        return math.sqrt(float(np.mean(self.squares))) if len(self.errors) else math.nan
+
+    @property
+    def squares(self) -> Array:
+        """The squares e² of the errors, at most `largest`²."""
+        return _squares(self.errors, self.largest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explained:
+    """R², the share of the variance of the truth y explained by predictions with the errors e.
+
+    No error counts as more than `largest`. The value is unknown for a constant truth.
+
+    >>> Explained(np.array([0.5, -0.5]), np.array([0.0, 2.0])).value
+    0.75
+    """
+
+    errors: Array
+    truth: Array
+    largest: float = math.inf
+
+    @property
+    def value(self) -> float:
+        """1 − mean(e²) / Var(y)."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of huge numbers there is no variance
+            spread = float(np.var(self.truth)) if len(self.truth) else 0.0
+        if not math.isfinite(spread):
+            return math.nan
+        return 1.0 - float(np.mean(self.squares)) / spread if spread > 0 else math.nan
+
+    @property
+    def squares(self) -> Array:
+        """The squares e² of the errors, at most `largest`²."""
+        return _squares(self.errors, self.largest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantile:
+    """A quantile of independent values, one for each row; they need no largest one.
+
+    No value can be below `lowest`.
+
+    >>> Quantile(np.array([1.0, 3.0, 9.0]), quantile=0.5).value
+    3.0
+    """
+
+    values: Array
+    quantile: float
+    lowest: float = -math.inf
+
+    @property
+    def value(self) -> float:
+        """The smallest of the values with so large a share of them at or below it."""
+        if not len(self.values):
+            return math.nan
+        return float(np.quantile(self.values, self.quantile, method="inverted_cdf"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,6 +327,11 @@ class Average:
         return sum(values) / len(values) if values else math.nan
 
 
+def _squares(errors: Array, largest: float) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.minimum(np.abs(errors), largest) ** 2)
+
+
 def _values(evidence: Iterable[Evidence]) -> list[float]:
     """Return all values, or an empty list if one of them is unknown."""
     # Comparing with NaN is always False, so `max` would silently drop an unknown group.
@@ -302,6 +384,10 @@ def _what_is_missing(evidence: Evidence) -> str:
         return f"has no {evidence.of}"
     if isinstance(evidence, Ranking):
         return f"has no {'positive' if not len(evidence.positives) else 'negative'} rows"
-    if isinstance(evidence, Mean | Timing) and not len(evidence.values):
+    if isinstance(evidence, Mean | Timing | Quantile) and not len(evidence.values):
         return "has no rows"
+    if isinstance(evidence, RootMeanSquare | Explained) and not len(evidence.errors):
+        return "has no rows"
+    if isinstance(evidence, Explained):
+        return "has no two different true values"
     return "gives no number"

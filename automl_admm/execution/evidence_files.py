@@ -22,13 +22,16 @@ from automl_admm.core.evidence import (
     Average,
     Estimate,
     Evidence,
+    Explained,
     Fact,
     Gap,
     Largest,
     Mean,
+    Quantile,
     Ranking,
     Rate,
     Ratio,
+    RootMeanSquare,
     Smallest,
     Timing,
     Weighted,
@@ -39,6 +42,7 @@ from automl_admm.execution.task_folders import read_regular
 KINDS: tuple[type[Any], ...] = (
     *(Fact, Estimate, Rate, F1, Mean, Ranking, Timing),
     *(Gap, Ratio, Largest, Smallest, Average, Weighted),
+    *(Quantile, RootMeanSquare, Explained),
 )
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"

@@ -66,6 +66,7 @@ __all__ = [
     "MetricPlugin",
     "NeededKind",
     "NoOptions",
+    "NumberedConstraint",
     "Solvers",
     "StrategyPlugin",
     "Target",
@@ -148,10 +149,11 @@ Measured = float | Evidence
 ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
 Masks = Mapping[str, NDArray[np.bool_]]
 GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
+NumberedConstraint = Callable[[float], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
 GroupFunction = Callable[[Any], NDArray[np.object_]]
 ConstraintKind = Literal["checked", "measured", "statistical"]
-Target = Literal["any", "classes", "two classes", "class pair"]
+Target = Literal["any", "classes", "two classes", "class pair", "a quantity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +169,10 @@ class ConstraintPlugin(NamedRecord):
 
     To compare groups, give `grouped` instead of `function`: its second argument has a mask of the
     rows for the name of every group. Limits on it are written `NAME[column]`.
+
+    For a name that ends in a number of the user's, such as `errors_above_2.5`, give `numbered`
+    instead of both: the function from that number to a record. It may raise a ValueError that says
+    which numbers it takes.
 
     For a value known without training, give as `cheap` the function from the steps of a pipeline to
     it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
@@ -192,6 +198,7 @@ class ConstraintPlugin(NamedRecord):
 
     function: ConstraintFunction | None = None
     grouped: GroupedFunction | None = None
+    numbered: NumberedConstraint | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None
@@ -206,15 +213,18 @@ class ConstraintPlugin(NamedRecord):
 
     def __post_init__(self) -> None:
         NamedRecord.__post_init__(self)
-        if (self.function is None) == (self.grouped is None):
-            raise PluginError(f"constraint '{self.name}' needs either a function or a grouped one.")
+        functions = (self.function, self.grouped, self.numbered)
+        if sum(one is not None for one in functions) != 1:
+            raise PluginError(
+                f"constraint '{self.name}' needs either a function or a grouped one, or a numbered."
+            )
         given = {"kind": (self.kind, ConstraintKind), "target": (self.target, Target)}
         for what, (value, kinds) in given.items():
             if value not in get_args(kinds):
                 named = ", ".join(map(repr, get_args(kinds)))
                 message = f"constraint '{self.name}': its {what} must be one of {named}"
                 raise PluginError(f"{message}, not {say_value(value)}.")
-        for what in ("function", "grouped", "cheap"):
+        for what in ("function", "grouped", "numbered", "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
         calls: Any = self.timed_calls

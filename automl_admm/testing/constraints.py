@@ -19,6 +19,7 @@ from automl_admm.core.evidence import (
     Gap,
     Largest,
     Mean,
+    Quantile,
     Rate,
     Ratio,
     Timing,
@@ -214,6 +215,8 @@ def _check_evidence(evidence: Evidence) -> None:
         case Mean(values, lowest, highest):
             inside = (values >= lowest) & (values <= highest)
             assert np.all(inside), f"a value of the mean is outside of {lowest:g} to {highest:g}"
+        case Quantile(values, quantile):
+            assert 0 < quantile < 1, f"its quantile is {quantile:g}"
         case Timing(values, quantile):
             assert 0 < quantile < 1, f"its quantile is {quantile:g}"
             assert np.all(values >= 0), "a time is below 0"

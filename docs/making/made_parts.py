@@ -12,6 +12,7 @@ import click
 import automl_admm
 from automl_admm import plugin_api
 from automl_admm.cli.shared.listing import describe_range
+from automl_admm.constraints.resolve import written_name
 from automl_admm.core.space import Choice, Parameter
 from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.plugins import specs
@@ -92,7 +93,7 @@ def constraints() -> str:
     """Return the quantities that can be limited."""
     rows = [
         (
-            f"`{record.name}`" if record.grouped is None else f"`{record.name}[column]`",
+            f"`{written_name(record)}`",
             record.kind,
             "" if record.target == "any" else record.target,
             record.summary,

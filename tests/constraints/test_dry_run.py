@@ -115,7 +115,9 @@ def test_a_metric_that_does_not_fit_the_target() -> None:
 def test_a_metric_that_has_no_value_on_a_group() -> None:
     X, _ = frame()
     X.loc[:3, "sex"] = "x"
-    with pytest.raises(DataError, match="group 'x' gives no number in fold 1 of 4"):
+    with pytest.raises(
+        DataError, match="group 'x' has no two different true values in fold 1 of 4"
+    ):
         prepared("r2_gap[sex] <= 1", X=X, y=X["a"], task="regression")
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 
 import numpy as np
@@ -9,13 +10,16 @@ from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.evidence import (
     Estimate,
+    Explained,
     Fact,
     Gap,
     Largest,
     Mean,
+    Quantile,
     Ranking,
     Rate,
     Ratio,
+    RootMeanSquare,
     Smallest,
     Timing,
 )
@@ -42,7 +46,13 @@ class Own:
     "evidence",
     [
         *(Fact(3.0), Estimate(np.float64(0.1)), RATES["a"], Rate(0, 0), Own()),
-        *(Mean(SCORES, 0.0, 1.0), Timing(SCORES, 0.9), Ranking(SCORES[:9], SCORES[9:])),
+        *(Quantile(SCORES, 0.9), RootMeanSquare(SCORES), Explained(SCORES, 2 * SCORES, 0.5)),
+        *(
+            Mean(SCORES, 0.0, 1.0),
+            Mean(SCORES, 0.0, math.inf),
+            Timing(SCORES, 0.9),
+            Ranking(SCORES[:9], SCORES[9:]),
+        ),
         *(
             Smallest(RATES),
             Gap(RATES),

@@ -1,4 +1,4 @@
-"""One-sided bounds for every kind of evidence: exact ones, and approximate ones for rankings.
+"""One-sided bounds for every kind of evidence: exact ones, and approximate ones for some.
 
 The two groups of K with the largest true gap are unknown. To claim "the gap is at most the bound",
 bound all ordered pairs (i, j) at the *full* risk and take the largest: the claim is false only if
@@ -17,24 +17,27 @@ from itertools import permutations
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
 
-from automl_admm.certify.bounds import means, rates
+from automl_admm.certify.bounds import errors, means, rates
 from automl_admm.certify.bounds.averages import is_sharper, lower_average, upper_average
 from automl_admm.certify.bounds.differences import largest_difference
 from automl_admm.certify.bounds.rankings import delong_bounds
 from automl_admm.certify.bounds.rates import Count
+from automl_admm.certify.bounds.skewed_means import skewed_bounds
 from automl_admm.core.evidence import (
     F1,
     Average,
     Evidence,
+    Explained,
     Fact,
     Gap,
     Largest,
     Mean,
+    Quantile,
     Ranking,
     Rate,
     Ratio,
+    RootMeanSquare,
     Smallest,
     Timing,
 )
@@ -50,6 +53,7 @@ class Bounds:
     is_approximate: bool = False
 
 
+BETTING, HALL = "betting", "Hall's for skewed means, as no largest value is stated"
 BoundsOf: TypeAlias = Callable[[Evidence, float], Bounds | None]
 
 
@@ -62,14 +66,17 @@ def exact_bounds(evidence: Evidence, risk: float) -> Bounds | None:
 
 
 def approximate_bounds(evidence: Evidence, risk: float) -> Bounds | None:
-    """Return DeLong's bounds for rankings and their compositions; None for all else.
+    """Return approximate bounds for rankings, R², unbounded values and their compositions.
 
-    For a rate or a mean the exact bounds are tight enough to be the only ones.
+    DeLong's are for rankings, Hall's for the others. For a rate or a mean with known ends the exact
+    bounds are tight enough to be the only ones: there and for all else it is None.
     """
     if math.isnan(evidence.value):
         return None
     if isinstance(evidence, Ranking):
         return _delong(evidence, risk)
+    if isinstance(evidence, Mean | RootMeanSquare | Explained):
+        return _skewed(evidence, risk)
     if isinstance(evidence, Gap):
         return _mover(evidence.groups, risk)
     if isinstance(evidence, Largest | Smallest | Ratio | Average):
@@ -107,11 +114,8 @@ def _f1(evidence: F1, risk: float) -> Bounds | None:
 
 
 def _mean(evidence: Mean, risk: float) -> Bounds | None:
-    """Return the bounds of `means` for values stretched from [lowest, highest] to [0, 1].
-
-    None if a value lies outside this range: no bound is known then.
-    """
-    width, trials = evidence.highest - evidence.lowest, len(evidence.values)
+    """Return the bounds by betting; None for values without known ends, or outside of them."""
+    width = evidence.highest - evidence.lowest
     if (
         not evidence.lowest
         <= np.min(evidence.values)
@@ -119,14 +123,40 @@ def _mean(evidence: Mean, risk: float) -> Bounds | None:
         <= evidence.highest
     ):
         return None
-    # All values are one: the share below would be 0 / 0.
+    # All values are one: shares of the width would be 0 / 0.
     if width == 0:
         return Bounds(evidence.value, evidence.value, "a fact")
-    share = (evidence.value - evidence.lowest) / width
-    lower, upper = (bound(share, trials, risk) for bound in (means.lower_mean, means.upper_mean))
-    return Bounds(
-        evidence.lowest + lower * width, evidence.lowest + upper * width, "Hoeffding-Bentkus"
-    )
+    if not math.isfinite(width):
+        return None
+    ends = errors.bounded_mean(evidence.values, evidence.lowest, evidence.highest, risk)
+    return Bounds(*ends, BETTING)
+
+
+def _root(evidence: RootMeanSquare, risk: float) -> Bounds | None:
+    ends = errors.root_bounds(evidence, risk)
+    return None if ends is None else Bounds(*ends, BETTING)
+
+
+def _explained(evidence: Explained, risk: float) -> Bounds | None:
+    ends = errors.explained_bounds(evidence, risk)
+    return None if ends is None else Bounds(*ends, f"union of {BETTING}")
+
+
+def _quantile(evidence: Quantile, risk: float) -> Bounds:
+    return Bounds(*errors.quantile_bounds(evidence, risk), "exact binomial on large values")
+
+
+def _skewed(evidence: Mean | RootMeanSquare | Explained, risk: float) -> Bounds | None:
+    """Return Hall's bounds; None for a mean or a mean square with known ends, or with few rows."""
+    ends: tuple[float, float] | None = None
+    if isinstance(evidence, Explained):
+        ends = errors.approximate_explained_bounds(evidence, risk)
+    elif isinstance(evidence, RootMeanSquare) and math.isinf(evidence.largest):
+        ends = errors.approximate_root_bounds(evidence, risk)
+    elif isinstance(evidence, Mean) and math.isinf(evidence.highest - evidence.lowest):
+        ends = skewed_bounds(evidence.values, risk)
+        ends = ends and (max(ends[0], evidence.lowest), min(ends[1], evidence.highest))
+    return None if ends is None else Bounds(*ends, HALL, is_approximate=True)
 
 
 def _ranking(evidence: Ranking, risk: float) -> Bounds | None:
@@ -144,20 +174,9 @@ def _is_ordered(ranking: Ranking) -> bool:
 
 
 def _timing(evidence: Timing, risk: float) -> Bounds:
-    """Order statistics that bound the q-quantile Q of independent calls, x_(1) ≤ … ≤ x_(n).
-
-    x_(k) < Q only if k calls or more are faster than Q, each with probability at most q: the upper
-    bound is the first x_(k) with P(Bin(n, q) ≥ k) ≤ risk, infinite if there is none. The lower one
-    is the last x_(k) with P(Bin(n, q) ≤ k − 1) ≤ risk. "Q ≤ L" is thereby the exact binomial test
-    on the number of calls slower than L.
-    """
-    ordered = np.sort(evidence.values)
-    ranks = np.arange(1, len(ordered) + 1)
-    reach = special.betainc(ranks, len(ordered) - ranks + 1, evidence.quantile)
-    above, below = ordered[reach <= risk], ordered[1 - reach <= risk]
-    upper = float(above[0]) if len(above) else math.inf
-    lower = float(below[-1]) if len(below) else 0.0  # no call takes less
-    return Bounds(lower, upper, "exact binomial on slow calls")
+    """Bound a quantile of independent calls by order statistics; no call takes less than 0."""
+    ends = errors.quantile_bounds(Quantile(evidence.values, evidence.quantile, 0.0), risk)
+    return Bounds(*ends, "exact binomial on slow calls")
 
 
 def composed_bounds(evidence: Evidence, risk: float, bounds_of: BoundsOf) -> Bounds | None:
@@ -210,8 +229,10 @@ def _ratio(groups: Mapping[str, Evidence], risk: float, bounds_of: BoundsOf) -> 
     """
     each = _of_all(groups.values(), risk / 2, bounds_of)
     together = _of_all(groups.values(), risk / (2 * max(len(groups), 1)), bounds_of)
-    # min / max of zeros is undefined.
+    # min / max of zeros is undefined, and so is a share of what may be negative without end.
     if len(each) < 2 or not together or min(one.upper for one in each) <= 0:
+        return None
+    if any(one.lower == -math.inf for one in (*each, *together)):
         return None
     lower = min(first.lower / second.upper for first, second in permutations(each, 2))
     upper = min(
@@ -308,4 +329,7 @@ _SIMPLE: dict[type, Callable[[Any, float], Bounds | None]] = {
     Mean: _mean,
     Ranking: _ranking,
     Timing: _timing,
+    Quantile: _quantile,
+    RootMeanSquare: _root,
+    Explained: _explained,
 }

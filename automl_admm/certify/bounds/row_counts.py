@@ -11,12 +11,15 @@ from automl_admm.core.evidence import (
     F1,
     Average,
     Evidence,
+    Explained,
     Gap,
     Largest,
     Mean,
+    Quantile,
     Ranking,
     Rate,
     Ratio,
+    RootMeanSquare,
     Smallest,
     Timing,
 )
@@ -47,10 +50,12 @@ def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
     if isinstance(evidence, Ranking):
         sides = (("positives", evidence.positives), ("negatives", evidence.negatives))
         return tuple(Cell(where, of, len(scores)) for of, scores in sides)
-    if isinstance(evidence, Mean | Timing):
+    if isinstance(evidence, Mean | Timing | Quantile):
         return (
             Cell(where, "calls" if isinstance(evidence, Timing) else "rows", len(evidence.values)),
         )
+    if isinstance(evidence, RootMeanSquare | Explained):
+        return (Cell(where, "rows", len(evidence.errors)),)
     inner = _parts(evidence, where)
     return tuple(cell for name, part in inner.items() for cell in cells(part, name))
 
@@ -87,8 +92,8 @@ def stretch(evidence: Evidence, factor: float) -> Evidence:
     if isinstance(evidence, F1):
         hits, rows = _more(evidence.hits, evidence.rows, factor)
         return replace(evidence, rows=rows, hits=hits)
-    if isinstance(evidence, Mean | Timing):
-        return replace(evidence, values=_spread(evidence.values, factor))
+    if isinstance(evidence, Mean | Timing | Quantile | RootMeanSquare | Explained):
+        return _stretched_values(evidence, factor)
     if isinstance(evidence, Ranking):
         positives, negatives = evidence.positives, evidence.negatives
         return Ranking(_spread(positives, factor), _spread(negatives, factor))
@@ -107,6 +112,18 @@ def _more(events: int, trials: int, factor: float) -> tuple[int, int]:
     """Return the same share of so many times the trials."""
     rows = _times(trials, factor)
     return round(events / trials * rows) if trials else 0, rows
+
+
+def _stretched_values(
+    evidence: Mean | Timing | Quantile | RootMeanSquare | Explained, factor: float
+) -> Evidence:
+    if isinstance(evidence, Explained):
+        # An error belongs to the truth beside it: both are taken from the same rows.
+        places = _spread(np.arange(len(evidence.errors), dtype=float), factor).astype(int)
+        return replace(evidence, errors=evidence.errors[places], truth=evidence.truth[places])
+    if isinstance(evidence, RootMeanSquare):
+        return replace(evidence, errors=_spread(evidence.errors, factor))
+    return replace(evidence, values=_spread(evidence.values, factor))
 
 
 def _stretched(parts: Mapping[str, Evidence], factor: float) -> dict[str, Evidence]:

@@ -10,7 +10,18 @@ from enum import StrEnum
 from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
 from automl_admm.certify.bounds.row_counts import counts, smallest
 from automl_admm.certify.plan.power import rows_needed
-from automl_admm.core.evidence import Evidence, Gap, Mean, Ranking, Rate, Ratio, why_unknown
+from automl_admm.core.evidence import (
+    Estimate,
+    Evidence,
+    Explained,
+    Gap,
+    Mean,
+    Ranking,
+    Rate,
+    Ratio,
+    RootMeanSquare,
+    why_unknown,
+)
 from automl_admm.core.limits import Limit
 
 _CONTRADICTIONS: dict[type, str] = {
@@ -95,6 +106,13 @@ def all_certified(findings: Sequence[Finding]) -> bool:
     return bool(findings) and all(finding.is_certified for finding in findings)
 
 
+def name_outcome(approximate: Sequence[bool]) -> str:
+    """Say that all limits were certified, and of how many the bound `approximate` is no proof."""
+    if not any(approximate):
+        return "CERTIFIED"
+    return f"CERTIFIED, {sum(approximate)} of {len(approximate)} by an approximate bound"
+
+
 def _near(bounds: Bounds, limit: Limit) -> float:
     """The bound on the limit's side."""
     return bounds.lower if limit.at_least else bounds.upper
@@ -147,13 +165,23 @@ def _rows_in_words(evidence: Evidence, limit: Limit, rows: int | None) -> str:
     return f"it needs about {rows} {cell}; there are {cell.rows}"
 
 
+def _has_no_largest(evidence: Evidence) -> bool:
+    if isinstance(evidence, Mean):
+        return math.isinf(evidence.highest - evidence.lowest)
+    return isinstance(evidence, RootMeanSquare | Explained) and math.isinf(evidence.largest)
+
+
 def why_not_estimable(evidence: Evidence) -> str:
     """Say why no bound is known for the evidence."""
     unknown = why_unknown(evidence)
     if unknown:
         return f"the evidence {unknown}" if unknown.startswith(("has ", "gives ")) else unknown
+    if _has_no_largest(evidence):
+        return "no largest value is stated, and its values are too few or alike to guess one"
     if type(evidence) in _CONTRADICTIONS:
         return _CONTRADICTIONS[type(evidence)]
+    if isinstance(evidence, Estimate) and evidence.why:
+        return evidence.why
     if isinstance(evidence, Gap | Ratio) and len(evidence.groups) < 2:
         return "there is one group alone, and nothing to compare it with"
     return "no exact test is known for it"

@@ -7,6 +7,7 @@ import click
 from automl_admm.cli.shared.installed import installed
 from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, print_entries
 from automl_admm.cli.shared.screen import say
+from automl_admm.constraints.resolve import written_name
 from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.registry import Registry
 
@@ -19,6 +20,7 @@ COLUMNS = {
 MORE = """\
 A limit reads "NAME <= number" or "NAME >= number". The number may be a percentage, or a multiple of
 the value of the pipeline that the search begins with, as in "latency_us <= 0.5 * baseline".
+The N in a name is a number of yours, as in "abs_error_quantile_90 <= 2".
 NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_loss.
 One for two classes is asked of any class of several, too, as in 'recall{class="fraud"} >= 0.9': of
 "min_recall{class}" or "max_fpr{class}" for the worst class, of "macro_recall" for their mean.
@@ -37,17 +39,11 @@ def command(as_json: bool) -> None:  # noqa: FBT001 - click passes it by name
         say(f"\n{MORE}", err=True)
 
 
-def _written(record: ConstraintPlugin) -> str:
-    """Return the name with the options that it cannot do without."""
-    classes = "{true=…,predicted=…}" if record.target == "class pair" else ""
-    return f"{record.name}{classes}{'' if record.grouped is None else '[column]'}"
-
-
 def _entry(registry: Registry[ConstraintPlugin], record: ConstraintPlugin) -> Entry:
     return entry_of(
         registry,
         record.name,
-        written=_written(record),
+        written=written_name(record),
         measured_as=record.kind,
         target="" if record.target == "any" else record.target,
         lowest=record.lowest,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from automl_admm.certify.claims import explain, explain_fresh
+from automl_admm.certify.walk.verdicts import name_outcome
 from automl_admm.cli.shared.installed import unprinted
 from automl_admm.cli.shared.run_options import (
     AUTO,
@@ -84,7 +85,8 @@ def _tell_verified(run: Path, found: Verified) -> None:
     _tell_timed(found.timed)
     if not found.certificate.is_certified:
         raise NotCertifiedError(f"the data agree with '{run}', and nothing was certified there.")
-    say("the data agree: CERTIFIED")
+    outcome = name_outcome([one.is_approximate for one in found.certificate.findings])
+    say(f"the data agree: {outcome}")
 
 
 def _tell_timed(timed: tuple[str, ...]) -> None:
@@ -102,7 +104,7 @@ def _tell_tested(run: Path, tested: OnFreshRows) -> None:
         failed = [str(one) for one in tested.findings if not one.is_certified]
         reason = "; ".join(failed) or "no limit of the run is about rows"
         raise NotCertifiedError(f"'{run}' is not certified on these rows: {reason}.")
-    say("on these rows: CERTIFIED")
+    say(f"on these rows: {name_outcome([one.is_approximate for one in tested.findings])}")
 
 
 def _warn_of_known(tested: OnFreshRows) -> None:

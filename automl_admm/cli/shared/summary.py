@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Any
 
 from automl_admm.certify.walk.looks import risk_of_look
-from automl_admm.certify.walk.verdicts import Finding
+from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
@@ -292,7 +292,10 @@ def _next_line(summary: Summary) -> str:
 def _certificate_line(summary: Summary) -> str:
     look = "" if summary["look"] is None else f" (look {summary['look']} at these data)"
     why = "" if summary["untested"] is None else f": {summary['untested']}"
-    return f"{'CERTIFIED' if summary['certified'] else 'NOT CERTIFIED'}{look}{why}"
+    if not summary["certified"]:
+        return f"NOT CERTIFIED{look}{why}"
+    approximate = [bool(one.get("approximate")) for one in summary["constraints"]]
+    return f"{name_outcome(approximate)}{look}{why}"
 
 
 def _held_out(summary: Summary) -> Iterator[tuple[str, str]]:
