@@ -126,8 +126,8 @@ class Mean:
 class RootMeanSquare:
     """The root of the mean square of independent errors; none counts as more than `largest`.
 
-    >>> RootMeanSquare(np.array([3.0, -40.0]), largest=4.0).value ** 2
-    12.5
+    >>> RootMeanSquare(np.array([3.0, -40.0]), largest=3.0).value
+    3.0
     """
 
     errors: Array

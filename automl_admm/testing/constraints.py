@@ -44,10 +44,12 @@ class ConstraintContract:
     """The promises of a constraint: subclass it, and return your record in `make`.
 
     The rows have two classes, and a sensitive column of two groups. Override `rows` for a
-    constraint that needs others, such as the errors of a quantity.
+    constraint that needs others, such as the errors of a quantity. A `numbered` constraint is held to
+    its promises with the `number`.
     """
 
     groups: ClassVar[tuple[str, ...]] = ("f", "m")
+    number: ClassVar[float] = 2.0
 
     def make(self) -> ConstraintPlugin:
         """Return the record."""
@@ -57,9 +59,13 @@ class ConstraintContract:
         """Return a fitted pipeline with unseen rows, 60 of them."""
         return _evaluated()
 
+    def _record(self) -> ConstraintPlugin:
+        made = self.make()
+        return made if made.numbered is None else made.numbered(self.number)
+
     def measured(self, evaluated: EvaluatedPipeline) -> Evidence:
         """Measure these rows, by group for a constraint that is `grouped`."""
-        record = self.make()
+        record = self._record()
         if record.grouped is not None:
             return as_evidence(record.grouped(evaluated, self.masks(evaluated)))
         assert record.function is not None
@@ -77,7 +83,7 @@ class ConstraintContract:
         """
         rows = self.rows()
         yield rows
-        if self.make().kind == "statistical":
+        if self._record().kind == "statistical":
             drawn = np.random.default_rng(1).random(len(rows.y)).round()
             for decided in (rows.y, 1 - rows.y, drawn.astype(rows.y.dtype)):
                 yield _answering(rows, decided)
@@ -90,7 +96,7 @@ class ConstraintContract:
             self._check_range(value)
 
     def _check_range(self, value: float) -> None:
-        record = self.make()
+        record = self._record()
         declared = DeclaredRange(record.lowest, record.highest)
         assert not declared.misses(value), f"its value {value:g} is outside of {declared}"
 
@@ -111,7 +117,7 @@ class ConstraintContract:
 
     def test_a_fact_is_equal_on_any_rows(self) -> None:
         """Measure the same on half of the rows, for it is called `checked`."""
-        if self.make().kind != "checked":
+        if self._record().kind != "checked":
             raise SkipTest("it is no fact but a measurement")
         rows = self.rows()
         half = rows.part(np.arange(len(rows.y)) % 2 == 0)
@@ -138,7 +144,7 @@ class ConstraintContract:
 
     def test_weights_count_as_rows_do(self) -> None:
         """Take weights of 1 for none, and a weight of 3 for a row that stands three times."""
-        if not self.make().takes_weights:
+        if not self._record().takes_weights:
             raise SkipTest("it takes no weights")
         rows = self.rows()
         value, ones = self.measured(rows).value, np.ones(len(rows.y))
@@ -150,7 +156,7 @@ class ConstraintContract:
 
     def test_what_is_known_before_training_is_what_is_measured(self) -> None:
         """Give by `cheap` the value that the fitted pipeline has."""
-        cheap = self.make().cheap
+        cheap = self._record().cheap
         if cheap is None:
             raise SkipTest("it has no cheap function")
         known, value = cheap(STEPS), self.measured(self.rows()).value
@@ -158,7 +164,7 @@ class ConstraintContract:
 
     def test_it_measures_in_another_process(self) -> None:
         """Survive the way to a worker: it is pickled by cloudpickle."""
-        record, rows = self.make(), self.rows()
+        record, rows = self._record(), self.rows()
         sent = cloudpickle.loads(cloudpickle.dumps(record.function or record.grouped))
         more = () if record.grouped is None else (self.masks(rows),)
         assert math.isfinite(as_evidence(sent(rows, *more)).value)
@@ -170,7 +176,7 @@ class ConstraintContract:
             self.measured(rows)
 
     def _skip_costs(self) -> None:
-        if self.make().kind == "measured":
+        if self._record().kind == "measured":
             raise SkipTest("it is a cost, and may differ from call to call")
 
 
