@@ -44,8 +44,8 @@ class ConstraintContract:
     """The promises of a constraint: subclass it, and return your record in `make`.
 
     The rows have two classes, and a sensitive column of two groups. Override `rows` for a
-    constraint that needs others, such as the errors of a quantity. A `numbered` constraint is held to
-    its promises with the `number`.
+    constraint that needs others, such as the errors of a quantity. A `numbered` constraint is
+    held to its promises with the `number`.
     """
 
     groups: ClassVar[tuple[str, ...]] = ("f", "m")
