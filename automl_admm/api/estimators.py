@@ -60,6 +60,7 @@ from automl_admm.runs.finish.demands import (
     demand_evaluated,
     demand_feasible,
     explain_fallback,
+    explain_folds,
     explain_passed_over,
     tell_broken,
 )
@@ -155,9 +156,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
                 FallbackWarning,
                 stacklevel=3,
             )
-        worse = explain_passed_over(outcome)
-        if worse is not None:
-            warnings.warn(worse, UserWarning, stacklevel=3)
+        for late in filter(None, (explain_passed_over(outcome), explain_folds(outcome))):
+            warnings.warn(late, UserWarning, stacklevel=3)
         for broken in tell_broken(outcome):
             warnings.warn(broken, LimitWarning, stacklevel=3)
         return self
@@ -252,6 +252,8 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self.best_text_ = outcome.best.text
         ensemble = outcome.refit.ensemble
         self.ensemble_ = None if ensemble is None else ensemble.as_content(metric)
+        of_folds = outcome.refit.of_folds
+        self.of_folds_ = None if of_folds is None else of_folds.as_content()
         self.feasible_ = outcome.result.feasible
         self.fallback_ = None if outcome.fallback is None else str(outcome.fallback)
         self.decisions_ = decisions_of_outcome(outcome)

@@ -172,6 +172,12 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "`VotingRegressor`, if it is better on out-of-fold rows by more than its noise. With "
             "`certify` a single pipeline ships.",
         ),
+        "refit": Words(
+            "{'auto', 'whole', 'folds'}",
+            "The model of the best pipeline: `whole` is its fit on all rows, `folds` the mean of "
+            "the models that were fitted on its folds. `auto` takes `folds` only where there is no "
+            "time for the fit on all rows.",
+        ),
         "portfolio": Words(
             "",
             "Try first what was good on other tables, if the grammar has it. With limits or "
@@ -209,6 +215,11 @@ ATTRIBUTES: Mapping[str, Words] = MappingProxyType(
             "dict or None",
             "The members of an ensemble with their weights, the single pipeline that it beat, and "
             "its gain with a standard error on rows that did not choose it.",
+        ),
+        "of_folds_": Words(
+            "dict or None",
+            "The number of fold models in `best_pipeline_`, and the reason, if it was not fitted "
+            "on all rows.",
         ),
         "feasible_": Words("bool", "True if it is within the limits."),
         "fallback_": Words(

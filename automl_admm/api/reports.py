@@ -276,8 +276,10 @@ def end_lines(outcome: PipelineResult, counted: str) -> list[str]:
     if ensemble is not None:
         members = [f"member         {line}" for line in ensemble.lines()]
         best = [f"ensemble       {ensemble.compared(metric)}", *members]
+    of_folds = outcome.refit.of_folds
     return [
         *best,
+        *([] if of_folds is None else [f"what ships     {of_folds}"]),
         *([f"{note}   {say_passed_over(passed)}"] if passed else []),
         f"validation     {score}",
         f"ended by       {result.stopped_by}, after {counted}",

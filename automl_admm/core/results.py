@@ -18,19 +18,24 @@ class TaskResult(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """The outcome of one evaluation: its loss, a value for each limit, and details for the log."""
+    """The outcome of one evaluation: its loss, a value for each limit, and details for the log.
+
+    `files` has the hashes of files to be read again, by name; the log does not have them.
+    """
 
     loss: float = math.nan
     constraints: tuple[float, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the mapping that the executor hands to the parent process."""
-        return {
+        found = {
             "loss": self.loss,
             "constraints": list(self.constraints),
             "details": dict(self.details),
         }
+        return found | {"files": dict(self.files)} if self.files else found
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> EvaluationResult:
@@ -39,4 +44,5 @@ class EvaluationResult:
             float(found.get("loss", math.nan)),
             tuple(float(value) for value in found.get("constraints", ())),
             found.get("details", {}),
+            found.get("files", {}),
         )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
+from automl_admm.core.results import EvaluationResult
+from automl_admm.core.space import Candidate
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.fit_results import FallbackResult
+from automl_admm.pipelines.limit_values import value_or_nan
+from automl_admm.pipelines.predictions.decisions import describe_decisions
 from automl_admm.pipelines.row_share import FEWEST, Rows, share_of_rows
 from automl_admm.plugins.records import LearningTask
 
@@ -54,3 +63,30 @@ def constant_pipeline(task: LearningTask) -> Any:
     is_class = task == "classification"
     constant = DummyClassifier(strategy="prior") if is_class else DummyRegressor()
     return Pipeline([("constant", constant)])
+
+
+def fall_back(
+    work: PipelineWork, candidate: Candidate | None, seed: int, folder: Path
+) -> FallbackResult:
+    """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
+    small = few_rows(work)
+    with threadpool_limits(limits=1):  # on few rows threads only wait for each other
+        if candidate is None:
+            found = judge_constant(small)
+        else:
+            found = small.evaluate(candidate, seed, folder)
+        by = found.details.get("threshold"), found.details.get("group_thresholds")
+        fitted = small.refit(candidate, seed, folder, *by)
+    return FallbackResult(found, fitted, len(small.table.y))
+
+
+def judge_constant(work: PipelineWork) -> EvaluationResult:
+    """Measure a constant model; a limit without a value for it is no failure."""
+    train, valid = (work.table.part(rows) for rows in work.splits[0])
+    begun = time.perf_counter()
+    with unheard_warnings():
+        pipeline = work.fit_on(None, 0, train)
+        seen = work.measure(pipeline, valid, time.perf_counter() - begun)
+        values = tuple(value_or_nan(c, seen.part) for c in work.constraints)
+        details = {"scores": [seen.score], **describe_decisions([seen])}
+    return EvaluationResult(work.metric.loss(seen.score), values, details)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.limits import Limit
@@ -31,15 +30,17 @@ from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
 from automl_admm.pipelines.component_fidelity import at_fidelity, declared_size
+from automl_admm.pipelines.ensembles.fold_models import Keeping
+from automl_admm.pipelines.ensembles.fold_tasks import fit_models, keep_models, load_models
 from automl_admm.pipelines.ensembles.greedy import Purse
 from automl_admm.pipelines.ensembles.task import (
     EnsembleMembers,
     EnsembleResult,
     choose_ensemble,
-    measure_costs,
     put_together,
+    ship_whole,
 )
-from automl_admm.pipelines.few_row_model import constant_pipeline, few_rows
+from automl_admm.pipelines.few_row_model import constant_pipeline, fall_back
 from automl_admm.pipelines.fit_results import (
     FallbackResult,
     FinalFitResult,
@@ -49,7 +50,6 @@ from automl_admm.pipelines.fit_results import (
 from automl_admm.pipelines.limit_values import (
     mean_values,
     refuse_cheaply,
-    value_or_nan,
 )
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
@@ -71,7 +71,6 @@ from automl_admm.pipelines.searched_share import (
 )
 from automl_admm.pipelines.shipping import (
     PICKLE,
-    SHIPPED,
     load_shipped,
     ship,
     ship_decided,
@@ -163,7 +162,12 @@ class PipelineWork:
         load_deferred()
 
     def evaluate(
-        self, candidate: Candidate, seed: int, folder: Path, rival: Sequence[float] = ()
+        self,
+        candidate: Candidate,
+        seed: int,
+        folder: Path,
+        rival: Sequence[float] = (),
+        keeping: Keeping | None = None,
     ) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
@@ -172,7 +176,7 @@ class PipelineWork:
         candidate excluded by a limit known beforehand is not trained at all. If limits depend on
         decisions, thresholds are chosen for all folds, and everything is measured at them. With the
         scores of a `rival` on all folds it stops once it is clearly behind, and its loss is
-        forecast.
+        forecast. By the rule `keeping` its fold models go to a file, too.
         """
         # Before the clock starts: a refused candidate costs no training.
         refuse_cheaply(self.constraints, self.space.steps(candidate))
@@ -199,7 +203,8 @@ class PipelineWork:
             **times.as_details(),
             **steps.as_details(),
         }
-        return replace(found, loss=race.loss(scores), details=details)
+        found = replace(found, loss=race.loss(scores), details=details)
+        return keep_models(self, found, seen, keeping, folder)
 
     def judge(self, seen: Sequence[Seen]) -> tuple[EvaluationResult, Sequence[Seen]]:
         """Measure the folds, at thresholds chosen for all of them if limits depend on decisions."""
@@ -232,26 +237,7 @@ class PipelineWork:
 
     def fall_back(self, candidate: Candidate | None, seed: int, folder: Path) -> FallbackResult:
         """Evaluate and fit on few rows, within a moment; without a candidate, a constant model."""
-        small = few_rows(self)
-        with threadpool_limits(limits=1):  # on few rows threads only wait for each other
-            if candidate is None:
-                found = small.judge_constant()
-            else:
-                found = small.evaluate(candidate, seed, folder)
-            by = found.details.get("threshold"), found.details.get("group_thresholds")
-            fitted = small.refit(candidate, seed, folder, *by)
-        return FallbackResult(found, fitted, len(small.table.y))
-
-    def judge_constant(self) -> EvaluationResult:
-        """Measure a constant model; a limit without a value for it is no failure."""
-        train, valid = (self.table.part(rows) for rows in self.splits[0])
-        begun = time.perf_counter()
-        with unheard_warnings():
-            pipeline = self._fit(None, 0, train)
-            seen = self.measure(pipeline, valid, time.perf_counter() - begun)
-            values = tuple(value_or_nan(c, seen.part) for c in self.constraints)
-            details = {"scores": [seen.score], **describe_decisions([seen])}
-        return EvaluationResult(self.metric.loss(seen.score), values, details)
+        return fall_back(self, candidate, seed, folder)
 
     def refit(
         self,
@@ -271,14 +257,34 @@ class PipelineWork:
         """
         begun = time.perf_counter()
         with unheard_warnings(), self._threads():
-            pipeline = self._fit(candidate, seed, self.table)
+            pipeline = self.fit_on(candidate, seed, self.table)
         seconds = time.perf_counter() - begun
         if ships:
-            pipeline = self._fixed(pipeline, threshold, group_thresholds)
+            pipeline = self.fixed(pipeline, threshold, group_thresholds)
             return ship(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
         files = hash_files([folder / PICKLE])
         return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())
+
+    def fit_folds(
+        self,
+        candidate: Candidate,
+        seed: int,
+        folder: Path,
+        threshold: float | None = None,
+        group_thresholds: Mapping[str, float] | None = None,
+        *,
+        models: bytes | None = None,
+        path: Sequence[Thresholds] = (),
+    ) -> FinalFitResult:
+        """Ship the mean of the fold models of an evaluation, fitted now unless they were kept.
+
+        It is measured on held-out rows, and its costs, as it ships.
+        """
+        with unheard_warnings(), self._threads():
+            found = load_models(models) or fit_models(self, candidate, seed)
+        model = self.fixed(found.together(self.table.classes), threshold, group_thresholds)
+        return ship_whole(self, model, found.fit_seconds, found.peak_mb, folder, path)
 
     def settle(
         self, fitted: bytes, thresholds: Thresholds, seconds: float, folder: Path
@@ -295,12 +301,10 @@ class PipelineWork:
     ) -> FinalFitResult:
         """Put fitted members together, and measure the whole as it ships, its costs as well."""
         model = put_together(self, members)
-        model = self._fixed(model, threshold, group_thresholds)
-        found = ship(self, model, members.fit_seconds, folder)
-        size = (folder / SHIPPED).stat().st_size if self.persist else None
-        return replace(found, costs=measure_costs(self, model, members, size))
+        model = self.fixed(model, threshold, group_thresholds)
+        return ship_whole(self, model, members.fit_seconds, members.peak_mb, folder)
 
-    def _fixed(
+    def fixed(
         self, pipeline: Any, single: float | None, by_group: Mapping[str, float] | None
     ) -> Any:
         """Return a fitted pipeline with its thresholds, if it has any."""
@@ -324,12 +328,13 @@ class PipelineWork:
         rows = share_of_rows(np.asarray(split[0]), classes, share, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
-        pipeline = self._fit(candidate, seed, train, times)
+        pipeline = self.fit_on(candidate, seed, train, times)
         return self.measure(pipeline, valid, time.perf_counter() - begun)
 
-    def _fit(
+    def fit_on(
         self, candidate: Candidate | None, seed: int, rows: Table, times: StepTimes | None = None
     ) -> Any:
+        """Fit a pipeline on some rows; without a candidate, a constant model."""
         forget_peak()
         X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:

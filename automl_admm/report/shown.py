@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, TASK, interval
+from automl_admm.store.file_schemas import COLUMN, ENSEMBLE, OF_FOLDS, TASK, interval
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -72,6 +72,7 @@ MODEL_SHOWN = record(
         "evaluation": nullable(whole()),
         "fallback": nullable(text),
         "ensemble": nullable(ENSEMBLE),
+        "of_folds": nullable(OF_FOLDS),
         "rows": whole(),
         "held_out_score": nullable(real),
         "held_out_interval": nullable(interval),

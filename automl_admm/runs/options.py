@@ -30,6 +30,9 @@ from automl_admm.plugins.records import (
 from automl_admm.runs.option_record import OPTION, Kind, Option
 from automl_admm.runs.search_options import SearchOptions
 
+# The choices of what ships of the best pipeline: a fit on all rows, or its fold models.
+AUTO, WHOLE, FOLDS = "auto", "whole", "folds"
+
 
 @dataclass(frozen=True)
 class PipelineOptions(SearchOptions):
@@ -175,6 +178,19 @@ class PipelineOptions(SearchOptions):
             Kind.FLAG,
             "--no-ensemble",
             "Ship the single best pipeline, even if an average of several is better.",
+        ).metadata,
+    )
+    refit: str = field(
+        default=AUTO,
+        metadata=Option(
+            Kind.CHOICE,
+            "--refit",
+            "What ships of the best pipeline: whole fits it on all rows, folds takes the mean of "
+            "the models that were fitted on its folds, auto does so only where there is no time "
+            "for the fit on all rows.",
+            choices=(AUTO, WHOLE, FOLDS),
+            resume_help="What ships of the best pipeline: whole, folds or auto. [default: as "
+            "before]",
         ).metadata,
     )
     portfolio: bool = field(

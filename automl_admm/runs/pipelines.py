@@ -13,6 +13,7 @@ from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.protocols import Finished
 from automl_admm.core.run import Account, FallbackKind, RunResult, RunState
 from automl_admm.execution.evidence_files import read_told
+from automl_admm.pipelines.ensembles.fold_models import shipped_folds
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE, SHIPPED
 from automl_admm.runs.driving.budget import Ledger
@@ -38,21 +39,25 @@ from automl_admm.runs.finish.final_fit import (
     Press,
     Refit,
     effort_of,
+    expected_of_folds,
     expected_seconds,
     refit_best,
     reserved_for_ensemble,
     reserved_for_walk,
 )
 from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
+from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
+from automl_admm.runs.finish.ways import FoldWays, Ways, with_costs
 from automl_admm.runs.prepare.assembly import build_executor
 from automl_admm.runs.prepare.baseline import fix_bounds
 from automl_admm.runs.prepare.preparation import Preparation, aim_again
+from automl_admm.runs.prepare.race import race_against
 from automl_admm.runs.saved.certified_run import write_rows_aside
 from automl_admm.runs.search_run import budget_of, run_search, teller
 from automl_admm.runs.session.iterations import noting_iterations
@@ -77,9 +82,9 @@ def _run(session: Session) -> PipelineResult:
         if not session.past.evaluations:
             session = _with_numbers(session, dispatch)
         with deferral_for(executor, config.interrupts) as interrupts:
-            kept = _kept_predictions(session)
-            desk = _desk(session, dispatch, ledger, interrupts, kept)
-            outcome = _search_and_conclude(session, desk, kept)
+            kept, ways = _kept_predictions(session), _fold_ways(session)
+            desk = _desk(session, dispatch, ledger, interrupts, kept, ways)
+            outcome = _search_and_conclude(session, desk, kept, ways)
     finally:
         executor.close()
     desk.tell("run_finished", result=outcome.result)
@@ -105,19 +110,29 @@ def _kept_predictions(session: Session) -> KeptPredictions:
     return KeptPredictions(place, session.past.evaluations, prepared.aims)
 
 
+def _fold_ways(session: Session) -> FoldWays:
+    """Return the fold models of the run, none kept so far."""
+    prepared = session.prepared
+    work = prepared.work
+    models = len(shipped_folds(work.splits, work.table.roles))
+    kept = KeptModels(session.scratch / "models", prepared.aims)
+    return FoldWays(prepared, kept, partial(expected_of_folds, effort_of(work), models))
+
+
 def _desk(
     session: Session,
     dispatch: Dispatcher,
     ledger: Ledger,
     interrupts: Deferral,
     kept: KeptPredictions,
+    ways: FoldWays,
 ) -> Desk:
     """Set up the desk: the search leaves the expected seconds of the final fits in its budget."""
     prepared, config = session.prepared, session.prepared.config
-    reserve = _expected(prepared)
+    reserve = ways.seconds if ways.is_asked else _expected(prepared)
     if prepared.aside is not None:
         reserve = partial(reserved_for_walk, reserve, config.seconds)
-    elif config.ensemble:
+    elif config.ensemble and not ways.is_asked:
         reserve = partial(reserved_for_ensemble, reserve, config.seconds)
     tell = teller(
         config,
@@ -134,24 +149,29 @@ def _desk(
         noting_iterations(session, tell),
         session.past,
         ledger,
-        race=partial(race_against, prepared),
-        finish=kept.keep,
+        race=partial(_given_to_next, prepared, ways if not dispatch.is_remote else None),
+        finish=partial(_keep, kept, ways.kept),
         interrupts=interrupts,
     )
 
 
-def race_against(prepared: Preparation, best: Evaluation | None) -> Mapping[str, Any]:
-    """Return the scores on all folds of the best evaluation, if the next one is to race it.
+def _given_to_next(
+    prepared: Preparation, ways: FoldWays | None, best: Evaluation | None
+) -> Mapping[str, Any]:
+    """Return the arguments of the next evaluation besides its candidate.
 
-    One that loses the race cannot ship. So none is raced before there is one within the limits, nor
-    for a certificate, which may need the second best; nor while thresholds are chosen for the
-    limits of all folds at once. Folds that follow each other in time are not alike.
+    Fold models are kept on this machine alone: from others they would travel for nothing.
     """
-    is_fair = prepared.aside is None and not prepared.work.chooses_thresholds
-    is_on = prepared.config.racing and is_fair and prepared.work.table.roles.times is None
-    if not is_on or best is None or not is_feasible(best, prepared.limits):
-        return {}
-    return {"rival": tuple(best.details.get("scores", ()))}
+    keeping = {} if ways is None else ways.given_to_next(best)
+    return {**race_against(prepared, best), **keeping}
+
+
+def _keep(
+    predictions: KeptPredictions, models: KeptModels, evaluation: Evaluation, finished: Finished
+) -> None:
+    """Take over the files of an evaluation; the last to do so drops its scratch."""
+    models.keep(evaluation, finished)
+    predictions.keep(evaluation, finished)
 
 
 @dataclass(frozen=True)
@@ -163,6 +183,7 @@ class Ending:
     result: RunResult
     closing: Closing
     kept: KeptPredictions
+    ways: FoldWays
     fallbacks: tuple[Fallback, ...] = ()
 
     @property
@@ -171,14 +192,16 @@ class Ending:
         return self.session.prepared
 
 
-def _search_and_conclude(session: Session, desk: Desk, kept: KeptPredictions) -> PipelineResult:
+def _search_and_conclude(
+    session: Session, desk: Desk, kept: KeptPredictions, ways: FoldWays
+) -> PipelineResult:
     prepared = session.prepared
     standby = EarlyFallbacks() if _has_success(session) else fall_back(prepared, desk)
     desk = replace(desk, standby=standby)
     result = run_search(prepared.config, prepared.plan, prepared.problem, desk)
     closing = close_after(result, prepared.config.deadline, desk.interrupts)
     with desk.ledger.charge(Account.SAVING):
-        return _conclude(Ending(session, desk, result, closing, kept, standby.ready))
+        return _conclude(Ending(session, desk, result, closing, kept, ways, standby.ready))
 
 
 def _has_success(session: Session) -> bool:
@@ -297,37 +320,41 @@ def _fit_and_test(ending: Ending) -> tuple[Refit, Finished, Examined | None]:
     evaluations, expected = ending.result.evaluations, _expected(prepared)
     ledger, problem, untested = desk.ledger, prepared.problem, None
     if prepared.aside is not None and prepared.question is not None:
-        bench = Fitter(problem, desk.dispatch, expected, closing, ledger)
+        press = Press(problem, desk.dispatch, closing)
+        bench = Fitter(press, Ways(expected, ending.ways), ledger)
         constraints = prepared.constraints
         with ledger.charge(Account.CERTIFY):
             examined = examine(evaluations, constraints, prepared.aside, prepared.question, bench)
         if isinstance(examined, Examined):
-            return _tested(examined), examined.finished, examined
+            return _tested(examined, bench), examined.finished, examined
         untested = examined.reason
     with ledger.charge(Account.FINAL_FIT):
-        single = refit_best(problem, evaluations, desk.dispatch, expected, closing)
+        single = refit_best(problem, evaluations, desk.dispatch, expected, closing, ending.ways)
         refit, finished = _ensemble(ending, *single) or single
     better = if_better(single[0].passed_over, refit.evaluation, prepared.aims)
     return replace(refit, passed_over=better, untested=untested), finished, None
 
 
-def _tested(examined: Examined) -> Refit:
+def _tested(examined: Examined, bench: Fitter) -> Refit:
     """Return the shipped model of a walk, and the pipelines that it passed over."""
     measured = FinalFitResult.from_json(examined.finished.result)
+    evaluation = with_costs(examined.evaluation, measured)
     own = examined.evaluation.key
     passed = tuple(one for one in examined.passed if one.evaluation.key != own)
     why = examined.why_untested
-    return Refit(examined.evaluation, measured, passed_over=passed, untested=why)
+    of_folds = bench.of_folds.get(own)
+    return Refit(evaluation, measured, passed_over=passed, untested=why, of_folds=of_folds)
 
 
 def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, Finished] | None:
     """Return an ensemble that is better than the single pipeline, if there is time to fit one.
 
     The single one is ready: an interrupt ends this, and nothing else is lost. A certificate is of
-    one pipeline.
+    one pipeline, and fold models ship because nothing is to be fitted on all rows.
     """
     prepared, closing = ending.prepared, ending.closing
     is_wanted = prepared.config.ensemble and prepared.aside is None
+    is_wanted = is_wanted and refit.of_folds is None and not ending.ways.is_asked
     if not is_wanted or is_interrupted(ending.result):
         return None
     press = Press(prepared.problem, ending.desk.dispatch, closing, patience=0.0)

@@ -15,7 +15,7 @@ from automl_admm.core.messages import reason_of
 from automl_admm.data.splits import HOLDOUT
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.option_record import Kind, Option
-from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.options import AUTO, OPTIONS, WHOLE
 from automl_admm.store.json_content import (
     RESTORE,
     MismatchError,
@@ -208,6 +208,8 @@ def way_of(config: RunConfig, *more: str) -> str:
         return ""
     said = describe_request(config)
     asked = {name: said[name] for name in said if name not in WITHOUT_EFFECT}
+    if asked.get("refit") in (AUTO, WHOLE):  # without a deadline both are as it was
+        del asked["refit"]
     asked["min_fidelity"] = config.least_fidelity  # as it was when the default was a number
     content = json.dumps([asked, *more], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()

@@ -142,6 +142,9 @@ PASSED_OVER = record(
     {**_ONE_PASSED_OVER, "said": text},
     {"is_better": flag, "needs_time": flag, "others": list_of(record(_ONE_PASSED_OVER))},
 )
+OF_FOLDS = record(
+    {"models": whole(1), "rows": whole(1), "searched": whole(1), "reason": text, "said": text}
+)
 _MODEL = record(
     {
         "sha256": text,
@@ -157,6 +160,7 @@ _MODEL = record(
         "group_thresholds": mapping_of(anything),
         "passed_over": nullable(PASSED_OVER),
         "untested": nullable(text),
+        "of_folds": nullable(OF_FOLDS),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),
         "held_out_one_class": nullable(text),

@@ -40,7 +40,7 @@ def with_a_slow_best(
 ) -> tuple[Refit, Any]:
     """Make the final fit of a run that forecasts an age for that of the best evaluation."""
     best = rank(evaluations, problem.limits)[0]
-    dispatch, _, closing = given
+    dispatch, _, closing, _ = given
     return refit_best(
         problem, evaluations, dispatch, lambda one: 1e6 if one is best else 0.0, closing
     )

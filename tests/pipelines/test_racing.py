@@ -14,8 +14,9 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Candidate
 from automl_admm.pipelines.racing import is_behind
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.pipelines import race_against, run_pipelines
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.prepare.race import race_against
 
 GRAMMAR = """
 %import components (gaussian_nb, decision_tree)

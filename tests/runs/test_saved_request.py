@@ -301,6 +301,7 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
         "n_jobs": ("--workers", "2"),
         "executor": ("--executor", "local"),
         "on_infeasible": ("--on-infeasible", "closest"),
+        "refit": ("--refit", "folds"),
         "as_json": ("--json",),
         "quiet": ("--quiet",),
         "profile": ("--profile",),
@@ -315,5 +316,6 @@ def test_every_option_of_resume_is_taken(people: Path) -> None:
     assert (back.constraints, back.n_jobs) == (("columns <= 19",), 2)
     assert (back.executor, back.max_evaluations) == ("local", 2)
     assert (back.default_workers, back.on_infeasible) == (False, "closest")
+    assert back.refit == "folds"
     assert back.time_budget is not None
     assert 400.0 <= back.time_budget <= 500.0

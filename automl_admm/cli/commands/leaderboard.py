@@ -18,6 +18,7 @@ from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
 from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
 from automl_admm.runs.session.run_log import Log, read_log
 from automl_admm.runs.standings import Standing, standings
@@ -128,6 +129,9 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     worse = read_passed_over(_manifest(folder))
     if worse is not None:
         say(in_a_line(worse))
+    of_folds = read_of_folds(_manifest(folder))
+    if of_folds is not None:
+        say(in_a_line(f"what shipped is {of_folds}."))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
     if best is not None and by_group:

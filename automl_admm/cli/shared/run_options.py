@@ -213,7 +213,8 @@ def is_given(value: object) -> bool:
 
 
 def _setting(option: Option, value: Any) -> Any:
-    """Return None for the choice `auto`; for other options `auto` is a text as any other."""
+    """Return None for the choice `auto` where None is the default; else `auto` is a text."""
     if option.kind is Kind.COLUMNS:
         return dict(value) or None
-    return None if option.kind is Kind.CHOICE and value == AUTO else value
+    stands_for_none = option.kind is Kind.CHOICE and option.default is None
+    return None if stands_for_none and value == AUTO else value

@@ -24,10 +24,11 @@ from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
 from automl_admm.runs.finish.demands import LONGER
 from automl_admm.runs.finish.limit_prices import binding, price_limits
+from automl_admm.runs.finish.of_folds import ASKED
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import as_content
 from automl_admm.runs.finish.run_files import untrusted_types
-from automl_admm.runs.options import FLAGS
+from automl_admm.runs.options import FLAGS, FOLDS
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.searched_rows import tell_searched
 
@@ -55,6 +56,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "ensemble": _ensemble(outcome),
         "passed_over": as_content(refit.passed_over),
         "untested": refit.untested,
+        "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
         "thresholds": name_thresholds(outcome.best.details),
         "decisions": _decisions(outcome),
         "one_class": refit.one_class,
@@ -68,7 +70,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "share_read": _share_read(prepared.config.share),
         "rows_taken": prepared.config.portion,
         "rows_searched": prepared.config.searched_rows,
-        "trained_rows": refit.rows or len(prepared.work.table.y),
+        "trained_rows": refit.learned_rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
         "certified": outcome.is_certified,
@@ -131,7 +133,7 @@ def announce(prepared: Preparation) -> Iterator[str]:
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return
-    if prepared.config.ensemble:
+    if prepared.config.ensemble and prepared.config.refit != FOLDS:
         yield "a certificate is of one pipeline: no ensemble ships"
     look = question.next_look
     again = f"; look {look} at these data, at {_percent(risk_of_look(look, aside.risk))} of risk"
@@ -264,6 +266,10 @@ def _model_lines(summary: Summary) -> Iterator[tuple[str, str]]:
     else:
         yield title, ensemble["compared"]
         yield from (("member", line) for line in ensemble["lines"])
+    if (of_folds := summary["of_folds"]) is not None:
+        is_late = of_folds["reason"] != ASKED
+        more = f". {_more_time(summary['folder'])}" if is_late else ""
+        yield "what ships", f"{of_folds['said']}{more}"
     if passed is not None:
         cure = f" {_more_time(summary['folder'])}" if passed["needs_time"] else ""
         yield "not tested" if is_best else "NOT the best", f"{passed['said']}{cure}"

@@ -68,6 +68,8 @@ class RemoteExecutor:
     []
     """
 
+    is_remote = True
+
     def __init__(
         self, work: Any, setting: ExecutorSetting, transport: Transport, staffing: Staffing
     ) -> None:

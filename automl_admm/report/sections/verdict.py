@@ -16,6 +16,7 @@ from automl_admm.report.sections.section import Section
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.decision_summary import say_held_out_class
+from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import has_better, more_time_helps, read_passed_over
 from automl_admm.runs.saved.row_origin import warn_of
 
@@ -172,6 +173,8 @@ def _proof(view: RunView) -> str:
 
 def _told(view: RunView, model: Shipped) -> str:
     made = f"an ensemble of {len(model.members)}" if model.members else shape_of(model.text)
+    of_folds = read_of_folds(view.manifest)
+    made = made if of_folds is None else f"{made}, {of_folds.made}"
     scored = f"{view.metric} {numbers.score(model.validation_score)} on validation rows"
     if model.held_out_score is not None:
         known = say_interval(model.held_out_interval)
@@ -206,6 +209,7 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
     untested = None if view.manifest is None else view.manifest.get("untested")
     if untested is not None:
         yield f"Nothing was certified: {untested}."
+    yield from _of_folds(view)
     if model.held_out_score is None:
         yield (
             "The score is of validation rows, by which the pipeline was chosen: expect less on new "
@@ -213,6 +217,12 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
         )
     if model.is_shipped and not view.is_over:
         yield "The run goes on, or was killed: the model is that of an earlier session."
+
+
+def _of_folds(view: RunView) -> Iterator[str]:
+    found = read_of_folds(view.manifest)
+    if found is not None and not found.is_asked:
+        yield f"What shipped is {found}. Give more time: resume the run."
 
 
 def say_state(view: RunView) -> str:

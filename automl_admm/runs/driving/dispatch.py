@@ -20,6 +20,7 @@ class TaskKind(StrEnum):
     EVALUATE = "evaluate"
     FALL_BACK = "fall_back"
     REFIT = "refit"
+    FIT_FOLDS = "fit_folds"
     SETTLE = "settle"
     RELOAD = "reload"
     CHOOSE_ENSEMBLE = "choose_ensemble"
@@ -46,6 +47,11 @@ class Dispatcher:
     def runs_here(self) -> bool:
         """True if tasks run in this very process."""
         return bool(getattr(self._executor, "runs_here", False))
+
+    @property
+    def is_remote(self) -> bool:
+        """True if tasks run on other machines: their files travel."""
+        return bool(getattr(self._executor, "is_remote", False))
 
     def make(
         self,

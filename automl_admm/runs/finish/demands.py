@@ -56,6 +56,13 @@ def explain_passed_over(outcome: PipelineResult) -> str | None:
     return f"{said} {LONGER}"
 
 
+def explain_folds(outcome: PipelineResult) -> str | None:
+    """Warn of fold models that ship for lack of time; nothing is said of those asked for."""
+    found = outcome.refit.of_folds
+    is_late = found is not None and not found.is_asked
+    return f"what ships is {found}. {LONGER}" if is_late else None
+
+
 def demand_certified(outcome: PipelineResult) -> None:
     """Raise, with the outcome as the closest one, if a promised certificate is missing.
 

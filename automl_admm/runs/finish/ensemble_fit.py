@@ -23,12 +23,13 @@ from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
-from automl_admm.runs.finish.final_fit import Expect, Press, Refit
+from automl_admm.runs.finish.final_fit import Press, Refit
 from automl_admm.runs.finish.kept_predictions import (
     DamagedPredictionsError,
     KeptPredictions,
     are_probabilities,
 )
+from automl_admm.runs.finish.ways import Expect
 from automl_admm.runs.prepare.preparation import Preparation
 
 # With fewer successes a choice among them says little more than chance; of more the best do.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
 from automl_admm.runs.finish.closing import LAST_OF_A_FIT, Closing
 from automl_admm.runs.finish.ensemble import Ensemble
+from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import (
     PassedOver,
     if_better,
@@ -29,10 +30,12 @@ from automl_admm.runs.finish.passed_over import (
     say_end,
     too_long,
 )
+from automl_admm.runs.finish.ways import Expect, FoldWays, Way, Ways
 from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
 OVERHEAD = 0.8
+OVERHEAD_OF_ONE_MORE = 0.25
 MOST_SLOWDOWN = 5.0
 GRACE = 1.0
 # A walk seldom takes more final fits; where it does, it uses what time is left.
@@ -45,8 +48,6 @@ TRIES = 10
 # A pipeline takes less to load than to fit; on a busy machine the least may be long.
 LEAST_RELOADING = 3.0
 
-Expect = Callable[[Evaluation | None], float]
-
 
 @dataclass(frozen=True)
 class Refit:
@@ -55,6 +56,7 @@ class Refit:
     It was fitted on so many `rows`; None are all rows of the search. An `ensemble` of pipelines has
     an evaluation of its own, on their out-of-fold predictions. Better evaluations may have been
     `passed_over`, each with its reason. A certifying run without a test says why it is `untested`.
+    A model `of_folds` was not fitted on all rows.
     """
 
     evaluation: Evaluation
@@ -63,6 +65,12 @@ class Refit:
     ensemble: Ensemble | None = None
     passed_over: tuple[PassedOver, ...] = ()
     untested: str | None = None
+    of_folds: OfFolds | None = None
+
+    @property
+    def learned_rows(self) -> int | None:
+        """The rows that it learned from; None for all rows of the search."""
+        return self.rows if self.of_folds is None else self.of_folds.rows
 
     @property
     def one_class(self) -> str | None:
@@ -109,6 +117,23 @@ def expected_seconds(effort: Effort, evaluation: Evaluation | None) -> float:
     return OVERHEAD * min(times.slowdown, MOST_SLOWDOWN) + MARGIN * work
 
 
+def expected_of_folds(
+    effort: Effort,
+    models: int,
+    evaluation: Evaluation | None,
+    is_kept: bool,  # noqa: FBT001 - a forecast is made with it filled in or not
+) -> float:
+    """Forecast the seconds of shipping so many fold models, fitted now unless they are kept."""
+    overhead = OVERHEAD * (1.0 + OVERHEAD_OF_ONE_MORE * (models - 1))
+    if evaluation is None:
+        return overhead
+    times = FoldTimes.of(evaluation) or FoldTimes(evaluation.seconds, 0.0, 0.0)
+    work = models * effort.seen * times.predict_seconds
+    work += max(effort.seen, effort.calls) * times.measure_seconds
+    work += 0.0 if is_kept else models * times.fit_seconds
+    return overhead * min(times.slowdown, MOST_SLOWDOWN) + MARGIN * work
+
+
 def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
     """Return the seconds to reserve for a certifying walk: those of several final fits.
 
@@ -132,34 +157,44 @@ def reserved_for_ensemble(
 
 
 class Fitter:
-    """Final fits one after the other, as long as there is the time for them."""
+    """Final fits one after the other, as long as there is the time for them.
 
-    def __init__(
-        self,
-        problem: SearchProblem,
-        dispatch: Dispatcher,
-        expect: Expect,
-        closing: Closing,
-        ledger: Ledger,
-    ) -> None:
-        self._closing = closing
-        self._press = Press(problem, dispatch, closing)
-        self._expect = expect
+    `of_folds` describes those that are of fold models, by the key of their evaluation.
+    """
+
+    def __init__(self, press: Press, ways: Ways, ledger: Ledger) -> None:
+        self._press = press
+        self._ways = ways
         self._ledger = ledger
+        self.of_folds: dict[str, OfFolds] = {}
 
     def expect(self, evaluation: Evaluation) -> float:
-        """Forecast the seconds of a pipeline's final fit."""
-        return self._expect(evaluation)
+        """Forecast the seconds of a pipeline's final fit in the quickest way."""
+        return min(way.expected for way in self._ways.of(evaluation))
 
     def fit(
         self, evaluation: Evaluation, path: Sequence[Thresholds] = (), *, anyway: bool
     ) -> Finished | PassedOver:
         """Fit one, and measure it along a path of thresholds; `anyway` if there seems no time."""
-        expected, left = self._expect(evaluation), self._closing.left
-        if expected > left + GRACE and not anyway:
-            return too_long(evaluation, expected, left)
+        expected, left = self._ways.expect(evaluation), self._press.closing.left
+        late = too_long(evaluation, expected, left)
+        ways = self._ways.of(evaluation)
+        in_time = [way for way in ways if way.expected <= left + GRACE]
+        if not in_time and not anyway:
+            return late
+        for way in in_time or [min(ways, key=lambda way: way.expected)]:
+            finished = self._make(way, path, late)
+            if finished.status is Status.SUCCESS:
+                break
+        return finished
+
+    def _make(self, way: Way, path: Sequence[Thresholds], late: PassedOver) -> Finished:
+        folds = self._ways.folds
         with self._ledger.charge(Account.FINAL_FIT):
-            return self._press.fit(evaluation, path=path)
+            finished = self._press.make(way, folds, path)
+        if finished.status is Status.SUCCESS and way.by_folds and folds is not None:
+            self.of_folds[way.evaluation.key] = folds.describe(late.reason)
+        return finished
 
     def settle(self, finished: Finished, thresholds: Thresholds) -> Finished | None:
         """Ship a fitted model with other thresholds; None if it failed."""
@@ -174,25 +209,27 @@ def refit_best(
     dispatch: Dispatcher,
     expect: Expect,
     closing: Closing,
+    folds: FoldWays | None = None,
 ) -> tuple[Refit, Finished]:
     """Fit the best evaluation possible in the time left; after a failure, the next.
 
-    The last seconds are not spent on a fit expected to take longer: a user after a long wait is
-    given a pipeline if there is one. After an interrupt and without a pipeline, the user is told of
-    the interrupt and of nothing else.
+    The last seconds are not spent on a fit expected to take longer; the fold models of the best, if
+    they are there, come before the next. After an interrupt and without a pipeline, the user is
+    told of the interrupt and of nothing else.
     """
-    press = Press(problem, dispatch, closing)
+    press, ways = Press(problem, dispatch, closing), Ways(expect, folds)
     reason = "there was no time left"
     ranked = rank(evaluations, problem.limits)
     passed: list[PassedOver] = []
-    for evaluation in _in_order(ranked, closing, expect, passed):
-        finished = press.fit(evaluation)
-        if finished.status is Status.SUCCESS:
-            measured = FinalFitResult.from_json(finished.result)
-            better = if_better(passed, evaluation, problem.limits)
-            return Refit(evaluation, measured, passed_over=better), finished
+    for way in _in_order(ranked, closing, ways, passed):
+        finished = press.make(way, folds)
+        refit = _refit_of(way, finished, folds, passed)
+        if refit is not None:
+            better = if_better(passed, refit.evaluation, problem.limits)
+            return replace(refit, passed_over=better), finished
         reason = say_end(finished)
-        passed.append(not_fitted(evaluation, finished))
+        if not way.by_folds:
+            passed.append(not_fitted(way.evaluation, finished))
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise NoSuccessError(
@@ -201,26 +238,48 @@ def refit_best(
     )
 
 
-def _in_order(
-    ranked: Sequence[Evaluation], closing: Closing, expect: Expect, passed: list[PassedOver]
-) -> Iterator[Evaluation]:
-    """Yield the best first, and pass over those too slow for the time left, but the quickest.
+def _refit_of(
+    way: Way, finished: Finished, folds: FoldWays | None, passed: Sequence[PassedOver]
+) -> Refit | None:
+    """Return the model of a way; None after a failure, or for models that break a limit on costs.
 
-    After a fit ended by an interrupt there may still be time for the quickest.
+    Fold models ship for the reason that passed over the fit on all rows.
     """
-    tried: list[Evaluation] = []
+    if finished.status is not Status.SUCCESS:
+        return None
+    measured = FinalFitResult.from_json(finished.result)
+    if not way.by_folds or folds is None:
+        return Refit(way.evaluation, measured)
+    reasons = [one.reason for one in passed if one.evaluation.key == way.evaluation.key]
+    judged = folds.judge(way.evaluation, measured)
+    told = folds.describe(reasons[-1] if reasons else "")
+    return None if judged is None else Refit(judged, measured, of_folds=told)
+
+
+def _in_order(
+    ranked: Sequence[Evaluation], closing: Closing, ways: Ways, passed: list[PassedOver]
+) -> Iterator[Way]:
+    """Yield the ways of the best first, and pass over those too slow for the time left.
+
+    At least the quickest of all comes. After a fit ended by an interrupt there may still be time
+    for it, too.
+    """
+    tried: set[tuple[str, bool]] = set()
     for evaluation in ranked:
-        expected, left = expect(evaluation), closing.left
-        if expected > left + GRACE:
-            passed.append(too_long(evaluation, expected, left))
-            continue
-        tried.append(evaluation)
-        yield evaluation
-        if len(tried) == TRIES:
-            return
+        for way in ways.of(evaluation):
+            left = closing.left
+            if way.expected > left + GRACE:
+                if not way.by_folds:
+                    passed.append(too_long(evaluation, way.expected, left))
+                continue
+            tried.add(way.name)
+            yield way
+            if len(tried) == TRIES:
+                return
     if ranked and (not tried or closing.is_cut_short):
-        quickest = min(ranked, key=expect)
-        if quickest not in tried:
+        every = (way for evaluation in ranked for way in ways.of(evaluation))
+        quickest = min(every, key=lambda way: way.expected)
+        if quickest.name not in tried:
             yield quickest
 
 
@@ -257,6 +316,36 @@ class Press:
         finished = self._twice(TaskKind.REFIT, arguments, GRACE if ships else 0.0)
         is_done = finished.status is Status.SUCCESS
         return self.loadable(finished) if is_done and ships else finished
+
+    def make(
+        self, way: Way, folds: FoldWays | None = None, path: Sequence[Thresholds] = ()
+    ) -> Finished:
+        """Make a model in one way; fold models that do not ship are told where they were asked."""
+        if not way.by_folds or folds is None:
+            return self.fit(way.evaluation, path=path)
+        models = folds.kept.read(way.evaluation)
+        if models is None and not folds.is_asked:
+            return Finished(0, Status.ERROR, message="its fold models are lost")
+        finished = self.fit_folds(way.evaluation, models, path)
+        if finished.status is not Status.SUCCESS and folds.is_asked:
+            folds.tell(way.evaluation, f"{finished.status} {finished.message}".strip())
+        return finished
+
+    def fit_folds(
+        self, evaluation: Evaluation, models: bytes | None, path: Sequence[Thresholds] = ()
+    ) -> Finished:
+        """Ship the fold models of an evaluation, fitted now unless they are given."""
+        details = evaluation.details if not path else path[0].as_details()
+        arguments = {
+            "candidate": evaluation.candidate,
+            "seed": self.problem.seed_of(evaluation.key),
+            "threshold": details.get("threshold"),
+            "group_thresholds": details.get("group_thresholds"),
+            "models": models,
+            "path": tuple(path),
+        }
+        finished = self._twice(TaskKind.FIT_FOLDS, arguments, GRACE)
+        return self.loadable(finished) if finished.status is Status.SUCCESS else finished
 
     def settle(self, finished: Finished, thresholds: Thresholds) -> Finished:
         """Ship a fitted model with other thresholds, and measure it anew on held-out rows."""

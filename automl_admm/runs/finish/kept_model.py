@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from automl_admm.core.errors import StoreError
@@ -14,6 +15,7 @@ from automl_admm.core.results import EvaluationResult
 from automl_admm.pipelines.fit_results import FinalFitResult, as_interval
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.final_fit import Refit
+from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.run_files import read_thresholds
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.session import Session
@@ -35,8 +37,11 @@ def model_that_is_there(session: Session) -> Refit | None:
     limits = [str(constraint.limit) for constraint in prepared.constraints]
     ensemble = _ensemble_of(manifest, session.past.evaluations)
     evaluation = _evaluation_of(manifest, session.past.evaluations)
+    of_folds = read_of_folds(manifest)
     if ensemble is not None:
         evaluation = _as_it_was(ensemble, manifest, prepared)
+    elif evaluation is not None and of_folds is not None:
+        evaluation = replace(evaluation, constraints=_values(manifest))
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
     if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:
         return None
@@ -50,7 +55,13 @@ def model_that_is_there(session: Session) -> Refit | None:
         held_out_decisions=manifest.get("held_out_decisions", {}),
         types=tuple(manifest.get("trusted_types", ())),
     )
-    return Refit(evaluation, measured, ensemble=ensemble)
+    return Refit(evaluation, measured, ensemble=ensemble, of_folds=of_folds)
+
+
+def _values(manifest: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return the values of the limits, on validation rows or as measured on the model."""
+    values = manifest["constraints"].values()
+    return tuple(math.nan if value is None else float(value) for value in values)
 
 
 def _held_out(manifest: Mapping[str, Any], limits: list[str]) -> tuple[float, ...]:
@@ -73,10 +84,9 @@ def _as_it_was(
     ensemble: Ensemble, manifest: Mapping[str, Any], prepared: Preparation
 ) -> Evaluation:
     """Return the evaluation of an earlier ensemble, by the description of the model."""
-    values = manifest["constraints"].values()
     found = EvaluationResult(
         loss=prepared.metric.loss(float(manifest["validation_score"])),
-        constraints=tuple(math.nan if value is None else float(value) for value in values),
+        constraints=_values(manifest),
         details=read_thresholds(manifest),
     )
     return ensemble.as_evaluation(found, 0.0)
@@ -89,7 +99,13 @@ def _evaluation_of(manifest: Mapping[str, Any], known: tuple[Evaluation, ...]) -
 
 
 def is_better(there: Refit, fitted: Refit, session: Session) -> bool:
-    """Return True if the earlier model ranks before the new one."""
+    """Return True if the earlier model ranks before the new one.
+
+    Of one pipeline its fit on all rows comes before its fold models, unless these are asked for.
+    """
     limits = session.prepared.aims
+    if there.evaluation.key == fitted.evaluation.key:
+        is_less = fitted.of_folds is not None and not fitted.of_folds.is_asked
+        return is_less and there.of_folds is None
     first = rank([fitted.evaluation, there.evaluation], limits)[0]
-    return first is there.evaluation and there.evaluation.key != fitted.evaluation.key
+    return first is there.evaluation

@@ -47,6 +47,34 @@ def unpack_rows(packed: str, rows: int) -> Any:
     return np.unpackbits(bits, count=rows).astype(bool)
 
 
+def fit_folds(
+    model: Any, X: Any, y: Any, folds: list[Any], weights: Any = None, fit_last: Any = None
+) -> Any:
+    """Fit each pipeline of a vote on the rows of its fold; one alone on those of its fold."""
+    from automl_admm.core.errors import DataError
+
+    def fit(one: Any, rows: Any) -> Any:
+        if weights is None:
+            return one.fit(X[rows], y[rows])
+        return fit_weighted(one, X[rows], y[rows], weights[rows], fit_last)
+
+    if len(folds[0]) != len(y):
+        told = f"the folds are of {len(folds[0])} rows to fit on, and here are {len(y)}."
+        raise DataError(told, hint="Give the training file of the run.")
+    if not hasattr(model, "estimators"):
+        return fit(model, folds[0])
+    from sklearn.frozen import FrozenEstimator
+
+    fitted = []
+    for (name, one), rows in zip(model.estimators, folds, strict=True):
+        if hasattr(one, "estimator"):  # its rows lack a class
+            one.estimator_, one.classes_ = fit(one.estimator, rows), np.unique(y)
+        else:
+            fit(one, rows)
+        fitted.append((name, FrozenEstimator(one)))
+    return model.set_params(estimators=fitted).fit(X, y)
+
+
 def fit_weighted(model: Any, X: Any, y: Any, weights: Any, fit_last: Any) -> Any:
     """Fit a pipeline, its last step with the weights of the rows; of an ensemble each pipeline."""
     if hasattr(model, "estimators"):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +27,12 @@ from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.script import more_forms, parts, table_parts
 from automl_admm.runs.finish.script.bundle import PACKAGE, Bundle, NotBundledError
 from automl_admm.runs.finish.script.csv_manner import TrainingFile, training_file
+from automl_admm.runs.finish.script.packed_rows import (
+    fold_lines,
+    packed_folds,
+    packed_rows,
+    whole_target,
+)
 from automl_admm.runs.provenance import versions
 from automl_admm.store.run_folder import RunFolder, write_atomically
 
@@ -146,6 +150,9 @@ class _Script:
         config, rows = self.outcome.preparation.config, self.outcome.refit.rows
         if config.share is not None:
             yield "The run had time to read a part of the file: this script fits on all of it."
+        folds = self.outcome.refit.of_folds
+        if folds is not None and not packed_folds(self.outcome):
+            yield f"The model of the run is {folds.made}: this script fits on all of TRAIN."
         if rows is not None:
             yield f"The run had time to fit {rows} rows: this script fits on all of TRAIN."
 
@@ -256,15 +263,25 @@ class _Script:
         ]
 
     def _fitting(self, bundle: Bundle, *, is_weighted: bool) -> list[str]:
-        if not is_weighted:
-            return ["    model = build().fit(X[is_kept], y[is_kept])"]
-        bundle.add(PARTS, "fit_weighted")
-        bundle.add(WEIGHTS, "fit_estimator")
-        bundle.add(ROLES, "_relative")
-        return [
-            "    weights = _relative(table[WEIGHT].to_numpy(dtype=float))[is_kept]",
-            "    model = fit_weighted(build(), X[is_kept], y[is_kept], weights, fit_estimator)",
-        ]
+        folds = packed_folds(self.outcome)
+        lines, kept = [], "X[is_kept], y[is_kept]"
+        if is_weighted:
+            bundle.add(PARTS, "fit_weighted")
+            bundle.add(WEIGHTS, "fit_estimator")
+            bundle.add(ROLES, "_relative")
+            lines = ["    weights = _relative(table[WEIGHT].to_numpy(dtype=float))[is_kept]"]
+        if folds:
+            bundle.add(PARTS, "fit_folds")
+            bundle.add(PARTS, "unpack_rows")
+            more = ", weights, fit_estimator" if is_weighted else ""
+            return [
+                *lines,
+                *fold_lines(folds),
+                f"    model = fit_folds(build(), {kept}, folds{more})",
+            ]
+        if is_weighted:
+            return [*lines, f"    model = fit_weighted(build(), {kept}, weights, fit_estimator)"]
+        return [f"    model = build().fit({kept})"]
 
     def _rows_of(self, bundle: Bundle) -> str:
         """Return the function that makes of a table what the pipeline takes."""
@@ -303,7 +320,7 @@ class _Script:
             return "np.ones(len(y), dtype=bool)"
         by_class, config = prepared.task == "classification", prepared.config
         found = parts.is_for_training(
-            _whole_target(self.outcome),
+            whole_target(self.outcome),
             by_class=by_class,
             share=config.test_size,
             seed=config.random_state,
@@ -311,22 +328,7 @@ class _Script:
         if bool((found == is_kept).all()):
             rule = f"by_class={by_class}, share={config.test_size!r}, seed={config.random_state}"
             return f"is_for_training(y, {rule})"
-        packed = base64.b85encode(zlib.compress(np.packbits(is_kept).tobytes(), 9)).decode()
-        wrapped = "\n".join(f'    "{packed[at : at + 88]}"' for at in range(0, len(packed), 88))
-        return f"unpack_rows(\n{wrapped},\n    {len(is_kept)},\n)"
-
-
-def _whole_target(outcome: PipelineResult) -> Any:
-    """Return the target of all rows, in their order, classes as numbers."""
-    prepared, work = outcome.preparation, outcome.preparation.work
-    whole = np.empty(prepared.rows, dtype=work.table.y.dtype)
-    places = np.asarray(prepared.set_aside, dtype=np.intp)
-    is_kept = np.ones(prepared.rows, dtype=bool)
-    is_kept[places] = False
-    whole[is_kept] = work.table.y
-    if work.held_out is not None:
-        whole[places] = work.held_out.y
-    return whole
+        return packed_rows(is_kept)
 
 
 def _kept(ingest: Ingest) -> tuple[Reading, ...]:

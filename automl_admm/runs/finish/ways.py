@@ -1,0 +1,147 @@
+"""The ways to make a model of an evaluation: a fit on all rows, or the models of its folds."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.pipelines.ensembles.fold_models import Keeping, rows_learned, shipped_folds
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.runs.finish.kept_models import KeptModels
+from automl_admm.runs.finish.of_folds import ASKED, OfFolds
+from automl_admm.runs.options import AUTO, FOLDS
+from automl_admm.runs.prepare.preparation import Preparation
+
+# Fold models of a smaller part of the rows are no match for another pipeline on all of them.
+LEAST_PART = 0.5
+
+Expect = Callable[[Evaluation | None], float]
+# The seconds of the fold models of an evaluation; the last argument tells if they were kept.
+ExpectFolds = Callable[[Evaluation | None, bool], float]
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to make a model, and the seconds that it is expected to take."""
+
+    evaluation: Evaluation
+    expected: float
+    by_folds: bool = False
+
+    @property
+    def name(self) -> tuple[str, bool]:
+        """The name that tells it from other ways."""
+        return self.evaluation.key, self.by_folds
+
+
+@dataclass(frozen=True, eq=False)
+class FoldWays:
+    """Offers the fold models of evaluations, as far as the run may ship them."""
+
+    prepared: Preparation
+    kept: KeptModels
+    expect: ExpectFolds
+    told: set[str] = field(default_factory=set)
+
+    @property
+    def is_asked(self) -> bool:
+        """True if the user asked for fold models."""
+        return self.prepared.config.refit == FOLDS
+
+    @property
+    def is_wanted(self) -> bool:
+        """True if evaluations are to keep their fold models."""
+        return self.is_asked or (self.prepared.config.refit == AUTO and self._learned_enough)
+
+    def given_to_next(self, best: Evaluation | None) -> Mapping[str, Any]:
+        """Return the rule of keeping for the next evaluation, beside the best one so far."""
+        return {"keeping": Keeping.after(best, self.prepared.aims)} if self.is_wanted else {}
+
+    def seconds(self, evaluation: Evaluation | None) -> float:
+        """Forecast the seconds of the fold models that ship."""
+        return self.expect(evaluation, evaluation is not None and self.kept.has(evaluation))
+
+    def of(self, evaluation: Evaluation) -> Way | None:
+        """Return the way by fold models; None if it is none for this evaluation.
+
+        Where nobody asked for them they ship only if they are there: to fit them takes longer than
+        a fit on all rows.
+        """
+        if not self.is_wanted or not (self.is_asked or self.kept.has(evaluation)):
+            return None
+        if broken := self._broken(evaluation):
+            if self.is_asked:
+                self.tell(evaluation, f"together they would break {broken}")
+            return None
+        return Way(evaluation, self.seconds(evaluation), by_folds=True)
+
+    def tell(self, evaluation: Evaluation, reason: str) -> None:
+        """Warn, once for an evaluation, that its fold models do not ship."""
+        if evaluation.key not in self.told:
+            self.told.add(evaluation.key)
+            told = "the fold models of evaluation %d do not ship: %s"
+            logger.warning(told, evaluation.number, reason)
+
+    def describe(self, reason: str) -> OfFolds:
+        """Describe fold models that ship, for a reason unless they were asked for."""
+        return OfFolds.of(self.prepared.work, ASKED if self.is_asked else reason)
+
+    def judge(self, evaluation: Evaluation, measured: FinalFitResult) -> Evaluation | None:
+        """Return the evaluation with the costs of what ships; None if these break a limit."""
+        found, aims = with_costs(evaluation, measured), self.prepared.aims
+        if not is_feasible(evaluation, aims) or is_feasible(found, aims):
+            return found
+        pairs = zip(aims, found.constraints, strict=True)
+        broken = [f"{limit}: {value:.4g}" for limit, value in pairs if not limit.holds(value)]
+        self.tell(evaluation, f"together they are outside the limits ({'; '.join(broken)})")
+        return None
+
+    @property
+    def _learned_enough(self) -> bool:
+        work = self.prepared.work
+        learned = rows_learned(work.splits, work.table.roles)
+        return learned >= LEAST_PART * len(work.table.y)
+
+    def _broken(self, evaluation: Evaluation) -> str:
+        """Name a limit on costs that all models together would break; empty for none."""
+        work = self.prepared.work
+        models = len(shipped_folds(work.splits, work.table.roles))
+        limits = zip(self.prepared.constraints, self.prepared.aims, strict=True)
+        triples = (
+            (*pair, value) for pair, value in zip(limits, evaluation.constraints, strict=True)
+        )
+        for constraint, aim, value in triples:
+            is_sum = constraint.adds_up and not aim.at_least
+            if is_sum and aim.holds(value) and not aim.holds(models * value):
+                return str(aim)
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Offers the ways for any evaluation, those to be preferred first."""
+
+    expect: Expect
+    folds: FoldWays | None = None
+
+    def of(self, evaluation: Evaluation) -> list[Way]:
+        """Return one or two ways."""
+        whole = Way(evaluation, self.expect(evaluation))
+        by_folds = None if self.folds is None else self.folds.of(evaluation)
+        if by_folds is None or self.folds is None:
+            return [whole]
+        return [by_folds, whole] if self.folds.is_asked else [whole, by_folds]
+
+
+def with_costs(evaluation: Evaluation, measured: FinalFitResult) -> Evaluation:
+    """Return an evaluation with the measured costs of a model in place of its own."""
+    if not measured.costs:
+        return evaluation
+    pairs = zip(evaluation.constraints, measured.costs, strict=True)
+    values = tuple(value if math.isnan(cost) else cost for value, cost in pairs)
+    return replace(evaluation, constraints=values)

@@ -1,0 +1,210 @@
+"""The model of a pipeline: its fit on all rows, or its fold models, by the time and the limits."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.limits import Limit
+from automl_admm.core.protocols import Finished, Task
+from automl_admm.data.row_roles import NO_ROLES
+from automl_admm.pipelines.ensembles.fold_models import MODELS
+from automl_admm.runs.driving.budget import Ledger
+from automl_admm.runs.driving.dispatch import Dispatcher
+from automl_admm.runs.finish.final_fit import (
+    Effort,
+    Fitter,
+    Press,
+    Refit,
+    expected_of_folds,
+    refit_best,
+)
+from automl_admm.runs.finish.kept_model import is_better
+from automl_admm.runs.finish.kept_models import MOST_FILES, KeptModels
+from automl_admm.runs.finish.of_folds import ASKED, OfFolds
+from automl_admm.runs.finish.passed_over import PassedOver
+from automl_admm.runs.finish.ways import FoldWays, Ways
+from tests.runs.finish.test_final_fit import PROBLEM, Fitting, ending_in, evaluation, expect
+
+SLOW = evaluation(1, 0.1, 1.0, fit_seconds=60.0)
+QUICK = evaluation(2, 0.9, 1.0)
+ROWS = np.arange(8)
+FOLDS = ((ROWS[2:], ROWS[:2]), (ROWS[:6], ROWS[6:]))
+
+
+def kept_models(folder: Path, *evaluations: Evaluation) -> KeptModels:
+    kept = KeptModels(folder / "models", PROBLEM.limits)
+    for one in evaluations:
+        place = folder / f"task-{one.number}"
+        place.mkdir()
+        (place / MODELS).write_bytes(one.key.encode())
+        told = hashlib.sha256(one.key.encode()).hexdigest()
+        kept.keep(one, Finished(9, Status.SUCCESS, {"files": {MODELS: told}}, folder=place))
+    return kept
+
+
+def ways_of(
+    kept: KeptModels,
+    refit: str = "auto",
+    *,
+    adds_up: bool = False,
+    splits: Any = FOLDS,
+    limit: Limit = PROBLEM.limits[0],
+) -> FoldWays:
+    prepared: Any = SimpleNamespace(
+        config=SimpleNamespace(refit=refit),
+        work=SimpleNamespace(splits=splits, table=SimpleNamespace(roles=NO_ROLES, y=ROWS)),
+        constraints=(SimpleNamespace(adds_up=adds_up),),
+        aims=(limit,),
+    )
+    return FoldWays(
+        prepared, kept, lambda one, is_kept: expected_of_folds(Effort(), 2, one, is_kept)
+    )
+
+
+def done(
+    ways: FoldWays, seconds: float, executor: Fitting | None = None, *more: Evaluation
+) -> tuple[Refit, list[Task]]:
+    executor = executor or Fitting(set())
+    refit, _ = refit_best(
+        PROBLEM, (SLOW, QUICK, *more), Dispatcher(executor), expect, ending_in(seconds), ways
+    )
+    return refit, executor.tasks
+
+
+def test_fold_models_of_the_best_ship_where_only_these_are_in_time(tmp_path: Path) -> None:
+    refit, (task,) = done(ways_of(kept_models(tmp_path, SLOW)), 5.0)
+    assert (task.method, task.arguments["models"]) == ("fit_folds", b"k1")
+    assert refit.evaluation == SLOW
+    assert refit.passed_over == ()
+    told = r"the mean of 2 fold models: its final fit was expected to take up to 9\d\.\d s, and"
+    assert re.match(told, str(refit.of_folds))
+    assert refit.learned_rows == 8
+
+
+@pytest.mark.parametrize(("refit", "is_kept"), [("whole", True), ("auto", False)])
+def test_without_them_the_next_best_in_time_ships(
+    refit: str, is_kept: bool, tmp_path: Path
+) -> None:
+    ways = ways_of(kept_models(tmp_path, *([SLOW] if is_kept else [])), refit)
+    found, (task,) = done(ways, 5.0)
+    assert task.method == "refit"
+    assert found.evaluation is QUICK
+    assert [one.evaluation for one in found.passed_over] == [SLOW]
+    assert found.of_folds is None
+
+
+def test_with_time_for_it_the_fit_on_all_rows_ships(tmp_path: Path) -> None:
+    refit, (task,) = done(ways_of(kept_models(tmp_path, SLOW)), 500.0)
+    assert (task.method, refit.evaluation, refit.of_folds) == ("refit", SLOW, None)
+
+
+def test_after_a_failed_fit_on_all_rows_the_fold_models_ship(tmp_path: Path) -> None:
+    class Half(Fitting):
+        def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+            self.failing = {1.0} if self.tasks[-1].method == "refit" else set()
+            return super().wait(timeout)
+
+    refit, tasks = done(ways_of(kept_models(tmp_path, SLOW)), 500.0, Half(set()))
+    assert [task.method for task in tasks[:2]] == ["refit", "fit_folds"]
+    assert "it could not be fitted on all rows (timeout killed after 1 s)" in str(refit.of_folds)
+
+
+def test_asked_for_they_ship_with_time_for_anything_and_are_fitted_if_not_kept(
+    tmp_path: Path,
+) -> None:
+    refit, (task,) = done(ways_of(kept_models(tmp_path), "folds"), 500.0)
+    assert (task.method, task.arguments["models"]) == ("fit_folds", None)
+    assert str(refit.of_folds) == "the mean of 2 fold models, as asked"
+
+
+def test_asked_for_and_failed_the_fit_on_all_rows_ships_and_a_line_says_so(
+    tmp_path: Path, caplog: Any
+) -> None:
+    class Half(Fitting):
+        def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+            self.failing = {1.0} if self.tasks[-1].method == "fit_folds" else set()
+            return super().wait(timeout)
+
+    refit, _ = done(ways_of(kept_models(tmp_path), "folds"), 500.0, Half(set()))
+    assert (refit.evaluation, refit.of_folds) == (SLOW, None)
+    (line,) = caplog.messages
+    assert line.startswith("the fold models of evaluation 1 do not ship: timeout killed")
+
+
+def test_costs_that_add_up_beyond_a_limit_are_not_tried(tmp_path: Path, caplog: Any) -> None:
+    kept, costly = kept_models(tmp_path, SLOW), Limit("size", 1.5)
+    refit, _ = done(ways_of(kept, adds_up=True, limit=costly), 5.0)
+    assert refit.evaluation is QUICK
+    assert not caplog.messages
+    refit, (task,) = done(ways_of(kept, "folds", adds_up=True, limit=costly), 500.0)
+    assert (task.method, refit.evaluation) == ("refit", SLOW)
+    assert "together they would break size <= 1.5" in caplog.messages[0]
+    refit, _ = done(ways_of(kept, adds_up=True), 5.0)
+    assert refit.of_folds is not None
+
+
+def test_what_is_outside_a_limit_as_it_ships_does_not_ship(tmp_path: Path, caplog: Any) -> None:
+    class Large(Fitting):
+        def wait(self, timeout: float | None = None) -> Sequence[Finished]:
+            (one,) = super().wait(timeout)
+            costs = {"costs": [3.0]} if self.tasks[-1].method == "fit_folds" else {}
+            return [replace(one, result={**one.result, **costs})]
+
+    refit, tasks = done(ways_of(kept_models(tmp_path, SLOW)), 5.0, Large(set()))
+    assert [task.method for task in tasks] == ["fit_folds", "refit"]
+    assert refit.evaluation is QUICK
+    assert "together they are outside the limits (size <= 2: 3)" in caplog.messages[0]
+
+
+def test_fold_models_of_few_of_the_rows_are_no_match_for_a_fit_on_all(tmp_path: Path) -> None:
+    few = ((ROWS[:3], ROWS[3:5]),)
+    refit, _ = done(ways_of(kept_models(tmp_path, SLOW), splits=few), 5.0)
+    assert refit.evaluation is QUICK
+
+
+def test_only_the_best_are_kept_and_damaged_ones_do_not_ship(tmp_path: Path, caplog: Any) -> None:
+    more = [evaluation(number, number / 10, 1.0) for number in (5, 4, 3)]
+    kept = kept_models(tmp_path, SLOW, *more)
+    assert [kept.has(one) for one in (SLOW, more[2], *more[:2])] == [True, True, False, False]
+    files = list((tmp_path / "models").rglob(MODELS))
+    assert len(files) == MOST_FILES
+    assert kept.read(SLOW) == b"k1"
+    (tmp_path / "models" / "1" / MODELS).write_bytes(b"another")
+    refit, _ = done(ways_of(kept), 5.0)
+    assert refit.evaluation is QUICK
+    assert "the fold models of evaluation 1 are lost" in caplog.messages[0]
+    assert not kept.has(SLOW)
+
+
+def test_the_first_fit_of_a_walk_takes_the_quickest_way(tmp_path: Path) -> None:
+    executor = Fitting(set())
+    press = Press(PROBLEM, Dispatcher(executor), ending_in(0.0))
+    fitter = Fitter(press, Ways(expect, ways_of(kept_models(tmp_path, SLOW))), Ledger())
+    assert fitter.expect(SLOW) < expect(SLOW)
+    assert isinstance(fitter.fit(SLOW, anyway=True), Finished)
+    assert executor.tasks[0].method == "fit_folds"
+    assert fitter.of_folds["k1"].models == 2
+    later = fitter.fit(evaluation(7, 0.1, 1.0, fit_seconds=60.0), anyway=False)
+    assert isinstance(later, PassedOver)
+    assert len(executor.tasks) == 1
+
+
+def test_an_earlier_fit_on_all_rows_stays_before_fold_models_of_its_pipeline() -> None:
+    session: Any = SimpleNamespace(prepared=SimpleNamespace(aims=PROBLEM.limits))
+    late, asked = (OfFolds(2, 8, 8, reason) for reason in ("there was no time", ASKED))
+    whole, makeshift = Refit(SLOW), Refit(SLOW, of_folds=late)
+    assert is_better(whole, makeshift, session)
+    assert not is_better(makeshift, whole, session)
+    assert not is_better(makeshift, makeshift, session)
+    assert not is_better(whole, Refit(SLOW, of_folds=asked), session)
+    assert is_better(makeshift, Refit(QUICK), session)
