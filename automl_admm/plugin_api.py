@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     )
     from automl_admm.core.limits import Limit
     from automl_admm.core.messages import say_error, say_value
+    from automl_admm.core.priors import ArmPrior, PriorPoints
     from automl_admm.core.proposals import best_and_latest, one_by_one
     from automl_admm.core.protocols import Executor, Finished, Task, ThetaSolver, ZSolver
     from automl_admm.core.ranking import price_of_failure
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "API_VERSION": "plugins.api_version",
     "Answer": "execution.remote.letters",
+    "ArmPrior": "core.priors",
     "Array": "core.space",
     "AtFidelity": "core.subproblems",
     "AutomlAdmmError": "core.errors",
@@ -186,6 +188,7 @@ _HOMES = {
     "PickledWork": "execution.stored_work",
     "Place": "execution.remote.transport",
     "PluginError": "core.errors",
+    "PriorPoints": "core.priors",
     "Proposal": "search.protocol",
     "Quadratic": "core.subproblems",
     "Quantile": "core.evidence",
@@ -255,6 +258,7 @@ __all__ = [
     "F1",
     "WAIT",
     "Answer",
+    "ArmPrior",
     "Array",
     "AtFidelity",
     "AutomlAdmmError",
@@ -301,6 +305,7 @@ __all__ = [
     "PickledWork",
     "Place",
     "PluginError",
+    "PriorPoints",
     "Proposal",
     "Quadratic",
     "Quantile",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from automl_admm.core.limits import Limit
+from automl_admm.core.priors import Arms, PriorPoints
 from automl_admm.core.space import Array, Parameter, SearchSpace, Selection
 
 PointT = TypeVar("PointT")
@@ -27,7 +28,7 @@ class ThetaSubproblem:
 
     The budget is in `evaluations`, in `seconds`, or in both. If `lowest_fidelity` is below 1, a
     solver may ask for cheaper evaluations by `AtFidelity`; only the solver that asked hears of
-    them.
+    them. `prior` has good settings of other tables for a solver that `takes_priors`.
 
     >>> known_cost = Quadratic(np.zeros(1), np.zeros(1))
     >>> ThetaSubproblem((Parameter("x", 0, 1),), np.array([0.5]), known_cost).history
@@ -47,6 +48,7 @@ class ThetaSubproblem:
     lowest_fidelity: float = 1.0
     iteration: int = 0
     seed: int = 0
+    prior: tuple[PriorPoints, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +58,8 @@ class SelectionSubproblem:
     `history` is known with these parameters, and would be answered from the log. `elsewhere` has
     the latest observation of every selection evaluated with other parameters: to learn from, at the
     same prices, and perhaps worth evaluating again. Budget and fidelity are as in
-    `ThetaSubproblem`.
+    `ThetaSubproblem`. `prior` has pseudo-counts of other tables for a solver that `takes_priors`,
+    by decision and alternative; what is not in it is unknown there.
 
     >>> SelectionSubproblem(SearchSpace(), start={}).lowest_fidelity
     1.0
@@ -72,6 +75,7 @@ class SelectionSubproblem:
     iteration: int = 0
     seed: int = 0
     elsewhere: tuple[Observation[Selection], ...] = ()
+    prior: Arms = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

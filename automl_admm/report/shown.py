@@ -41,6 +41,12 @@ RUN_SHOWN = record(
         "plugins": mapping_of(text),
         "components_left_out": mapping_of(text),
         "portfolio": record({}, {"pipelines": list_of(text)}),
+        "priors": nullable(
+            record(
+                {"tables": whole(), "learned": text, "alternatives": whole(), "settings": whole()},
+                {},
+            )
+        ),
         "schema": nullable(list_of(COLUMN)),
         "result": record(
             {},

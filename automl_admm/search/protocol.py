@@ -22,6 +22,7 @@ from typing import Protocol, TypeVar
 from automl_admm.core.admm_state import AdmmState
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
+from automl_admm.core.priors import Priors
 from automl_admm.core.ranking import price_of_failure
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.subproblems import AtFidelity, Observation
@@ -71,6 +72,7 @@ class SearchProblem:
     evaluations of a fidelity down to `lowest_fidelity`. `known` holds earlier evaluations: the
     search resumes from them. `text` names a candidate for people. After the starts the `portfolio`
     is evaluated, but for no more than half of the time; then the search begins at the best so far.
+    `priors` are for solvers that take them.
 
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
     >>> SearchProblem(space, key=str, starts=(Candidate(Selection(()), (0.5,)),)).limits
@@ -91,6 +93,7 @@ class SearchProblem:
     text: Callable[[Candidate], str] = str
     quick: tuple[Candidate, ...] = ()
     portfolio: tuple[Candidate, ...] = ()
+    priors: Priors = field(default_factory=Priors)
 
     def seed_of(self, key: str) -> int:
         """Derive the seed of everything that is done with the candidate of this key."""

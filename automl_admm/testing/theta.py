@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from automl_admm.core.priors import PriorPoints, takes_priors
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.core.space import Array, Parameter
 from automl_admm.core.structure.axis_tree import AxisTree
@@ -72,6 +73,26 @@ class BoxPromises:
         assert len(points) == self.rounds
         _check_inside(points, len(TREE))
         assert np.array_equal(np.array(points), np.array(self.propose(TREE, 3)))
+
+    def test_priors_help_or_are_ignored(self) -> None:
+        """Good settings of other tables change no promise, nor anything unless it takes them.
+
+        A solver takes them if it has an attribute `takes_priors` that is true.
+        """
+        prior = (PriorPoints((1, 2), np.array([[0.9, 0.0], [0.4, 1.0]]), np.array([0.8, 0.2])),)
+        found = []
+        for given in ((), prior):
+            solver = self.make()
+            solver.begin(replace(box_problem(MIXED, seed=5), prior=given))
+            points: list[Array] = []
+            for _ in range(self.rounds):
+                for point in points_of(solver.ask(1, [])):
+                    solver.tell([observed(point, float(np.sum(point)))])
+                    points.append(point)
+            _check_inside(points, len(MIXED))
+            found.append(np.array(points))
+        if not takes_priors(self.make()):
+            assert np.array_equal(*found), "it read priors, but has no attribute `takes_priors`"
 
     def test_a_used_up_box_comes_to_an_end(self) -> None:
         """Once every point was told it proposes nothing, with or without knowledge of conditions.

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from automl_admm.core.priors import ArmPrior, Arms, takes_priors
 from automl_admm.core.protocols import ZSolver
 from automl_admm.core.space import Choice, SearchSpace, Selection
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
@@ -68,6 +69,33 @@ class ZSolverContract:
         """A run can be repeated."""
         assert self.propose(3) == self.propose(3), "one seed gave different selections"
         assert self.propose(3) != self.propose(4), "two seeds gave the same selections"
+
+    def test_priors_help_or_are_ignored(self) -> None:
+        """Pseudo-counts change no promise, nor anything unless it takes them.
+
+        Some are of parts that the table does not have. A solver takes them if it has an attribute
+        `takes_priors` that is true.
+        """
+        prior: Arms = {
+            ("model", "line"): ArmPrior(0.9, 0.1),
+            ("model", "tree"): ArmPrior(0.0, 1.0),
+            ("model", "of another grammar"): ArmPrior(1.0, 0.0),
+            ("nothing", "like it"): ArmPrior(1.0, 0.0),
+        }
+        found = []
+        nothing: Arms = {}
+        for given in (nothing, prior):
+            solver = self.make()
+            solver.begin(replace(table_problem(seed=5), prior=given))
+            points: list[Selection] = []
+            for _ in range(12):
+                for point in points_of(solver.ask(1, [])):
+                    assert TABLE.complete(dict(point.picks)) == point
+                    solver.tell([seen(point)])
+                    points.append(point)
+            found.append(points)
+        if not takes_priors(self.make()):
+            assert found[0] == found[1], "it read priors, but has no attribute `takes_priors`"
 
     def test_same_proposals_in_another_process(self) -> None:
         """Nothing depends on hash seeds or on earlier work of the process."""

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,29 +76,35 @@ class Searched:
         return self.losses[max(int(np.searchsorted(self.seconds, seconds, "right")) - 1, 0)]
 
 
-def search(path: Path, seed: int, evaluations: int, *, portfolio: bool) -> Searched:
-    """Search once."""
+def search_on(
+    path: Path, seed: int, most_rows: int = MOST_ROWS, **settings: Any
+) -> tuple[Watch, float]:
+    """Search once; return what was noted, and the score of the model on held-out rows."""
     facts = json.loads(path.with_suffix(".json").read_text("utf-8"))
     is_class, target = facts["task"] != "regression", facts["target"]
     texts = [*(facts["categorical"] or ()), *([target] if is_class else [])]
     frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str))
-    frame = frame.sample(min(MOST_ROWS, len(frame)), random_state=seed)
+    frame = frame.sample(min(most_rows, len(frame)), random_state=seed)
     watch = Watch()
     config = RunConfig(
         task="classification" if is_class else "regression",
         scoring=METRICS[facts["task"]],
-        max_evaluations=evaluations,
         random_state=seed,
         test_size=TEST_SHARE,
         cv=0.33,
         executor="inline",
         callbacks=(watch,),
-        portfolio=portfolio,
+        **settings,
     )
     y = frame.pop(target)
     outcome = run_pipelines(prepare(config, frame, y))
     score = outcome.refit.measured.held_out_score
-    held_out = math.nan if score is None else score
+    return watch, math.nan if score is None else score
+
+
+def search(path: Path, seed: int, evaluations: int, *, portfolio: bool) -> Searched:
+    """Search once, with the portfolio or without."""
+    watch, held_out = search_on(path, seed, max_evaluations=evaluations, portfolio=portfolio)
     return Searched(path.stem, seed, portfolio, watch.losses, watch.seconds, held_out)
 
 

@@ -7,12 +7,19 @@ Begin with `random_points`, the smallest solver, then `gaussian/gp` or `parzen/t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from automl_admm.core.protocols import ThetaSolver
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.plugins.specs import hookimpl
+
+
+def check_trust(trust: float) -> None:
+    """Raise unless the weight of priors is 0 or more."""
+    if not (trust >= 0 and math.isfinite(trust)):
+        raise ValueError("trust must be a number, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +29,14 @@ class GpOptions:
     `initial` points are tried before the model is asked (None: 2 + d/2, at most 6); the model keeps
     at most `points` observations. `limits` chooses their model. With `probability`, the objective
     and every constraint have a model each, to give the chance that all limits hold. With `priced`,
-    one model learns the priced loss, as in the papers.
+    one model learns the priced loss, as in the papers. `trust` is β, the weight of priors: after n
+    observations they count β/n, and with 0 not at all.
     """
 
     initial: int | None = None
     points: int = 256
     limits: str = "probability"
+    trust: float = 0.0
 
     def __post_init__(self) -> None:
         if self.initial is not None and self.initial < 1:
@@ -37,6 +46,7 @@ class GpOptions:
             raise ValueError("points must be at least 8")
         if self.limits not in ("probability", "priced"):
             raise ValueError("limits must be 'probability' or 'priced'")
+        check_trust(self.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +54,19 @@ class TpeOptions:
     """Options of `tpe`: N_init and N_s.
 
     N_init is by default 5 % of the budget, ten at least, but at most a quarter of it, or two.
+    `trust` is the number of good points that priors count, with 0 not at all.
     """
 
     initial: int | None = None
     candidates: int = 24
+    trust: float = 0.0
 
     def __post_init__(self) -> None:
         if self.initial is not None and self.initial < 1:
             raise ValueError("initial must be at least 1")
         if self.candidates < 1:
             raise ValueError("candidates must be at least 1")
+        check_trust(self.trust)
 
 
 @dataclass(frozen=True, slots=True)

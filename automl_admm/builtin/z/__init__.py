@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from automl_admm.builtin.theta import check_trust
 from automl_admm.core.protocols import ZSolver
 from automl_admm.plugins.records import NoOptions, ZSolverPlugin
 from automl_admm.plugins.specs import hookimpl
@@ -20,15 +21,33 @@ from automl_admm.plugins.specs import hookimpl
 
 @dataclass(frozen=True, slots=True)
 class CmabOptions:
-    """Options of `cmab`: f̂ (None: measured), and α₀ = δ₀ of the Beta priors."""
+    """Options of `cmab`: f̂ (None: measured), and α₀ = δ₀ of the Beta priors.
+
+    `trust` is the number of pulls that the other tables count for an arm, with 0 not at all.
+    """
 
     upper: float | None = None
     prior: float = 1.0
+    trust: float = 0.0
 
     def __post_init__(self) -> None:
         given = (self.prior,) if self.upper is None else (self.prior, self.upper)
         if not all(number > 0 and math.isfinite(number) for number in given):
             raise ValueError("upper and prior must be numbers above 0")
+        check_trust(self.trust)
+
+
+@dataclass(frozen=True, slots=True)
+class BoOptions:
+    """Options of `bo`: `trust` is β, the weight of priors.
+
+    After n observations they count β/n, with 0 not at all.
+    """
+
+    trust: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_trust(self.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +74,18 @@ class SoftmaxOptions:
 
 @dataclass(frozen=True, slots=True)
 class MctsOptions:
-    """Options of `mcts`: c of UCT, the weight of rarely visited nodes."""
+    """Options of `mcts`: c of UCT, the weight of rarely visited nodes.
+
+    `trust` is the number of tries that the other tables count for a label, with 0 not at all.
+    """
 
     exploration: float = 0.1
+    trust: float = 0.0
 
     def __post_init__(self) -> None:
         if not (self.exploration >= 0 and math.isfinite(self.exploration)):
             raise ValueError("exploration must be a number, 0 or more")
+        check_trust(self.trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +115,7 @@ def build_cmab(options: CmabOptions) -> ZSolver:
     """Make the combinatorial bandit."""
     from automl_admm.builtin.z.cmab import CombinatorialBandit
 
-    return CombinatorialBandit(upper=options.upper, prior=options.prior)
+    return CombinatorialBandit(options.upper, options.prior, options.trust)
 
 
 def build_random(options: NoOptions) -> ZSolver:
@@ -120,7 +144,7 @@ def build_mcts(options: MctsOptions) -> ZSolver:
     """Make the tree search."""
     from automl_admm.builtin.z.mcts import TreeSearch
 
-    return TreeSearch(options.exploration)
+    return TreeSearch(options.exploration, options.trust)
 
 
 def build_genetic(options: GeneticOptions) -> ZSolver:
@@ -145,12 +169,11 @@ def build_exhaustive(options: NoOptions) -> ZSolver:
     return ExhaustiveSelections()
 
 
-def build_bo(options: NoOptions) -> ZSolver:
+def build_bo(options: BoOptions) -> ZSolver:
     """Make Bayesian optimization on the one-hot relaxation."""
-    del options
     from automl_admm.builtin.z.bo import RelaxedOptimization
 
-    return RelaxedOptimization()
+    return RelaxedOptimization(options.trust)
 
 
 def build_halving(options: NoOptions) -> ZSolver:
@@ -207,7 +230,12 @@ Z_SOLVERS = (
         "halving", "successive halving over fidelity; without it, over algorithms", build_halving
     ),
     plugin("exhaustive", "every selection once, for spaces of at most 100 000", build_exhaustive),
-    plugin("bo", "Bayesian optimization on the one-hot relaxation of the selections", build_bo),
+    plugin(
+        "bo",
+        "Bayesian optimization on the one-hot relaxation of the selections",
+        build_bo,
+        BoOptions,
+    ),
 )
 
 

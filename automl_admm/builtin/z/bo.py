@@ -12,6 +12,7 @@ from automl_admm.builtin.theta.gaussian.acquisition import ExpectedImprovement
 from automl_admm.builtin.theta.gaussian.regression import Kernel, Posterior, fit_kernel, prior_mean
 from automl_admm.builtin.theta.gaussian.training_set import Sample
 from automl_admm.builtin.z.learner import Learner, neighbour
+from automl_admm.builtin.z.lessons import Lessons
 from automl_admm.core.space import Array, Candidate, SearchSpace, Selection
 from automl_admm.core.subproblems import Observation, Quadratic, SelectionSubproblem
 from automl_admm.search.joint.one_hot import RelaxedSpace
@@ -23,6 +24,10 @@ MODELLED = 256
 PARENTS, NEAR = 4, 24
 # Draws among the candidates; at least FRESH of them are new at each ask.
 FAR, FRESH = 160, 16
+# Pulls that the other tables count for an arm in a draw.
+PULLS = 4.0
+# The share of draws that priors do not guide: what was never good elsewhere may be here.
+UNIFORM = 0.5
 # Steps of a fit: from the prior mean, and from the kernel of the last ask.
 FIRST_FIT, NEXT_FIT = 40, 10
 # Below 2 · ALWAYS_FIT observations fit the kernel at every ask.
@@ -37,8 +42,11 @@ class RelaxedOptimization(Learner):
     promising, because points between the corners of the box cannot be evaluated.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trust: float = 0.0) -> None:
         super().__init__()
+        self._trust = trust
+        self.takes_priors = trust > 0.0
+        self._lessons: Lessons | None = None
         self._relaxed = RelaxedSpace(SearchSpace(), (), 1.0)
         self._nothing = Quadratic(np.zeros(0), np.zeros(0))
         self._sample = Sample(Box.of(()), self._nothing)
@@ -59,6 +67,8 @@ class RelaxedOptimization(Learner):
         if self._logs is not None and len(self._logs) != len(prior_mean(box.dimension)):
             self._logs = None
         self._fitted_at = 0
+        prior = subproblem.prior if self.takes_priors else {}
+        self._lessons = Lessons.of(subproblem.space, prior, PULLS) if prior else None
         self._sample = Sample(box, self._nothing)
         self._codes, self._near, self._far = {}, {}, []
         self._teach(self._record.losses)
@@ -79,7 +89,7 @@ class RelaxedOptimization(Learner):
     ) -> Selection | None:
         found = self._record.succeeded()
         if len(found) < INITIAL or not self._space.decisions:
-            return self._space.sample(self._rng)
+            return self._draw()
         acquisition = self._acquisition(waiting)
         parents = sorted(found, key=found.__getitem__)[:PARENTS]
         scores = self._scores(self._draws(taken) + self._neighbours(parents, taken), acquisition)
@@ -90,9 +100,15 @@ class RelaxedOptimization(Learner):
     def _draws(self, taken: Collection[Selection]) -> list[Selection]:
         """Return draws of this sub-problem, some of them new: encoding all anew takes longer."""
         kept = [selection for selection in self._far if selection not in taken][FRESH - FAR :]
-        new = self._new(partial(self._space.sample, self._rng), FAR - len(kept), taken)
+        new = self._new(self._draw, FAR - len(kept), taken)
         self._far = list(dict.fromkeys(kept + new))
         return self._far
+
+    def _draw(self) -> Selection:
+        """Draw a selection; with priors every other one, on average, is likely to be good."""
+        if self._lessons is None or self._rng.random() < UNIFORM:
+            return self._space.sample(self._rng)
+        return self._lessons.draw(self._rng)
 
     def _neighbours(
         self, parents: Sequence[Selection], taken: Collection[Selection]
@@ -114,9 +130,14 @@ class RelaxedOptimization(Learner):
     def _scores(
         self, candidates: Sequence[Selection], acquisition: ExpectedImprovement
     ) -> dict[Selection, float]:
-        """Return the logarithm of the expected improvement of each candidate."""
+        """Return the logarithm of the expected improvement of each candidate, with its lessons."""
         points = self._locate(candidates)
-        return dict(zip(candidates, acquisition(points, points).tolist(), strict=True))
+        scores = acquisition(points, points)
+        if self._lessons is not None:
+            # πBO (Hvarfner et al. 2022): log EI + β/n · log π.
+            lessons = [self._lessons.score(candidate) for candidate in candidates]
+            scores = scores + self._trust / len(self._record.losses) * np.array(lessons)
+        return dict(zip(candidates, scores.tolist(), strict=True))
 
     def _acquisition(self, waiting: Sequence[Selection]) -> ExpectedImprovement:
         """Return log EI after the sample, with pending selections as good as expected.

@@ -13,8 +13,11 @@ import numpy as np
 from automl_admm.builtin.z.arms import Arm, ArmTable, Tallies, best_pick, play_untaken
 from automl_admm.builtin.z.learner import Learner
 from automl_admm.core.limits import Limit
+from automl_admm.core.priors import ArmPrior, Arms
 from automl_admm.core.space import Selection
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
+
+NOTHING = ArmPrior(0.0, 0.0)
 
 
 class CombinatorialBandit(Learner):
@@ -32,10 +35,13 @@ class CombinatorialBandit(Learner):
     parameters would be answered from the log and teach nothing, so ω is drawn again.
     """
 
-    def __init__(self, upper: float | None, prior: float) -> None:
+    def __init__(self, upper: float | None, prior: float, trust: float = 0.0) -> None:
         super().__init__()
         self._upper = upper
         self._prior = prior
+        self._trust = trust
+        self.takes_priors = trust > 0.0
+        self._lessons: Arms = {}
         self._limits: tuple[Limit, ...] = ()
         self._arms = ArmTable()
         self._tossed = Tallies({}, {})
@@ -45,6 +51,7 @@ class CombinatorialBandit(Learner):
         """Start on a table of decisions; earlier rewards stay."""
         super().begin(subproblem)
         self._limits = subproblem.limits
+        self._lessons = subproblem.prior
         # A resumed run has pulls that this solver was never told of.
         self._toss_for([*subproblem.elsewhere, *subproblem.history])
 
@@ -75,7 +82,10 @@ class CombinatorialBandit(Learner):
         """Sample ω for every arm and take the best arms; orders by the assignment problem."""
 
         def omega(arm: Arm) -> float:
-            return self._omega(tallies.rewards.get(arm, 0.0), tallies.pulls.get(arm, 0.0))
+            reward, pulls = tallies.rewards.get(arm, 0.0), tallies.pulls.get(arm, 0.0)
+            lesson = self._lessons.get(arm[:2], NOTHING)
+            total = lesson.good + lesson.bad
+            return self._omega(reward + self._trust * lesson.good, pulls + self._trust * total)
 
         # Step 8: the sum separates into decisions.
         picks = {d.name: best_pick(d, omega) for d in self._space.decisions}

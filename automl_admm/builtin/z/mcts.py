@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from automl_admm.builtin.z.arms import Arm, Scale, arms_of
 from automl_admm.builtin.z.learner import Learner
-from automl_admm.core.space import Choice, Decision, Pick, Selection, is_active
+from automl_admm.builtin.z.lessons import Lessons
+from automl_admm.core.space import Choice, Decision, Pick, SearchSpace, Selection, is_active
 from automl_admm.core.subproblems import Observation, SelectionSubproblem
 
 Path = tuple[str, ...]
@@ -83,12 +84,15 @@ class TreeSearch(Learner):
 
     A node of v visits has ⌈v^½⌉ children open, first those with the best label anywhere in the
     tree. Below the last visited node, every decision is as in the best known selection or drawn,
-    half and half.
+    half and half. Priors order the labels that were never tried, and guide the draws.
     """
 
-    def __init__(self, exploration: float) -> None:
+    def __init__(self, exploration: float, trust: float = 0.0) -> None:
         super().__init__()
         self._exploration = exploration
+        self._trust = trust
+        self.takes_priors = trust > 0.0
+        self._lessons = Lessons.of(SearchSpace(), {}, trust)
         self._tree = Tree()
         self._virtual: Counter[Path] = Counter()
         self._scale = Scale(0.0, 0.0)
@@ -97,6 +101,8 @@ class TreeSearch(Learner):
     def begin(self, subproblem: SelectionSubproblem) -> None:
         """Start on a table of decisions, with a tree of all observations at today's prices."""
         super().begin(subproblem)
+        prior = subproblem.prior if self.takes_priors else {}
+        self._lessons = Lessons.of(subproblem.space, prior, self._trust)
         self._grow()
 
     def tell(self, observations: Sequence[Observation[Selection]]) -> None:
@@ -168,7 +174,7 @@ class TreeSearch(Learner):
         visits = self._visits(path)
         if not visits:
             follows = guide in labels and self._rng.random() < BIAS
-            return str(guide) if follows else labels[int(self._rng.integers(len(labels)))]
+            return str(guide) if follows else self._drawn(name, labels)
         children = [label for label in labels if self._visits((*path, label))]
         if len(children) < min(len(labels), math.ceil(visits**WIDENING)):
             # Progressive widening: open a new child before going deeper.
@@ -183,7 +189,14 @@ class TreeSearch(Learner):
     def _promise(self, arm: Arm) -> tuple[float, float]:
         """Return a label's success elsewhere; one never tried comes first, ties at random."""
         tally = self._tree.arms.get(arm)
-        return math.inf if tally is None else -tally.mean, float(self._rng.random())
+        if tally is None:
+            return math.inf, self._lessons.omega(arm[0], arm[1], self._rng)
+        return -tally.mean, float(self._rng.random())
+
+    def _drawn(self, name: str, labels: Sequence[str]) -> str:
+        if not self._lessons.arms:
+            return labels[int(self._rng.integers(len(labels)))]
+        return max(labels, key=lambda label: self._lessons.omega(name, label, self._rng))
 
     def _bound(self, path: Path, visits: int) -> float:
         """Return UCT: r̄ + c √(ln V / v); v counts pending visits, too, without reward."""

@@ -37,6 +37,7 @@ class Reproduction:
     plugins: dict[str, str]
     components_left_out: dict[str, str]
     reused: tuple[str, ...]
+    priors: str | None
     next_commands: tuple[str, ...]
 
 
@@ -61,8 +62,19 @@ def measure(view: RunView) -> Reproduction:
         versions=dict(view.content.get("versions", {})),
         plugins=dict(view.content.get("plugins", {})),
         components_left_out=dict(view.content.get("components_left_out", {})),
+        priors=_said_of_priors(view.content.get("priors")),
         reused=tuple(str(one.get("told", "")) for one in view.content.get("reuse", ())),
         next_commands=tuple(_next_commands(view)),
+    )
+
+
+def _said_of_priors(found: Mapping[str, Any] | None) -> str | None:
+    """Return what the solvers began with; None if they began with nothing."""
+    if found is None:
+        return None
+    return (
+        f"From {found['tables']} other tables (learned on {found['learned']}) the solvers knew "
+        f"{found['alternatives']} alternatives and {found['settings']} good settings."
     )
 
 
@@ -122,6 +134,7 @@ def draw(found: Reproduction) -> Markup:
                 ("Seed", found.seed),
                 ("Data", None if found.source is None else name(found.source)),
                 ("Searched on", f"{found.rows} rows, {found.columns} columns"),
+                ("Priors", found.priors),
             ]
         ),
         block_of_code("\n".join(_digests(found))),

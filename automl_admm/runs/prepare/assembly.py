@@ -16,6 +16,7 @@ from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
+from automl_admm.core.priors import Priors, takes_priors
 from automl_admm.core.protocols import Executor
 from automl_admm.execution.threads import openmp_limiter
 from automl_admm.plugins.factories import expect, make
@@ -76,8 +77,14 @@ class SearchPlan:
     z_solver: Chosen
     view: View = "one-hot"
 
+    def taken(self, priors: Priors) -> Priors:
+        """Return the part of the priors that the solvers take."""
+        theta, z = (takes_priors(one.solver) for one in (self.theta_solver, self.z_solver))
+        return priors.taken_by(theta=theta, z=z)
+
     def search(self, problem: SearchProblem, tell: Callable[..., object]) -> Search:
         """The search over a problem, its solvers under guard; `tell` hears of those replaced."""
+        problem = replace(problem, priors=self.taken(problem.priors))
         theta_solver = guard_theta(self.theta_solver.solver, self.theta_solver.post(problem, tell))
         z_solver = guard_z(self.z_solver.solver, self.z_solver.post(problem, tell))
         with closing(theta_solver), closing(z_solver):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import AutomlAdmmError
+from automl_admm.core.priors import Priors
 from automl_admm.core.space import Array, Candidate
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.pipelines.work import PipelineWork
+from automl_admm.runs.prepare.priors import learn_priors
 
 PATH = Path(__file__).with_name("portfolio.json")
 MOST = 12
@@ -80,10 +82,11 @@ class Experience:
     tables: tuple[Facts, ...]
     regrets: Array
     seconds: Array
+    learned: str | None = None
 
     @classmethod
-    def from_json(cls, said: Mapping[str, Any]) -> Experience:
-        """Read the part of a task."""
+    def from_json(cls, said: Mapping[str, Any], learned: str | None = None) -> Experience:
+        """Read the part of a task; the whole was `learned` on a day."""
         keys = ("rows", "columns", "classes", "categories")
         tables = tuple(Facts(*(one[key] for key in keys)) for one in said["tables"].values())
         lines = said["pipelines"]
@@ -91,7 +94,7 @@ class Experience:
             np.array([line[what] for line in lines.values()], dtype=float)
             for what in ("regret", "seconds")
         )
-        return cls(tuple(lines), tables, regrets, seconds)
+        return cls(tuple(lines), tables, regrets, seconds, learned)
 
     def weights(self, facts: Facts) -> Array:
         """Return the weight of each table, larger for one more like the table at hand."""
@@ -122,11 +125,16 @@ class Experience:
 
 @dataclass(frozen=True)
 class Portfolio:
-    """The pipelines to try first, and how many the grammar does not derive."""
+    """The pipelines to try first, how many the grammar does not derive, and priors of solvers.
+
+    It was `learned` on a day.
+    """
 
     starts: tuple[Candidate, ...] = ()
     not_derived: int = 0
     tables: int = 0
+    priors: Priors = field(default_factory=Priors)
+    learned: str | None = None
 
 
 def choose_portfolio(
@@ -145,11 +153,13 @@ def choose_portfolio(
         return Portfolio((), missed, tables)
     keys = {pipelines.key(candidate) for candidate in begun}
     there = [row for row, found in derived.items() if pipelines.key(found) in keys]
-    rows = known.order(known.weights(facts), list(derived), there)
+    weights = known.weights(facts)
+    rows = known.order(weights, list(derived), there)
     chosen = {pipelines.key(derived[row]): derived[row] for row in rows}
     if pipelines.key(last) not in keys:
         chosen.setdefault(pipelines.key(last), last)
-    return Portfolio(tuple(chosen.values()), missed, tables)
+    priors = learn_priors(known.regrets, weights, derived, pipelines.space)
+    return Portfolio(tuple(chosen.values()), missed, tables, priors, known.learned)
 
 
 def _derived(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candidate]:
@@ -166,4 +176,5 @@ def _derived(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candid
 @cache
 def _experience() -> Mapping[str, Experience]:
     said = json.loads(PATH.read_text(encoding="utf-8"))
-    return {task: Experience.from_json(part) for task, part in said["tasks"].items()}
+    day = said["learned"]
+    return {task: Experience.from_json(part, day) for task, part in said["tasks"].items()}

@@ -151,6 +151,7 @@ class Preparation:
             starts=self.starts or self._begun,
             quick=self._quick,
             portfolio=self.portfolio.starts,
+            priors=self.portfolio.priors,
             limits=self.aims,
             cheap={name: partial(_measure_steps, pipelines, cheap[name]) for name in cheap},
             lowest_fidelity=config.least_fidelity,

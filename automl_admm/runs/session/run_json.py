@@ -82,6 +82,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         },
         "components_left_out": dict(prepared.grammar.left_out),
         "portfolio": _portfolio(prepared),
+        "priors": _priors(prepared),
         "basis": basis_of(prepared),
         **prepared.reused.as_content(),
         "versions": versions(),
@@ -131,6 +132,19 @@ def _portfolio(prepared: Preparation) -> dict[str, Any]:
     return {
         "pipelines": [pipelines.text(start) for start in found.starts],
         "not_derived": found.not_derived,
+    }
+
+
+def _priors(prepared: Preparation) -> dict[str, Any] | None:
+    """Return what the solvers are given of other tables; None if no solver takes it."""
+    taken = prepared.plan.taken(prepared.portfolio.priors)
+    if not (taken.arms or taken.settings):
+        return None
+    return {
+        "tables": taken.tables,
+        "learned": prepared.portfolio.learned,
+        "alternatives": len(taken.arms),
+        "settings": sum(map(len, taken.settings.values())),
     }
 
 

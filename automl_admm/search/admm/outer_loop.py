@@ -247,6 +247,7 @@ def _minimise_theta(
             lowest_fidelity=problem.lowest_fidelity,
             iteration=state.iteration,
             seed=derive_seed(problem.seed, "theta", state.iteration),
+            prior=problem.priors.within([problem.space.parameters[i] for i in active]),
         )
     )
 
@@ -294,6 +295,7 @@ def _minimise_selection(
             lowest_fidelity=problem.lowest_fidelity,
             iteration=state.iteration,
             seed=derive_seed(problem.seed, "z", state.iteration),
+            prior=problem.priors.arms,
         )
     )
 

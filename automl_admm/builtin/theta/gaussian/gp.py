@@ -19,6 +19,7 @@ from automl_admm.builtin.theta.gaussian.acquisition import (
 )
 from automl_admm.builtin.theta.gaussian.surrogate import Beliefs, Surrogate
 from automl_admm.builtin.theta.gaussian.training_set import Sample, Training
+from automl_admm.builtin.theta.prior_density import Mixture, PriorPull, first_tried
 from automl_admm.core.proposals import one_by_one
 from automl_admm.core.space import Array
 from automl_admm.core.subproblems import Observation, ThetaSubproblem
@@ -41,12 +42,14 @@ class GaussianProcessTheta:
     exactly when points are compared. With limits it learns the raw objective and each raw
     constraint, so that no multiplier makes an observation stale, and maximises log EI + Σ_m log
     P(g_m ≤ ε_m). Until a point is feasible, it maximises Σ_m log P(g_m ≤ ε_m) with a small pull
-    towards better objectives. With the option `priced` it always learns f̃.
+    towards better objectives. With the option `priced` it always learns f̃. Settings that were good
+    on other tables are half of the design, and weigh the acquisition.
     """
 
     def __init__(self, options: GpOptions) -> None:
         self._options = options
         self._surrogate = Surrogate()
+        self.takes_priors = options.trust > 0.0
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a box: learn its history, and plan a first design if little is known."""
@@ -58,6 +61,8 @@ class GaussianProcessTheta:
         self._sample.add(subproblem.history)
         self._surrogate.begin(tuple(parameter.name for parameter in subproblem.parameters))
         self._net = self._sobol() if self._box.dimension else np.zeros((1, 0))
+        self._good = subproblem.prior if self.takes_priors else ()
+        self._prior = tuple(map(Mixture.of, self._good))
 
     def ask(self, count: int, pending: Sequence[Array]) -> list[Array]:
         """Propose one by one, each with the earlier points taken as pending."""
@@ -83,7 +88,9 @@ class GaussianProcessTheta:
 
     def _next_of_design(self, taken: set[bytes]) -> Array | None:
         start = np.clip(self._subproblem.start, 0.0, 1.0)
-        design = np.concatenate([start[None], self._net])
+        # Half of the design is of points that were good elsewhere.
+        good = first_tried(self._good, start)[: self._design_size() // 2]
+        design = np.concatenate([start[None], good, self._net])
         for point, key in zip(design, self._box.keys(design), strict=True):
             if key not in taken:
                 return np.array(point)
@@ -94,6 +101,9 @@ class GaussianProcessTheta:
         shapes = self._sample.trainings(self._options.points)
         training, beliefs = self._surrogate.condition(shapes, len(self._sample))
         acquisition, incumbent = self._acquisition(training, beliefs, waiting)
+        if self._prior:
+            pull = PriorPull(self._prior, self._options.trust / len(self._sample))
+            acquisition = Together([acquisition, pull])
         candidates = self._candidates(incumbent)
         scores = acquisition(candidates, self._box.project(candidates))
         top = candidates[np.argsort(-scores, kind="stable")[:STARTS]]

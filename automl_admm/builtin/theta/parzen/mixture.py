@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from automl_admm.builtin.theta.parzen.kernels import (
     distinct,
     log_mass,
 )
+from automl_admm.builtin.theta.sites import Sites
+from automl_admm.core.priors import PriorPoints
 from automl_admm.core.space import Array
 
 
@@ -57,13 +60,47 @@ def widths_of(points: Array, active: Mask, narrowest: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Lessons:
+    """Settings that were good elsewhere: points, the axes `known` of each, and their shares.
+
+    A share of 1 counts as much as a point that was seen.
+    """
+
+    points: Array
+    known: Mask
+    shares: Array
+
+    @classmethod
+    def none(cls, dimension: int) -> Lessons:
+        """Return no lessons."""
+        nothing = np.zeros((0, dimension))
+        return cls(nothing, nothing.astype(bool), np.zeros(0))
+
+    @classmethod
+    def of(
+        cls, priors: Sequence[PriorPoints], sites: Sites, dimension: int, trust: float
+    ) -> Lessons:
+        """Return the settings of all components, on their grids; they count `trust` together."""
+        found = [cls.none(dimension)]
+        for prior in priors:
+            points = np.full((len(prior.weights), dimension), 0.5)
+            points[:, list(prior.axes)] = prior.points
+            known = np.zeros(points.shape, dtype=bool)
+            known[:, list(prior.axes)] = True
+            places, _ = sites.locate(list(points))
+            found.append(cls(places, known, trust / len(priors) * prior.weights))
+        parts = ([getattr(one, name) for one in found] for name in ("points", "known", "shares"))
+        return cls(*(np.concatenate(part) for part in parts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Parzen:
     """p(x) = 1/(n + 1) Σ_k Π_d K_d(x_d; c_kd), each factor on its axis.
 
     On a real axis a factor is a normal distribution N(c, h²) truncated to the axis. On a grid it is
     the share of that distribution in the cell of a place, and on a category Aitchison and Aitken's
     kernel. The last kernel is the prior: in the middle of the box, as wide as the box, equal over
-    categories.
+    categories. Settings that were good elsewhere are further kernels, of a smaller share.
     """
 
     kernels: Kernels
@@ -71,21 +108,26 @@ class Parzen:
     widths: Array
     active: Mask
     weights: Array
+    shares: Array
 
     @classmethod
-    def of(cls, points: Array, kernels: Kernels) -> Parzen:
-        """Return the estimator of these points, all on their grids."""
+    def of(cls, points: Array, kernels: Kernels, lessons: Lessons | None = None) -> Parzen:
+        """Return the estimator of these points and lessons, all on their grids."""
+        lessons = lessons or Lessons.none(points.shape[1])
         # The prior is the last row: centre ½, width 1, active on every axis.
         active, middle = kernels.cells.activity.active(points), np.full((1, points.shape[1]), 0.5)
         widths = widths_of(points, active, kernels.cells.narrowest)
-        centers = np.concatenate([points, middle])
-        widths = np.concatenate([np.broadcast_to(widths, points.shape), np.ones_like(middle)])
-        active = np.concatenate([active, np.ones_like(middle, dtype=bool)])
-        return cls(kernels, centers, widths, active, kernels.weights(centers, widths, active))
+        centers = np.concatenate([points, lessons.points, middle])
+        narrow = np.broadcast_to(widths, (len(centers) - 1, points.shape[1]))
+        widths = np.concatenate([narrow, np.ones_like(middle)])
+        active = np.concatenate([active, lessons.known, np.ones_like(middle, dtype=bool)])
+        shares = np.concatenate([np.ones(len(points)), lessons.shares, np.ones(1)])
+        weights = kernels.weights(centers, widths, active)
+        return cls(kernels, centers, widths, active, weights, shares)
 
     def sample(self, rng: np.random.Generator, count: int) -> Array:
         """Draw points; a whole number falls anywhere in its cell and is still to be projected."""
-        chosen = rng.integers(len(self.centers), size=count)
+        chosen = self._chosen(rng, count)
         active, shares = self.active[chosen], rng.random((count, self.centers.shape[1]))
         drawn = self._normal(chosen, shares)
         cells = self.kernels.cells
@@ -97,6 +139,11 @@ class Parzen:
             levels = self._levels(chosen, shares, active & is_kernel)
             drawn[:, categories] = cells.places(levels)[:, categories]
         return np.asarray(np.clip(drawn, 0.0, 1.0), dtype=float)
+
+    def _chosen(self, rng: np.random.Generator, count: int) -> Places:
+        if (self.shares == 1.0).all():
+            return rng.integers(len(self.centers), size=count)
+        return rng.choice(len(self.centers), size=count, p=self.shares / self.shares.sum())
 
     def _normal(self, chosen: Places, shares: Array) -> Array:
         """Return quantiles of truncated normal distributions."""
@@ -121,8 +168,9 @@ class Parzen:
             exponents += self._log_cells(column) * points.active[:, [column.axis]]
         # Log-sum-exp: taking out the largest exponent keeps the sum from underflow.
         largest = exponents.max(axis=1)
-        sums = np.exp(exponents - largest[:, None]).sum(axis=1)
-        return np.asarray(largest + np.log(sums / len(self.centers)))
+        sums = (self.shares * np.exp(exponents - largest[:, None])).sum(axis=1)
+        # A kernel with a small share may hold the largest exponent.
+        return np.asarray(largest + np.log(np.maximum(sums, TINY) / self.shares.sum()))
 
     def _log_cells(self, column: Column) -> Array:
         """Return the kernels' log shares on one axis of many places, for each row and kernel."""
@@ -147,10 +195,10 @@ class Split:
     share: float
 
     @classmethod
-    def of(cls, good: Array, bad: Array, kernels: Kernels) -> Split:
-        """Return the estimators of both groups."""
+    def of(cls, good: Array, bad: Array, kernels: Kernels, lessons: Lessons | None = None) -> Split:
+        """Return the estimators of both groups; lessons are good ones."""
         share = len(good) / max(len(good) + len(bad), 1)
-        return cls(Parzen.of(good, kernels), Parzen.of(bad, kernels), share)
+        return cls(Parzen.of(good, kernels, lessons), Parzen.of(bad, kernels), share)
 
     def log_ratio(self, points: Points) -> Array:
         """Return log r = log p(x | good) − log p(x | bad), equation (5)."""

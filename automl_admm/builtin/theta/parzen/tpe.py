@@ -13,7 +13,8 @@ from automl_admm.builtin.theta.active_axes import Mask
 from automl_admm.builtin.theta.gaussian.training_set import excess_of
 from automl_admm.builtin.theta.parzen.axes import Cells
 from automl_admm.builtin.theta.parzen.kernels import Kernels, Points
-from automl_admm.builtin.theta.parzen.mixture import Split
+from automl_admm.builtin.theta.parzen.mixture import Lessons, Split
+from automl_admm.builtin.theta.prior_density import first_tried
 from automl_admm.builtin.theta.sites import Sites
 from automl_admm.core.proposals import one_by_one
 from automl_admm.core.space import Array
@@ -45,6 +46,10 @@ class ParzenOptions(Protocol):
     @property
     def candidates(self) -> int:
         """Number of points drawn from each good group (N_s)."""
+
+    @property
+    def trust(self) -> float:
+        """Number of good points that the settings of other tables count together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,11 +129,15 @@ class ParzenTheta:
     N_s candidates from the good group of the objective and of each constraint, on the grids, and
     propose the one with the largest score that is neither known nor pending. A pending point counts
     as bad for the objective.
+
+    Settings that were good on other tables are half of the first points, and good points of a
+    smaller weight.
     """
 
     def __init__(self, options: ParzenOptions, rule: Rule) -> None:
         self._options = options
         self._rule = rule
+        self.takes_priors = options.trust > 0.0
 
     def begin(self, subproblem: ThetaSubproblem) -> None:
         """Start on a box and learn its history."""
@@ -137,6 +146,11 @@ class ParzenTheta:
         self._sites = Sites(subproblem.parameters)
         self._kernels = Kernels.of(Cells.of(subproblem.parameters))
         self._memory = Memory(self._sites, subproblem)
+        prior = subproblem.prior if self.takes_priors else ()
+        dimension = len(subproblem.parameters)
+        self._lessons = Lessons.of(prior, self._sites, dimension, self._options.trust)
+        start = np.clip(subproblem.start, 0.0, 1.0)
+        self._good: list[Array] = list(first_tried(prior, start)[: self._design_size() // 2])
         self._rule.begin(subproblem)
         self._started = False
 
@@ -155,18 +169,24 @@ class ParzenTheta:
             return None
         # Without a success there is no good group.
         if len(taken) < self._design_size() or not self._memory.has_success:
-            start = self._start(taken)
-            return self._sites.draw(self._rng, taken) if start is None else start
+            first = self._first(taken)
+            return self._sites.draw(self._rng, taken) if first is None else first
         best = self._best_candidate(waiting, taken)
         return self._sites.draw(self._rng, taken) if best is None else best
 
-    def _start(self, taken: set[bytes]) -> Array | None:
-        """Return the start once: its result may be told at another point, on a grid or sorted."""
-        if self._started:
-            return None
+    def _first(self, taken: set[bytes]) -> Array | None:
+        """Return the start, then what was good elsewhere; each once.
+
+        A result may be told at another point, on a grid or sorted.
+        """
+        waiting = [] if self._started else [np.clip(self._subproblem.start, 0.0, 1.0)]
         self._started = True
-        start = np.clip(self._subproblem.start, 0.0, 1.0)
-        return start if self._sites.locate(start[None])[1][0] not in taken else None
+        self._good = [*waiting, *self._good]
+        while self._good:
+            point = self._good.pop(0)
+            if self._sites.locate(point[None])[1][0] not in taken:
+                return point
+        return None
 
     def _design_size(self) -> int:
         return self._options.initial or design_size(self._subproblem.evaluations)
@@ -178,7 +198,8 @@ class ParzenTheta:
             # Only the objective's split has place 0; a pending point's constraints are anyone's
             # guess.
             bad = groups.bad if place else np.concatenate([groups.bad, waiting])
-            splits.append(Split.of(groups.good, bad, self._kernels))
+            lessons = None if place else self._lessons
+            splits.append(Split.of(groups.good, bad, self._kernels, lessons))
         drawn = [split.good.sample(self._rng, self._options.candidates) for split in splits]
         candidates, keys = self._sites.locate(np.concatenate(drawn))
         scores = self._rule.score(splits, self._kernels.points(candidates))
