@@ -15,7 +15,7 @@ from automl_admm.core.space import Array, Parameter
 
 @dataclass(frozen=True, slots=True)
 class ArmPrior:
-    """Pseudo-counts of an alternative: shares of the other tables where it was good and bad.
+    """Pseudo-counts of an alternative: how good and how bad it was on other tables.
 
     Tables that are more like the one at hand count more; together they count 1 at most.
 
@@ -28,7 +28,7 @@ class ArmPrior:
 
     @property
     def mean(self) -> float:
-        """The share of good tables."""
+        """The mean goodness, from 0 to 1."""
         return self.good / (self.good + self.bad)
 
 

@@ -119,22 +119,27 @@ def _block(said: Mapping[str, str]) -> str:
     return "{\n" + ",\n".join(f"{json.dumps(name)}: {text}" for name, text in said.items()) + "\n}"
 
 
-def curves(known: Experience, place: int) -> Iterator[tuple[str, list[list[int]]]]:
-    """Yield the orders of pipelines to try on a table, chosen without it; several if random."""
-    facts, others = known.tables[place], [i for i in range(len(known.tables)) if i != place]
-    rest = replace(
+def without(known: Experience, place: int) -> Experience:
+    """Leave a table out."""
+    others = [i for i in range(len(known.tables)) if i != place]
+    return replace(
         known,
         tables=tuple(known.tables[i] for i in others),
         regrets=known.regrets[:, others],
         seconds=known.seconds[:, others],
     )
+
+
+def curves(known: Experience, place: int) -> Iterator[tuple[str, list[list[int]]]]:
+    """Yield the orders of pipelines to try on a table, chosen without it; several if random."""
+    facts, rest = known.tables[place], without(known, place)
     # A pipeline that no other table has cannot be chosen.
     seen = ~np.all(np.isnan(rest.seconds), axis=1)
     rows = [int(i) for i in np.flatnonzero(~np.isnan(known.seconds[:, place])) if seen[i]]
     first = [known.texts.index(text) for text in FIRST if text in known.texts]
     random = np.random.default_rng(0)
     left = [row for row in rows if row not in first]
-    flat = np.full(len(others), 1 / len(others))
+    flat = np.full(len(rest.tables), 1 / len(rest.tables))
     with np.errstate(all="ignore"):
         yield "nothing more", [first]
         yield "random order", [[*first, *random.permutation(left)] for _ in range(SHUFFLES)]

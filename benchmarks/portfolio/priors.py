@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -23,13 +24,14 @@ from threadpoolctl import threadpool_limits
 
 from .compare import search_on
 
-MOST_ROWS = 600
+MOST_ROWS = 500
 AFTER = (16, 32, 64)
-FIRST_SEED = 100
+FIRST_SEED = 200
 # Solvers that read priors, by name, with those of the search that does without.
 WAYS: Mapping[str, Mapping[str, str]] = {
     "without": {"theta_solver": "gp:trust=0", "z_solver": "bo:trust=0"},
-    "with": {"theta_solver": "gp:trust=10", "z_solver": "bo:trust=10"},
+    "z": {"theta_solver": "gp:trust=0", "z_solver": "bo:trust=10"},
+    "theta": {"theta_solver": "gp:trust=10", "z_solver": "bo:trust=0"},
 }
 
 
@@ -55,11 +57,11 @@ def search(path: Path, seed: int, way: str) -> Searched:
     return Searched(path.stem, seed, way, watch.losses, watch.seconds[-1], held_out)
 
 
-def pairs_of(found: Sequence[Searched]) -> list[tuple[Searched, Searched]]:
-    """Return the searches of the same set and seed, without and with."""
+def pairs_of(found: Sequence[Searched], way: str) -> list[tuple[Searched, Searched]]:
+    """Return the searches of the same set and seed, without priors and with those of a solver."""
     named = {(one.data, one.seed, one.way): one for one in found}
     keys = sorted({(one.data, one.seed) for one in found})
-    both = [(named.get((*key, "without")), named.get((*key, "with"))) for key in keys]
+    both = [(named.get((*key, "without")), named.get((*key, way))) for key in keys]
     return [(a, b) for a, b in both if a is not None and b is not None]
 
 
@@ -71,22 +73,35 @@ def differences(both: Sequence[tuple[Searched, Searched]]) -> Iterator[tuple[str
     yield "held out", [a.held_out - b.held_out for a, b in both]
 
 
-def report(found: Sequence[Searched]) -> None:
-    """Print a line for each search, then how often priors were better."""
-    out, both = sys.stdout.write, pairs_of(found)
-    out(f"{'set':16} seed     way{''.join(f'{n:>9}' for n in AFTER)}  seconds  held out\n")
-    for one in (search for pair in both for search in pair):
-        losses = "".join(f"{one.after(count):9.4f}" for count in AFTER)
-        out(
-            f"{one.data:16} {one.seed:4} {one.way:>7}{losses}{one.seconds:9.1f}{one.held_out:10.4f}\n"
-        )
-    out("\nwith priors             wins/losses/ties  mean of the ratio  Wilcoxon p\n")
+def summary(both: Sequence[tuple[Searched, Searched]]) -> list[dict[str, Any]]:
+    """Return how often priors were better after each number of evaluations, and by how much."""
+    found = []
     for name, changes in differences(both):
         wins, lost = sum(x < 0 for x in changes), sum(x > 0 for x in changes)
-        told = f"{wins}/{lost}/{len(changes) - wins - lost}"
-        ratio = "–" if name == "held out" else f"{np.exp(np.mean(changes)):.3f}"
-        p = float(wilcoxon(changes).pvalue) if any(changes) else 1.0
-        out(f"{name:24}{told:18}{ratio:>17}{p:12.3f}\n")
+        found.append(
+            {
+                "after": name,
+                "told": f"{wins}/{lost}/{len(changes) - wins - lost}",
+                "ratio": None if name == "held out" else round(float(np.exp(np.mean(changes))), 3),
+                "p": round(float(wilcoxon(changes).pvalue) if any(changes) else 1.0, 3),
+            }
+        )
+    return found
+
+
+def report(found: Sequence[Searched]) -> None:
+    """Print a line for each search, then how often priors were better."""
+    out = sys.stdout.write
+    out(f"{'set':16} seed     way{''.join(f'{n:>9}' for n in AFTER)}  seconds  held out\n")
+    for one in sorted(found, key=lambda one: (one.data, one.seed, one.way)):
+        losses = "".join(f"{one.after(count):9.4f}" for count in AFTER)
+        ended = f"{one.seconds:9.1f}{one.held_out:10.4f}"
+        out(f"{one.data:16} {one.seed:4} {one.way:>7}{losses}{ended}\n")
+    for way in list(WAYS)[1:]:
+        out(f"\n{way:24}wins/losses/ties  mean of the ratio  Wilcoxon p\n")
+        for row in summary(pairs_of(found, way)):
+            ratio = "–" if row["ratio"] is None else f"{row['ratio']:.3f}"
+            out(f"{row['after']:24}{row['told']:18}{ratio:>17}{row['p']:12.3f}\n")
 
 
 def main() -> None:

@@ -147,7 +147,7 @@ def choose_portfolio(
     known = _experience().get(facts.task)
     if known is None:
         return Portfolio()
-    derived = _derived(known.texts, pipelines)
+    derived = derive(known.texts, pipelines)
     tables, missed = len(known.tables), len(known.texts) - len(derived)
     if len(derived) < LEAST_DERIVED:
         return Portfolio((), missed, tables)
@@ -162,7 +162,7 @@ def choose_portfolio(
     return Portfolio(tuple(chosen.values()), missed, tables, priors, known.learned)
 
 
-def _derived(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candidate]:
+def derive(texts: Sequence[str], pipelines: PipelineSpace) -> dict[int, Candidate]:
     """Return the candidates of the texts that are pipelines of the grammar, by their row."""
     found: dict[int, Candidate] = {}
     for row, text in enumerate(texts):

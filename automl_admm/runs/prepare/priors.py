@@ -1,7 +1,8 @@
 """Priors of the solvers, learned from the pipelines of `portfolio.json` on other tables.
 
-An alternative was good on a table as far as its best pipeline there was. A setting of a component
-counts on the tables where it was the best of that component.
+An alternative was good on a table as far as its pipelines there were, in the mean: by the best one
+it would be the better, the more of its pipelines were tried. A setting of a component counts on the
+tables where it was the best of that component.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ def _arms(regrets: Array, weights: Array, derived: Mapping[int, Candidate]) -> A
         for decision, pick in candidate.selection:
             if isinstance(pick, str):
                 rows[decision, pick].append(row)
-    found = ((arm, np.fmin.reduce(regrets[played], axis=0)) for arm, played in rows.items())
-    return {arm: _counted(best, weights) for arm, best in found if np.isfinite(best).any()}
+    found = ((arm, _counted(regrets[played], weights)) for arm, played in rows.items())
+    return {arm: counts for arm, counts in found if counts.good + counts.bad > 0.0}
 
 
-def _counted(best: Array, weights: Array) -> ArmPrior:
-    """Count an arm by its best regret on each table that has it."""
-    there = np.isfinite(best)
-    bad = float(best[there] @ weights[there])
+def _counted(regrets: Array, weights: Array) -> ArmPrior:
+    """Count an arm by the mean regret of its pipelines on each table that has any."""
+    there = np.isfinite(regrets).any(axis=0)
+    bad = float(np.nanmean(regrets[:, there], axis=0) @ weights[there])
     return ArmPrior(float(weights[there].sum()) - bad, bad)
 
 
