@@ -92,7 +92,9 @@ class BoxPromises:
             _check_inside(points, len(MIXED))
             found.append(np.array(points))
         if not takes_priors(self.make()):
-            assert np.array_equal(*found), "it read priors, but has no attribute `takes_priors`"
+            assert np.array_equal(found[0], found[1]), (
+                "it read priors, but has no attribute `takes_priors`"
+            )
 
     def test_a_used_up_box_comes_to_an_end(self) -> None:
         """Once every point was told it proposes nothing, with or without knowledge of conditions.

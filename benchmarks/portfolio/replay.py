@@ -80,7 +80,8 @@ def replay(
     read, settings = dict[str, list[Array]](), list[tuple[float, float]]()
     for place, facts in enumerate(known.tables):
         rest, regret = without(known, place), known.regrets[:, place]
-        weights, seen = rest.weights(facts), np.isfinite(rest.regrets).any(axis=1)
+        weights = rest.weights(facts)
+        seen = np.asarray(np.isfinite(rest.regrets).any(axis=1))
         here = {row: one for row, one in derived.items() if np.isfinite(regret[row]) and seen[row]}
         priors = learn_priors(rest.regrets, weights, here, space)
         settings += chosen_settings(priors, space, here, regret)
