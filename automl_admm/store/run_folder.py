@@ -77,6 +77,11 @@ class RunFolder:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"
 
+    @property
+    def monitoring(self) -> Path:
+        """A file for every look at rows that arrived after the run."""
+        return self.path / "monitoring"
+
     def read(self, path: Path) -> dict[str, Any]:
         """Read one of the JSON files, and hold it to its schema."""
         try:

@@ -28,6 +28,7 @@ SUMMARIES = {
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "inspect": "show the kind of every column of a table, as `fit` would read it",
     "leaderboard": "show the evaluations of a run, best first",
+    "monitor": "test the limits of a model in use on rows as they arrive",
     "metrics": "list what a search can be scored by",
     "plugins": "list, show and check the installed plugins",
     "predict": "predict with the pipeline of a run",

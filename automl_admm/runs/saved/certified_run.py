@@ -115,7 +115,7 @@ class CertifiedRun:
         y, classes = self._target(frame[settings["target"]], place), None
         if self.manifest["classes"] is not None:
             classes, y = self._classes(y, place)
-        taken = self._taken_in(frame, place)
+        taken = self.taken_in(frame, place)
         wanted = columns_of(self.limits())
         sensitive = frame[settings["sensitive"]] if settings["sensitive"] else None
         sensitive = read_sensitive(sensitive, self._answers, place)
@@ -124,7 +124,7 @@ class CertifiedRun:
 
     def for_limits(self, frame: Any) -> Any:
         """Return the rows with all numbers in text as numbers, as limits see them."""
-        seen = self._taken_in(frame).for_limits()
+        seen = self.taken_in(frame).for_limits()
         read = read_sensitive(frame, self._answers).copy(deep=False)
         for name in seen.columns:
             read[name] = seen[name]
@@ -135,7 +135,7 @@ class CertifiedRun:
         refuse_in_target(column.isna(), f"the target '{column.name}' is missing", place)
         return read_target(column, self._answers, place).to_numpy()
 
-    def _taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
+    def taken_in(self, frame: Any, place: Place = row_of) -> TakenIn:
         """The features of rows, and the table that the model is given."""
         ingest, columns = read_ingest(self.manifest), self.manifest["columns"]
         if ingest is None:

@@ -94,11 +94,13 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
     )
 
 
-def open_run(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> CertifiedRun:
-    """Read a run and its model; raise if the rows have no column of its target."""
+def open_run(
+    folder: RunFolder, frame: Any, data: str, place: Place = row_of, *, is_labelled: bool = True
+) -> CertifiedRun:
+    """Read a run and its model; raise if labelled rows have no column of its target."""
     content, manifest = folder.read(folder.settings), folder.read(folder.model_manifest)
     target = content["settings"]["target"]
-    if target is not None and target not in frame.columns:
+    if is_labelled and target is not None and target not in frame.columns:
         raise DataError(f"{data} has no column '{target}', which the run predicts.")
     return CertifiedRun(folder, content, manifest, NOTHING_ASIDE, load_model(folder), data, place)
 

@@ -1,0 +1,98 @@
+"""Limits of a shipped model on rows that arrive over time: one is broken, holds, or is open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from automl_admm.certify.bounds.anytime import anytime_bounds, risk_at
+from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
+from automl_admm.core.evidence import Evidence
+from automl_admm.core.limits import Limit
+
+
+class State(StrEnum):
+    """The standing of a limit after a look."""
+
+    BROKEN = "broken"
+    HOLDS = "holds"
+    OPEN = "open"
+    UNKNOWN = "no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A limit after a look: its value on the rows of this look and on all, and what they show.
+
+    The true value is between `lower` and `upper`, at all looks at once, but for the risk. `recent`
+    is True if the rows of this look alone break it. `reason` says why there is no bound.
+    """
+
+    limit: str
+    value: float
+    pooled: float
+    lower: float
+    upper: float
+    state: State
+    method: str = ""
+    is_approximate: bool = False
+    recent: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The risk of a false alarm in all looks together, and the number of this look.
+
+    `limits` of them share the risk of an alarm. That all hold is a claim at the whole risk, because
+    it is wrong only if the claim about a broken one is.
+    """
+
+    risk: float
+    look: int
+    limits: int
+
+    def judge(self, limit: Limit, lot: Evidence, pooled: Evidence) -> Watched:
+        """Judge a limit by the rows of this look, `lot`, and by all rows so far, `pooled`.
+
+        One half of the risk of an alarm goes to each: all rows see a small breach that lasts, the
+        rows of a look see one that is new.
+        """
+        alarm = self.risk / (2 * max(self.limits, 1))
+        claimed = anytime_bounds(pooled, self.risk, self.look)
+        surely = anytime_bounds(pooled, alarm, self.look)
+        alone = _bounds(lot, risk_at(self.look, alarm))
+        recent = _is_outside(alone, limit)
+        if claimed is None:
+            state = State.BROKEN if recent else State.UNKNOWN
+            return Watched(
+                str(limit), lot.value, pooled.value, math.nan, math.nan, state, recent=recent
+            )
+        state = State.OPEN
+        if recent or _is_outside(surely, limit):
+            state = State.BROKEN
+        elif limit.holds(claimed.lower if limit.at_least else claimed.upper):
+            state = State.HOLDS
+        return Watched(
+            str(limit),
+            lot.value,
+            pooled.value,
+            claimed.lower,
+            claimed.upper,
+            state,
+            claimed.method,
+            claimed.is_approximate,
+            recent,
+        )
+
+
+def _bounds(evidence: Evidence, risk: float) -> Bounds | None:
+    return exact_bounds(evidence, risk) or approximate_bounds(evidence, risk)
+
+
+def _is_outside(bounds: Bounds | None, limit: Limit) -> bool:
+    """Return True if the whole range of the true value is outside of the limit."""
+    if bounds is None:
+        return False
+    return not limit.holds(bounds.upper if limit.at_least else bounds.lower)

@@ -1,0 +1,113 @@
+"""`automl-admm monitor`: test the limits of a model in use on rows as they arrive."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from automl_admm.certify.watching import State, Watched
+from automl_admm.cli.shared.installed import unprinted
+from automl_admm.cli.shared.run_options import (
+    FILE_OPTIONS,
+    add_options,
+    file_options_given,
+    run_option,
+)
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.core.errors import NotCertifiedError
+from automl_admm.data.drift import Shift
+from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.tables import place_in
+from automl_admm.runs.finish.model_file import read_rows
+from automl_admm.runs.saved.monitoring import Monitored, as_json, monitor
+from automl_admm.store.run_folder import RunFolder
+
+
+@add_options(*(run_option(option) for option in FILE_OPTIONS))
+@click.command("monitor")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--reference",
+    type=click.Path(path_type=Path),
+    help="Rows of the time of the fit, to compare columns with; their counts are kept.",
+)
+@click.option(
+    "--confidence", default=0.95, show_default=True, help="That no alarm of all looks is false."
+)
+@click.option("--json", "as_text", is_flag=True, help="Print the look as JSON.")
+def command(
+    run: Path,
+    data: Path,
+    *,
+    reference: Path | None,
+    confidence: float,
+    as_text: bool,
+    **options: Any,
+) -> None:
+    """Look at DATA, rows that arrived since the last look at the model of the run folder RUN.
+
+    If DATA has the target, the limits of the run are tested on all labelled rows of all looks, and
+    on those of this look alone. Without it only shifts of columns and predictions are looked for.
+    Exit code 6 says that a limit is broken.
+    """
+    folder = RunFolder(run)
+    with unprinted():
+        manifest = folder.read(folder.model_manifest)
+        given = file_options_given(options)
+        rows = read_rows(manifest, data, None, given)
+        known = None if reference is None else read_rows(manifest, reference, None, given)
+        found = monitor(
+            folder,
+            rows,
+            title_of(data),
+            place_in(data, given),
+            reference=known,
+            confidence=confidence,
+        )
+    if as_text:
+        hand_on(json.dumps(as_json(found), indent=2) + "\n")
+    else:
+        _tell(found)
+    if found.broken:
+        names = ", ".join(one.limit for one in found.broken)
+        raise NotCertifiedError(f"'{run}' is outside of its limits on new rows: {names}.")
+
+
+def _tell(found: Monitored) -> None:
+    say(f"look {found.look}: {found.rows} rows, {found.pooled_rows} labelled ones in all looks")
+    if found.learned:
+        told = f"{found.learned} of these rows are, or equal, rows that the model learned from"
+        say(f"warning: {told}.", err=True)
+    if found.repeated:
+        say(f"warning: {found.repeated} rows equal rows of an earlier look.", err=True)
+    if not found.is_labelled:
+        say("no target in these rows: no limit was tested")
+    for one in found.limits:
+        say(f"limit {one.limit}: {_limit_line(one)}")
+    if not found.has_reference:
+        say("shifts: not looked for; give --reference FILE once, with rows of the time of the fit")
+        return
+    say(f"shifts: {len(found.shifted)} of {len(found.shifts)} columns")
+    for shift in found.shifted:
+        say(f"SHIFTED: {_shift_line(shift)}")
+
+
+def _limit_line(one: Watched) -> str:
+    here = "" if math.isnan(one.value) else f"{one.value:.4g} here, "
+    value = f"{here}{one.pooled:.4g} in all"
+    if one.state is State.UNKNOWN:
+        return f"{value}; no bound is known for it"
+    ends = "" if math.isnan(one.lower) else f", between {one.lower:.4g} and {one.upper:.4g}"
+    about = " (approximate)" if one.is_approximate else ""
+    state = {State.BROKEN: "BROKEN", State.HOLDS: "holds", State.OPEN: "open"}[one.state]
+    alone = " by the rows of this look alone" if one.recent else ""
+    return f"{value}{ends}{about}: {state}{alone}"
+
+
+def _shift_line(shift: Shift) -> str:
+    return f"{shift.column}: stability index {shift.index:.2f}, p = {shift.p:.1g}"

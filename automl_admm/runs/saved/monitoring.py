@@ -1,0 +1,303 @@
+"""A model in use: its limits on labelled rows as they arrive, and shifts of columns.
+
+Each look is a file in the folder of the run, `monitoring/look-0001.json`. So the count of looks,
+by which the risk is shared, goes where the run goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from automl_admm.certify.bounds.anytime import risk_at
+from automl_admm.certify.pooling import pool
+from automl_admm.certify.watching import State, Watch, Watched
+from automl_admm.constraints.dry_run import meet_data
+from automl_admm.core.errors import ConfigurationError, DataError, StoreError
+from automl_admm.core.evidence import Evidence
+from automl_admm.data.conforming import Place, row_of
+from automl_admm.data.drift import Shift, Summary, alarms, compare, summarize
+from automl_admm.data.independent_rows import independent_rows, largest_total
+from automl_admm.execution.evidence_files import decode_evidence, encode_evidence
+from automl_admm.execution.shared_state import unheard_warnings
+from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.runs.finish.model_file import rows_for_the_model
+from automl_admm.runs.prepare.preparation import trial_rows
+from automl_admm.runs.provenance import hash_table
+from automl_admm.runs.saved.certified_run import CertifiedRun
+from automl_admm.runs.saved.labelled_rows import open_run
+from automl_admm.runs.saved.row_origin import count_learned, find_origin
+from automl_admm.store.run_folder import RunFolder, write_json
+
+SCHEMA = 1
+PREDICTION = "the prediction"
+
+
+@dataclass(frozen=True)
+class Monitored:
+    """What a look found: limits, shifted columns of all compared ones, and rows seen before."""
+
+    look: int
+    rows: int
+    pooled_rows: int
+    limits: tuple[Watched, ...]
+    shifts: tuple[Shift, ...]
+    shifted: tuple[Shift, ...]
+    repeated: int
+    learned: int | None
+    is_labelled: bool
+    has_reference: bool
+
+    @property
+    def broken(self) -> tuple[Watched, ...]:
+        """The limits that new rows have broken."""
+        return tuple(one for one in self.limits if one.state is State.BROKEN)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """An earlier look: the model it was about, hashes of its rows, and evidence by limit."""
+
+    number: int
+    model: str
+    hashes: Counter[int]
+    evidence: Mapping[str, Evidence]
+
+
+def monitor(
+    folder: RunFolder,
+    frame: Any,
+    data: str,
+    place: Place = row_of,
+    *,
+    reference: Any = None,
+    confidence: float = 0.95,
+) -> Monitored:
+    """Look at rows that arrived since the last look; write the look into the folder of the run.
+
+    With the target among the columns of `frame` the limits are tested on all labelled rows of all
+    looks; without it only shifts are looked for. `reference` has rows of the time of the fit; its
+    counts are kept for later looks. In messages `data` names the table, `place` a row of it.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ConfigurationError(f"the confidence {confidence:g} is not between 0 and 1.")
+    if not len(frame):
+        raise DataError(f"{data} has no rows.")
+    frame = frame.reset_index(drop=True)
+    run = open_run(folder, frame, data, place, is_labelled=False)
+    watched = _Watched(run, tuple(_looks(folder)), _hash_of_model(folder), 1.0 - confidence)
+    return watched.look_at(frame, reference)
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A run with its earlier looks."""
+
+    run: CertifiedRun
+    looks: tuple[_Look, ...]
+    model: str
+    risk: float
+
+    @property
+    def number(self) -> int:
+        return 1 + max((look.number for look in self.looks), default=0)
+
+    @property
+    def same(self) -> tuple[_Look, ...]:
+        """The looks at the model that is in the folder now: another one's rows do not count."""
+        return tuple(look for look in self.looks if look.model == self.model)
+
+    def look_at(self, frame: Any, reference: Any) -> Monitored:
+        target = self.run.settings["target"]
+        is_labelled = target is not None and target in frame.columns
+        table = self.run.table(self.run.counted(frame)) if is_labelled else None
+        hashes = Counter(map(int, hash_table(table))) if table is not None else Counter()
+        self._refuse_again(hashes)
+        lots = {} if table is None else dict(self._evidence(table))
+        pooled = {name: self._pooled(name, lot) for name, lot in lots.items()}
+        watch = Watch(self.risk, self.number, len(lots))
+        judged = tuple(
+            watch.judge(one.limit, lots[str(one.limit)], pooled[str(one.limit)])
+            for one in self.run.limits()
+            if str(one.limit) in lots
+        )
+        kept = self._reference(reference)
+        shifts = self._shifts(frame, kept)
+        before: Counter[int] = sum((look.hashes for look in self.same), Counter())
+        found = Monitored(
+            look=self.number,
+            rows=len(frame),
+            pooled_rows=before.total() + hashes.total(),
+            limits=judged,
+            shifts=shifts,
+            shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
+            repeated=(hashes & before).total(),
+            learned=None if table is None else self._learned(table),
+            is_labelled=is_labelled,
+            has_reference=bool(kept),
+        )
+        self._write(found, hashes, lots)
+        return found
+
+    def _learned(self, table: Table) -> int | None:
+        origin, _ = find_origin(self.run, table, len(table.y), None)
+        return count_learned(self.run, origin)
+
+    def _refuse_again(self, hashes: Counter[int]) -> None:
+        """Raise if the rows of a look are all among these, or these among those of a look."""
+        for look in self.same:
+            if look.hashes and hashes and (look.hashes <= hashes or hashes <= look.hashes):
+                raise DataError(
+                    f"{self.run.data} has the rows of look {look.number} again.",
+                    hint="Give only rows that arrived since: a row that counts twice proves what "
+                    "is not so.",
+                )
+
+    def _evidence(self, table: Table) -> Iterator[tuple[str, Evidence]]:
+        """Yield the evidence of each limit on rows; these rows may not tell of some."""
+        seed, largest = int(self.run.settings["seed"]), largest_total(table.roles)
+        tested = independent_rows(table.roles, largest, seed + self.number)
+        for limit in self.run.limits():
+            if limit.kind == "measured":
+                continue
+            try:
+                (known,) = meet_data((limit,), trial_rows(table), {})
+                (found,) = self.run.evidence(table, (known,), tested)
+            except DataError:  # such as one group alone, or no row of a class
+                continue
+            yield str(limit.limit), found
+
+    def _pooled(self, name: str, lot: Evidence) -> Evidence:
+        """Return the evidence of all looks; of this one where they do not add up."""
+        earlier = [look.evidence[name] for look in self.same if name in look.evidence]
+        try:
+            return reduce(pool, [*earlier, lot])
+        except ValueError:  # a number alone, or another range
+            return lot
+
+    def _reference(self, given: Any) -> dict[str, Summary]:
+        """Return the counts of the reference, kept from an earlier look or made of rows given."""
+        path = self._folder() / "reference.json"
+        if given is None:
+            if not path.exists():
+                return {}
+            return {name: Summary.of_json(one) for name, one in _read(path)["columns"].items()}
+        columns = self._columns(given.reset_index(drop=True))
+        made = {name: summarize(column) for name, column in columns}
+        content = {name: summary.as_json() for name, summary in made.items()}
+        write_json(path, {"schema_version": SCHEMA, "rows": len(given), "columns": content})
+        return made
+
+    def _shifts(self, frame: Any, reference: Mapping[str, Summary]) -> tuple[Shift, ...]:
+        if not reference:
+            return ()
+        columns = dict(self._columns(frame))
+        names = [name for name in reference if name in columns]
+        return tuple(compare(name, reference[name], columns[name]) for name in names)
+
+    def _columns(self, frame: Any) -> Iterator[tuple[str, Any]]:
+        """Yield the columns that the model is given, and what it says of them."""
+        taken = self.run.taken_in(frame, self.run.place)
+        features = taken.for_limits()
+        for name in features.columns:
+            yield str(name), features[name]
+        yield PREDICTION, self._says(taken.made)
+
+    def _says(self, rows: Any) -> Any:
+        """Return the probability of the positive class, or the decision, or the number."""
+        pipeline = self.run.pipeline
+        with unheard_warnings(), rows_for_the_model():
+            scores = np.asarray(predict_scores(pipeline, rows))
+            if scores.ndim == 1:
+                return scores
+            return scores[:, -1] if scores.shape[1] == 2 else np.asarray(pipeline.predict(rows))
+
+    def _folder(self) -> Path:
+        path = self.run.folder.monitoring
+        path.mkdir(exist_ok=True)
+        return path
+
+    def _write(self, found: Monitored, hashes: Counter[int], lots: Mapping[str, Evidence]) -> None:
+        content = {
+            "schema_version": SCHEMA,
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "data": self.run.data,
+            "model_sha256": self.model,
+            "result": as_json(found),
+            "evidence": dict(
+                zip(lots, json.loads(encode_evidence(list(lots.values()))), strict=True)
+            ),
+            "row_hashes": sorted(hashes.elements()),
+        }
+        path = self._folder() / f"look-{found.look:04d}.json"
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        write_json(partial, content)
+        try:
+            # Exclusively: two processes that look at once must not share a look's risk.
+            os.link(partial, path)
+        except FileExistsError:
+            raise StoreError(
+                f"'{path}' was written by another process meanwhile.", hint="Look again."
+            ) from None
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def as_json(found: Monitored) -> dict[str, Any]:
+    """Return a look as it is written and printed; a number that is unknown is null."""
+    content = asdict(found)
+    content["alarms"] = [
+        *(f"limit {one.limit} is broken" for one in found.broken),
+        *(f"{one.column} has shifted" for one in found.shifted),
+    ]
+    plain: dict[str, Any] = json.loads(json.dumps(content, default=str), parse_constant=_nothing)
+    return plain
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+def _looks(folder: RunFolder) -> Iterator[_Look]:
+    for path in sorted(folder.monitoring.glob("look-*.json")):
+        content = _read(path)
+        try:
+            names = list(content["evidence"])
+            seen = decode_evidence(json.dumps(list(content["evidence"].values())).encode())
+            number, hashes = int(content["result"]["look"]), Counter(content["row_hashes"])
+            yield _Look(
+                number, content["model_sha256"], hashes, dict(zip(names, seen, strict=True))
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as problem:
+            raise _unreadable(path, problem) from problem
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content["schema_version"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise _unreadable(path, problem) from problem
+    return content
+
+
+def _unreadable(path: Path, problem: Exception) -> StoreError:
+    return StoreError(
+        f"'{path}' cannot be read: {problem}.",
+        hint="Restore it: without it the count of looks, and so the risk, is not known.",
+    )
+
+
+def _hash_of_model(folder: RunFolder) -> str:
+    return hashlib.sha256(folder.model.read_bytes()).hexdigest()

@@ -1,0 +1,44 @@
+"""Evidence of lots put together: as if all rows had come at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from automl_admm.certify.pooling import pool
+from automl_admm.core.evidence import Estimate, Evidence, Fact, Gap, Mean, Ranking, Rate, Weighted
+
+
+def test_groups_are_put_together_by_name_and_a_new_one_is_kept() -> None:
+    found = pool(Gap({"f": Rate(1, 4), "m": Rate(2, 4)}), Gap({"m": Rate(1, 4), "x": Rate(0, 2)}))
+    assert isinstance(found, Gap)
+    assert found.groups == {"f": Rate(1, 4), "m": Rate(3, 8), "x": Rate(0, 2)}
+
+
+def test_scores_of_two_lots_give_the_auroc_of_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    lots = [Ranking(rng.normal(1, 1, 30), rng.normal(0, 1, 20)) for _ in range(2)]
+    whole = Ranking(
+        np.concatenate([one.positives for one in lots]),
+        np.concatenate([one.negatives for one in lots]),
+    )
+    assert pool(*lots).value == whole.value
+
+
+def test_of_two_facts_the_later_one_counts() -> None:
+    assert pool(Fact(1.0), Fact(2.0)) == Fact(2.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Estimate(1.0), Estimate(2.0)),
+        (Weighted(0.5), Weighted(0.5)),
+        (Rate(1, 2), Fact(1.0)),
+        (Rate(1, 2, "positive rows"), Rate(1, 2, "negative rows")),
+        (Mean(np.zeros(2), 0.0, 1.0), Mean(np.zeros(2), 0.0, 2.0)),
+    ],
+)
+def test_what_does_not_add_up_is_refused(first: Evidence, second: Evidence) -> None:
+    with pytest.raises(ValueError, match="does not add|and was"):
+        pool(first, second)

@@ -1,0 +1,168 @@
+"""A model in use: looks at rows that arrive, through files, processes and mistakes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm import AutoMLClassifier
+
+Run = Callable[..., Any]
+
+
+def people(rows: int, seed: int, older: float = 0.0, wrong: float = 0.0) -> pd.DataFrame:
+    """Make buyers by age; `older` moves the ages, `wrong` is the share of labels turned."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(45, 15, rows) + older
+    frame = pd.DataFrame({"age": age.round(2), "town": rng.choice(["Rome", "Bonn"], rows)})
+    buys = (age + 5 * rng.normal(size=rows) > 45) ^ (rng.random(rows) < wrong)
+    frame["buys"] = np.where(buys, "yes", "no")
+    return frame
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    rows = people(600, 0)
+    rows.to_csv(folder / "old.csv", index=False)
+    AutoMLClassifier(
+        grammar="tiny",
+        cv=2,
+        max_evaluations=2,
+        executor="inline",
+        random_state=0,
+        constraints=["fpr <= 0.3", "recall >= 0.6", "fpr_gap[town] <= 0.9"],
+        work_dir=folder / "RUN",
+    ).fit(rows[["age", "town"]], rows["buys"], sensitive_features=rows[["town"]])
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made / "RUN", tmp_path / "RUN")
+    shutil.copy(made / "old.csv", tmp_path / "old.csv")
+    for month in range(1, 4):
+        people(400, month).to_csv(tmp_path / f"{month}.csv", index=False)
+    return tmp_path
+
+
+def look(run: Run, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = run("monitor", "RUN", *arguments, "--json")
+    assert done.code == code, done.err
+    told: dict[str, Any] = json.loads(done.out)
+    return told
+
+
+def test_good_rows_prove_the_limits_over_looks(run: Run, folder: Path) -> None:
+    told = [look(run, f"{month}.csv", "--reference", "old.csv") for month in (1, 2, 3)]
+    assert [one["look"] for one in told] == [1, 2, 3]
+    assert [one["pooled_rows"] for one in told] == [400, 800, 1200]
+    assert all(one["alarms"] == [] for one in told)
+    first, last = (
+        {limit["limit"]: limit for limit in one["limits"]} for one in (told[0], told[-1])
+    )
+    assert last["recall >= 0.6"]["state"] == "holds"
+    width = [one["fpr <= 0.3"]["upper"] - one["fpr <= 0.3"]["lower"] for one in (first, last)]
+    assert width[1] < width[0]
+    whole = pd.concat([pd.read_csv(folder / f"{month}.csv") for month in (1, 2, 3)])
+    whole.to_csv(folder / "whole.csv", index=False)
+    once = json.loads(run("evaluate", "RUN", "whole.csv", "--json").out)
+    values = {one["limit"]: one["value"] for one in once["constraints"]}
+    for name in values:
+        assert last[name]["pooled"] == pytest.approx(values[name])
+
+
+def test_a_breach_of_the_last_rows_is_found_under_many_good_ones(run: Run, folder: Path) -> None:
+    for month in (1, 2, 3):
+        look(run, f"{month}.csv")
+    people(400, 9, wrong=0.9).to_csv(folder / "bad.csv", index=False)
+    told = look(run, "bad.csv", code=6)
+    assert "limit recall >= 0.6 is broken" in told["alarms"]
+    assert any(one["recent"] for one in told["limits"] if one["limit"] == "recall >= 0.6")
+    people(400, 10, wrong=0.9).to_csv(folder / "worse.csv", index=False)
+    done = run("monitor", "RUN", "worse.csv")
+    assert done.code == 6
+    assert "outside of its limits on new rows" in done.err
+    assert "BROKEN" in done.out
+
+
+def test_shifts_need_no_labels_and_the_reference_is_kept(run: Run, folder: Path) -> None:
+    assert not look(run, "1.csv")["has_reference"]
+    look(run, "2.csv", "--reference", "old.csv")
+    people(300, 4, older=15).drop(columns="buys").to_parquet(folder / "older.parquet")
+    told = look(run, "older.parquet")
+    assert not told["is_labelled"]
+    assert told["limits"] == []
+    assert {one["column"] for one in told["shifted"]} == {"age", "the prediction"}
+    assert {one["column"] for one in told["shifts"]} == {"age", "town", "the prediction"}
+
+
+def test_rows_count_once(run: Run, folder: Path) -> None:
+    look(run, "1.csv")
+    shuffled = pd.read_csv(folder / "1.csv").sample(frac=1, random_state=0)
+    shuffled.to_csv(folder / "again.csv", index=False)
+    pd.concat([shuffled, people(50, 7)]).to_csv(folder / "grown.csv", index=False)
+    shuffled.head(100).to_csv(folder / "part.csv", index=False)
+    for name in ("again.csv", "grown.csv", "part.csv"):
+        done = run("monitor", "RUN", name)
+        assert done.code == 3
+        assert "has the rows of look 1 again" in done.err
+    pd.concat([shuffled.head(100), people(50, 7)]).to_csv(folder / "mixed.csv", index=False)
+    done = run("monitor", "RUN", "mixed.csv")
+    assert done.code == 0
+    assert "100 rows equal rows of an earlier look" in done.err
+    assert len(list((folder / "RUN" / "monitoring").iterdir())) == 2
+
+
+def test_rows_of_the_fit_are_told(run: Run, folder: Path) -> None:
+    del folder
+    assert "rows that the model learned from" in run("monitor", "RUN", "old.csv").err
+
+
+def test_a_look_that_is_damaged_or_of_another_model_is_not_counted_silently(
+    run: Run, folder: Path
+) -> None:
+    look(run, "1.csv")
+    path = folder / "RUN" / "monitoring" / "look-0001.json"
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"model_sha256": "another"}))
+    told = look(run, "2.csv")
+    assert (told["look"], told["pooled_rows"]) == (2, 400)
+    for damaged in ("", "[]", "{}", json.dumps(content | {"evidence": {"fpr <= 0.3": {}}})):
+        path.write_text(damaged)
+        done = run("monitor", "RUN", "3.csv")
+        assert done.code == 7
+        assert "look-0001.json' cannot be read" in done.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "code"),
+    [
+        (lambda rows: rows.head(0), "and no rows", 3),
+        (lambda rows: rows.drop(columns="age"), "age", 3),
+        (lambda rows: rows.assign(buys="perhaps"), "is no class of the run", 3),
+    ],
+)
+def test_bad_rows_are_one_line_and_no_look(
+    run: Run, folder: Path, change: Callable[[Any], Any], said: str, code: int
+) -> None:
+    change(people(40, 5)).to_csv(folder / "bad.csv", index=False)
+    done = run("monitor", "RUN", "bad.csv")
+    assert done.code == code
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert not (folder / "RUN" / "monitoring").exists()
+
+
+def test_a_confidence_out_of_range_is_refused(run: Run, folder: Path) -> None:
+    del folder
+    done = run("monitor", "RUN", "1.csv", "--confidence", "95")
+    assert done.code == 2
+    assert "95 is not between 0 and 1" in done.err
