@@ -75,8 +75,8 @@ def test_good_rows_prove_the_limits_over_looks(run: Run, folder: Path) -> None:
     whole.to_csv(folder / "whole.csv", index=False)
     once = json.loads(run("evaluate", "RUN", "whole.csv", "--json").out)
     values = {one["limit"]: one["value"] for one in once["constraints"]}
-    for name in values:
-        assert last[name]["pooled"] == pytest.approx(values[name])
+    for name, value in values.items():
+        assert last[name]["pooled"] == pytest.approx(value)
 
 
 def test_a_breach_of_the_last_rows_is_found_under_many_good_ones(run: Run, folder: Path) -> None:
