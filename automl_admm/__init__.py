@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from automl_admm.core.limits import Limit
     from automl_admm.core.space import Choice, Condition, Order, Parameter, SearchSpace, Selection
     from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
+    from automl_admm.pipelines.intervals import IntervalRegressor
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
@@ -118,6 +119,7 @@ _HOMES = {
     "TrialResult": "runs.study.trial",
     "ZSolverPlugin": "plugins.records",
     "hookimpl": "plugins.specs",
+    "IntervalRegressor": "pipelines.intervals",
     "load": "runs.saved.loaded_model",
     "minimize": "runs.minimize",
     "read_run": "api.saved_runs",
@@ -147,6 +149,7 @@ __all__ = [
     "Gap",
     "GrammarPlugin",
     "InfeasibleError",
+    "IntervalRegressor",
     "Largest",
     "Limit",
     "Mean",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import tempfile
 from collections.abc import Iterable
@@ -21,15 +22,23 @@ from automl_admm.cli.shared.run_options import (
 )
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.data.reading.file_options import FileOptions
 from automl_admm.data.reading.formats import (
     CSV,
     OTHER_SUFFIXES,
     PARQUET,
     PARQUET_SUFFIXES,
 )
+from automl_admm.data.reading.streams import title_of
+from automl_admm.data.reading.tables import place_in
 from automl_admm.data.reading.unpacking import PACKED_SUFFIXES
 from automl_admm.data.writing import WRITERS, open_writer
-from automl_admm.runs.finish.model_file import load_model, rows_for_the_model, tell_version
+from automl_admm.runs.finish.model_file import (
+    load_model,
+    read_rows,
+    rows_for_the_model,
+    tell_version,
+)
 from automl_admm.runs.finish.trained_rows import TrainedRows
 from automl_admm.store.output_files import open_output
 from automl_admm.store.run_folder import RunFolder
@@ -54,8 +63,27 @@ BLOCK = 1 << 20
     metavar="COL",
     help="A column of DATA to stand before the predictions, such as an id. May be repeated.",
 )
+@click.option(
+    "--intervals",
+    metavar="SHARE",
+    callback=lambda _context, _option, text: _share(text),
+    help="The columns lower and upper of intervals that hold so many of new rows, as in 90%. Of a "
+    "quantity, and with --calibrate.",
+)
+@click.option(
+    "--calibrate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Rows with the target that the run never had, for the width of the intervals.",
+)
 def command(
-    run: Path, data: Path, output: Path | None, keep: tuple[str, ...], **options: Any
+    run: Path,
+    data: Path,
+    output: Path | None,
+    keep: tuple[str, ...],
+    intervals: float | None,
+    calibrate: Path | None,
+    **options: Any,
 ) -> None:
     """Predict DATA (a table in a file, or -) with the pipeline of the run folder RUN.
 
@@ -63,6 +91,8 @@ def command(
     them. FILE is Parquet if its name ends in .parquet, JSON lines if in .jsonl, and CSV otherwise.
     DATA may be larger than the memory; FILE is there when all rows are predicted, or not at all.
     """
+    if (intervals is None) != (calibrate is None):
+        raise ConfigurationError("intervals need both --intervals SHARE and --calibrate FILE.")
     if output is not None:
         _check_output(output)
         _check_apart(output, data)
@@ -73,15 +103,52 @@ def command(
     manifest = folder.read(folder.model_manifest)
     if (line := tell_version(manifest)) is not None:
         say(f"warning: {line}", err=True)
+    given = file_options_given(options)
+    width = None
+    if intervals is not None and calibrate is not None:
+        width = _calibrated(folder, calibrate, intervals, given)
     rows = TrainedRows.of_model(manifest)
-    chunks = rows.read_chunks(data, file_options_given(options), keep)
-    parts = (_with_kept(_predictions(model, frame), kept) for frame, kept in chunks)
+    chunks = rows.read_chunks(data, given, keep)
+    parts = (_with_kept(_predictions(model, frame, width), kept) for frame, kept in chunks)
     if output is None:
         _print(parts)
         return
     with open_output(output) as stream:
         count = _write(stream, suffix_of(output), parts)
     say(f"{count} predictions in {output}")
+
+
+def _share(text: str | None) -> float | None:
+    """Read a share such as 0.9 or 90%; a user may mean 90 % by 90, and is asked."""
+    if text is None:
+        return None
+    try:
+        share = float(text.rstrip("% ")) / (100 if "%" in text else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share < 1:
+        raise ConfigurationError(
+            f"--intervals {text} is no share between 0 and 1.", hint="Write it like 90% or 0.9."
+        )
+    return share
+
+
+def _calibrated(folder: RunFolder, source: Path, coverage: float, options: FileOptions) -> float:
+    """Return the half width of the intervals by labelled rows, and say what it comes from."""
+    from automl_admm.runs.saved.calibration import calibrate
+
+    manifest = folder.read(folder.model_manifest)
+    frame = read_rows(manifest, source, None, options)
+    with unprinted():
+        found = calibrate(folder, frame, coverage, title_of(source), place_in(source, options))
+    if found.doubt is not None:
+        say(f"warning: {found.doubt}", err=True)
+    say(
+        f"intervals: the prediction plus or minus {found.half_width:.6g} holds at least "
+        f"{100 * coverage:g} % of new rows on average, by the {found.rows} of {source}",
+        err=True,
+    )
+    return found.half_width
 
 
 def suffix_of(output: Path) -> str:
@@ -149,11 +216,14 @@ def _check_output(output: Path) -> None:
         raise ConfigurationError(f"there is no folder '{output.parent}' that can be written to.")
 
 
-def _predictions(model: Any, frame: Any) -> Any:
+def _predictions(model: Any, frame: Any, half_width: float | None = None) -> Any:
     import pandas as pd
 
     with rows_for_the_model():
         columns = {"prediction": model.predict(frame)}
+        if half_width is not None:
+            columns["lower"] = columns["prediction"] - half_width
+            columns["upper"] = columns["prediction"] + half_width
         if hasattr(model, "predict_proba"):
             probabilities = model.predict_proba(frame)
             for place, label in enumerate(model.classes_):

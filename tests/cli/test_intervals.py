@@ -1,0 +1,71 @@
+"""`predict --intervals`: the ends of intervals, by rows that the run never had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from automl_admm.cli.main import main
+
+SEARCH = ("--grammar", "tiny", "--cv=2", "--max-evaluations", "1", "--executor", "inline")
+
+
+def call(*words: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run on 80 rows, and tables of more rows."""
+    place = tmp_path_factory.mktemp("intervals")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
+    frame["y"] = frame["a"] + rng.laplace(size=400)
+    parts = {"train": (0, 80), "known": (80, 240), "new": (240, 400), "few": (80, 84)}
+    for name, (first, last) in parts.items():
+        frame[first:last].to_csv(place / f"{name}.csv", index=False)
+    assert call("fit", place / "train.csv", "--target", "y", *SEARCH, "--out", place / "run") == 0
+    return place
+
+
+def test_intervals_hold_about_their_share_of_new_rows(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = place / "out.csv"
+    words = ("--intervals", "90%", "--calibrate", place / "known.csv", "-o", out)
+    assert call("predict", place / "run", place / "new.csv", *words) == 0
+    assert "holds at least 90 % of new rows on average, by the 160" in capsys.readouterr().err
+    found, truth = pd.read_csv(out), pd.read_csv(place / "new.csv")["y"]
+    assert list(found) == ["prediction", "lower", "upper"]
+    assert np.allclose((found["lower"] + found["upper"]) / 2, found["prediction"])
+    assert 0.8 < np.mean((found["lower"] <= truth) & (truth <= found["upper"])) < 0.98
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--intervals", "90%", "--calibrate", "train.csv"), "the model learned from 64 of these"),
+        (("--intervals", "90%", "--calibrate", "few.csv"), "4 rows are too few"),
+        (("--intervals", "90%"), "need both"),
+        (("--calibrate", "known.csv"), "need both"),
+        (("--intervals", "90", "--calibrate", "known.csv"), "Write it like 90%"),
+        (("--intervals", "nan", "--calibrate", "known.csv"), "no share between 0 and 1"),
+    ],
+)
+def test_what_would_give_wrong_intervals_is_refused_in_a_line(
+    place: Path,
+    words: tuple[str, ...],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(place)
+    assert call("predict", "run", "new.csv", *words) in (2, 3)
+    told = capsys.readouterr()
+    assert message in told.err
+    assert told.out == ""

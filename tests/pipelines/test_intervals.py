@@ -1,0 +1,60 @@
+"""Prediction intervals: the place of the error that is their width, and what they hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+
+from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.pipelines.intervals import IntervalRegressor, half_width
+
+
+@pytest.mark.parametrize(
+    ("rows", "coverage", "place"),
+    [(9, 0.9, 9), (8, 0.9, None), (99, 0.9, 90), (100, 0.9, 91), (1, 0.5, 1), (0, 0.5, None)],
+)
+def test_the_width_is_the_error_at_its_place(rows: int, coverage: float, place: int | None) -> None:
+    errors = np.arange(1.0, rows + 1) * np.where(np.arange(rows) % 2, 1, -1)
+    assert half_width(errors, coverage) == (math.inf if place is None else place)
+
+
+def test_intervals_hold_their_share_of_new_rows_on_average() -> None:
+    rng, held = np.random.default_rng(0), []
+    for _ in range(300):
+        known, new = rng.standard_t(2, 39), rng.standard_t(2, 50)
+        held.append(np.mean(np.abs(new) <= half_width(known, 0.9)))
+    assert 0.89 < np.mean(held) < 0.915  # exactly 36 / 40
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, 90, math.nan, "0.9"])
+def test_a_coverage_that_is_no_share_is_refused(coverage: float) -> None:
+    with pytest.raises(ConfigurationError, match="between 0 and 1"):
+        half_width(np.ones(3), coverage)
+
+
+def test_errors_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(DataError, match="no finite error"):
+        half_width(np.array([1.0, math.nan]), 0.5)
+
+
+def test_it_is_a_plain_estimator_that_is_saved_without_code() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * X[:, 1]
+    ridge = Ridge().fit(X[:30], y[:30])
+    with pytest.raises(NotFittedError):
+        IntervalRegressor(ridge).predict_interval(X)
+    made = IntervalRegressor(ridge, coverage=0.8).fit(X[30:], y[30:])
+    ends = made.predict_interval(X)
+    assert np.allclose(ends.mean(axis=1), ridge.predict(X))
+    assert np.mean((ends[30:, 0] <= y[30:]) & (y[30:] <= ends[30:, 1])) >= 0.8
+    assert clone(made).get_params()["coverage"] == 0.8
+    content = skops.io.dumps(made)
+    trusted = ["automl_admm.pipelines.intervals.IntervalRegressor"]
+    assert set(skops.io.get_untrusted_types(data=content)) <= set(trusted)
+    assert np.array_equal(skops.io.loads(content, trusted=trusted).predict_interval(X), ends)
