@@ -17,6 +17,7 @@ from automl_admm.pipelines.fit_results import FallbackResult
 from automl_admm.pipelines.limit_values import value_or_nan
 from automl_admm.pipelines.predictions.decisions import describe_decisions
 from automl_admm.pipelines.row_share import FEWEST, Rows, share_of_rows
+from automl_admm.pipelines.thresholds.by_group import thresholds_in
 from automl_admm.plugins.records import LearningTask
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def fall_back(
             found = judge_constant(small)
         else:
             found = small.evaluate(candidate, seed, folder)
-        by = found.details.get("threshold"), found.details.get("group_thresholds")
-        fitted = small.refit(candidate, seed, folder, *by)
+        fitted = small.refit(candidate, seed, folder, **thresholds_in(found.details))
     return FallbackResult(found, fitted, len(small.table.y))
 
 

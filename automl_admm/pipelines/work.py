@@ -6,6 +6,7 @@ search, `refit` for the shipped model.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -218,7 +219,7 @@ class PipelineWork:
         chosen = {} if thresholds is None else thresholds.as_details()
         if scores != plain:
             chosen["default_score"] = float(np.mean(plain))
-        if self.certifies and thresholds is not None:
+        if self.certifies and thresholds is not None and not thresholds.by_class:
             moved = [one for one in self.constraints if moves(one)]
             chosen[PATH] = decider.path(undecided, thresholds, moved).as_details()
         found = EvaluationResult(
@@ -244,15 +245,14 @@ class PipelineWork:
         candidate: Candidate | None,
         seed: int,
         folder: Path,
-        threshold: float | None = None,
-        group_thresholds: Mapping[str, float] | None = None,
         *,
         ships: bool = True,
         path: Sequence[Thresholds] = (),
+        **thresholds: Any,
     ) -> FinalFitResult:
         """Fit on all rows of the search, with the user's own labels; measure on held-out rows.
 
-        The shipped model has the threshold of its evaluation, or those of the groups; all stops of
+        The shipped model has the `thresholds_in` the details of its evaluation; all stops of
         a `path` are measured. A member of an ensemble is only fitted: it does not ship by itself.
         """
         begun = time.perf_counter()
@@ -260,7 +260,7 @@ class PipelineWork:
             pipeline = self.fit_on(candidate, seed, self.table)
         seconds = time.perf_counter() - begun
         if ships:
-            pipeline = self.fixed(pipeline, threshold, group_thresholds)
+            pipeline = self.fixed(pipeline, **thresholds)
             return ship(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
         files = hash_files([folder / PICKLE])
@@ -271,11 +271,10 @@ class PipelineWork:
         candidate: Candidate,
         seed: int,
         folder: Path,
-        threshold: float | None = None,
-        group_thresholds: Mapping[str, float] | None = None,
         *,
         models: bytes | None = None,
         path: Sequence[Thresholds] = (),
+        **thresholds: Any,
     ) -> FinalFitResult:
         """Ship the mean of the fold models of an evaluation, fitted now unless they were kept.
 
@@ -283,7 +282,7 @@ class PipelineWork:
         """
         with unheard_warnings(), self._threads():
             found = load_models(models) or fit_models(self, candidate, seed)
-        model = self.fixed(found.together(self.table.classes), threshold, group_thresholds)
+        model = self.fixed(found.together(self.table.classes), **thresholds)
         return ship_whole(self, model, found.fit_seconds, found.peak_mb, folder, path)
 
     def settle(
@@ -296,21 +295,26 @@ class PipelineWork:
         self,
         members: EnsembleMembers,
         folder: Path,
-        threshold: float | None = None,
-        group_thresholds: Mapping[str, float] | None = None,
+        **thresholds: Any,
     ) -> FinalFitResult:
         """Put fitted members together, and measure the whole as it ships, its costs as well."""
         model = put_together(self, members)
-        model = self.fixed(model, threshold, group_thresholds)
+        model = self.fixed(model, **thresholds)
         return ship_whole(self, model, members.fit_seconds, members.peak_mb, folder)
 
     def fixed(
-        self, pipeline: Any, single: float | None, by_group: Mapping[str, float] | None
+        self,
+        pipeline: Any,
+        threshold: float | None = None,
+        group_thresholds: Mapping[str, float] | None = None,
+        class_weights: Mapping[str, float] | None = None,
     ) -> Any:
         """Return a fitted pipeline with its thresholds, if it has any."""
-        if single is None:
+        if threshold is None and not class_weights:
             return pipeline
-        return fix(pipeline, Thresholds(single, by_group or {}), self.table.classes, self.rule)
+        single = math.nan if threshold is None else threshold
+        chosen = Thresholds(single, group_thresholds or {}, class_weights or {})
+        return fix(pipeline, chosen, self.table.classes, self.rule)
 
     def reload(self, content: bytes, folder: Path) -> Mapping[str, Any]:
         """Load the shipped file once, in a child: a file that fails to load is no model."""

@@ -158,6 +158,7 @@ _MODEL = record(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
         "group_thresholds": mapping_of(anything),
+        "class_weights": mapping_of(real),
         "passed_over": nullable(PASSED_OVER),
         "untested": nullable(text),
         "of_folds": nullable(OF_FOLDS),

@@ -118,3 +118,27 @@ def test_a_class_of_three_rows_is_told_before_the_search(run: Any, tmp_path: Pat
     assert done.code == 2
     assert "could prove recall{class=\"9\"} >= 0.5 on 1 rows of class '9'" in done.err
     assert not (tmp_path / "rare").exists()
+
+
+def test_weights_for_a_limit_are_shipped_certified_and_verified(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["often", "seldom", "other"], 1200, p=[0.6, 0.1, 0.3])
+    signs = pd.DataFrame({"a": y == "seldom", "b": y == "other"}, dtype=float)
+    frame = (1.2 * signs + rng.normal(size=(1200, 2)) / 1.5).assign(kind=y)
+    frame.to_csv("rare.csv", index=False)
+    limit = ("--constraint", 'recall{class="seldom"} >= 0.6', "--certify", "0.9")
+    search = ("--grammar", "tiny", "--cv=2", "--max-evaluations=1", "--executor", "inline")
+    done = run("fit", "rare.csv", "--target", "kind", *limit, *search, "--out", "out")
+    assert done.code == 0, done.err
+    assert "weighs classes" in done.out
+    weights = json.loads((tmp_path / "out/model.json").read_text())["class_weights"]
+    assert max(weights, key=weights.__getitem__) == "seldom"
+    again = run("verify", "out", "rare.csv")
+    assert again.code == 0, again.err
+    assert "the data agree: CERTIFIED" in again.out
+    assert run("predict", "out", "rare.csv", "-o", "told.csv").code == 0
+    told = pd.read_csv("told.csv")["prediction"]
+    assert np.mean(told[y == "seldom"] == "seldom") >= 0.6
+    assert "weighs classes: " in run("leaderboard", "out").out

@@ -13,7 +13,7 @@ import click
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import print_table
-from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
@@ -136,6 +136,9 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
     if best is not None and by_group:
         say(in_a_line(f"#{best.evaluation.number} decides by group: {by_group}"))
+    by_class = "" if best is None else name_weights(best.evaluation.details)
+    if best is not None and by_class:
+        say(in_a_line(f"#{best.evaluation.number} weighs classes: {by_class}"))
     if folder.certificate.exists():
         _print_certificate(read_certificate(folder.certificate))
     counted = Counter(evaluation.ending for evaluation in log.evaluations)

@@ -18,7 +18,7 @@ from automl_admm.cli.shared.screen import say
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
-from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.runs.finish.decision_summary import decisions_of_outcome
@@ -58,6 +58,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "untested": refit.untested,
         "of_folds": None if refit.of_folds is None else refit.of_folds.as_content(),
         "thresholds": name_thresholds(outcome.best.details),
+        "class_weights": name_weights(outcome.best.details),
         "decisions": _decisions(outcome),
         "one_class": refit.one_class,
         "metric": prepared.metric.name,
@@ -323,6 +324,8 @@ def _deciding_lines(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "positive", summary["decisions"]["said"]
     if summary["thresholds"]:
         yield "decides by group", summary["thresholds"]
+    if summary["class_weights"]:
+        yield "weighs classes", summary["class_weights"]
 
 
 def _time_line(summary: Summary) -> str:

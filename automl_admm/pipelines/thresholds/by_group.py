@@ -41,6 +41,9 @@ PASSES = 2  # a group moved later may leave room to one moved before
 # Settings: each measures every limit on all folds, and K groups have K-fold many.
 MOST_MEASURED = 200
 
+# The key of weights in the details of an evaluation.
+CLASS_WEIGHTS = "class_weights"
+
 Names = NDArray[np.object_]
 Rank = tuple[Standing, float]
 WORST: Standing = (True, True, math.inf)
@@ -48,10 +51,14 @@ WORST: Standing = (True, True, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Decision thresholds of a pipeline: one for all rows but the groups with their own."""
+    """Decision thresholds of a pipeline: one for all rows but the groups with their own.
+
+    Of several classes there is a weight for each, in their order, in place of a threshold.
+    """
 
     single: float
     by_group: Mapping[str, float] = field(default_factory=dict)
+    by_class: Mapping[str, float] = field(default_factory=dict)
 
     def of_rows(self, names: Names) -> Array:
         """The threshold of every row, given the name of its group."""
@@ -64,8 +71,21 @@ class Thresholds:
 
     def as_details(self) -> dict[str, Any]:
         """Return the thresholds as plain data for the log of a run."""
+        if self.by_class:
+            return {CLASS_WEIGHTS: dict(self.by_class)}
         by_group = {"group_thresholds": dict(self.by_group)} if self.by_group else {}
         return {"threshold": self.single, **by_group}
+
+
+def thresholds_in(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the thresholds in the log of an evaluation, by the names that a final fit takes."""
+    return {name: details.get(name) for name in ("threshold", "group_thresholds", CLASS_WEIGHTS)}
+
+
+def name_weights(details: Mapping[str, Any]) -> str:
+    """Return the class weights in the log of an evaluation, in words; empty if none."""
+    found = details.get(CLASS_WEIGHTS) or {}
+    return ", ".join(f"{name} by {weight:.3g}" for name, weight in found.items())
 
 
 def name_thresholds(details: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.checks import turn
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Decided, Numbered
+from automl_admm.pipelines.thresholds.by_class import choose_class_weights, decide_by_weights
 from automl_admm.pipelines.thresholds.by_group import (
     GroupRule,
     Names,
@@ -39,6 +40,7 @@ from automl_admm.plugins.records import Constraint
 
 # The thresholds of some rows, given their features.
 Bar = Callable[[Any], float | Array]
+Labels = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Decider:
         differ.
         """
         response = response_of(seen[0].pipeline)
+        if response == "predict_proba" and all(map(_has_several, seen)):
+            return self._choose_by_class(seen)
         # A fold whose training rows lacked a class has one column: nothing to move there.
         if not response or not all(map(_has_two_sides, seen)):
             return None
@@ -127,6 +131,8 @@ class Decider:
 
     def decide(self, seen: Sequence[Seen], thresholds: Thresholds) -> list[Seen]:
         """Return the pipeline as seen with these thresholds, as it would ship."""
+        if thresholds.by_class:
+            return [self._weighed(one, thresholds) for one in seen]
         # Without groups one bar does for all folds.
         bars = [_at(thresholds.single)] * len(seen)
         if thresholds.by_group and self.rule is not None:
@@ -134,6 +140,22 @@ class Decider:
             bars = [_bar(one, rule.names(one.rows.X), rule, thresholds) for one in seen]
         pairs = zip(seen, bars, strict=True)
         return [self._decided(one, thresholds, bar) for one, bar in pairs]
+
+    def _choose_by_class(self, seen: Sequence[Seen]) -> Thresholds | None:
+        """Choose weights of several classes, if the plain decisions break a limit."""
+        if not self.aimed:
+            return None
+
+        def merit(weights: Sequence[float]) -> float:
+            return float(np.mean([self._score(one, _labels_by(one, weights)) for one in seen]))
+
+        by_decisions = any(one.by_decisions for one in seen)
+        parts = [one.part for one in seen]
+        found = choose_class_weights(parts, self.aimed, merit if by_decisions else None)
+        if found is None:
+            return None
+        names = map(str, seen[0].rows.classes)
+        return Thresholds(math.nan, by_class=dict(zip(names, found, strict=True)))
 
     def _choose_by_group(
         self, seen: Sequence[Seen], single: float, rule: GroupRule, *, has_merit: bool
@@ -154,7 +176,14 @@ class Decider:
         classes = seen.rows.classes
         numbered = Numbered(fix(seen.pipeline, thresholds, classes, self.rule), classes)
         part = replace(decide(seen.part, bar(seen.rows.X)), pipeline=numbered)
-        return replace(seen, part=part, score=self._score(seen, bar))
+        return replace(seen, part=part, score=self._score(seen, _labels_at(seen, bar)))
+
+    def _weighed(self, seen: Seen, thresholds: Thresholds) -> Seen:
+        weights, classes = tuple(thresholds.by_class.values()), seen.rows.classes
+        numbered = Numbered(fix(seen.pipeline, thresholds, classes, None), classes)
+        decisions = decide_by_weights(seen.part.predictions, weights)
+        part = replace(seen.part, decisions=decisions, pipeline=numbered)
+        return replace(seen, part=part, score=self._score(seen, _labels_by(seen, weights)))
 
     def _worth(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         """Return what thresholds are chosen by if it is no balanced accuracy; more is better."""
@@ -173,18 +202,19 @@ class Decider:
 
     def _mean_score(self, seen: Sequence[Seen], bars: Sequence[Bar]) -> float:
         pairs = zip(seen, bars, strict=True)
-        return float(np.mean([self._score(one, bar) for one, bar in pairs]))
+        return float(np.mean([self._score(one, _labels_at(one, bar)) for one, bar in pairs]))
 
-    def _score(self, seen: Seen, bar: Bar) -> float:
+    def _score(self, seen: Seen, labels: Labels) -> float:
         """The score with other decisions; nothing is predicted for it again."""
         if not seen.by_decisions:
             return seen.score
-        view = Decided(seen.answers, partial(_labels_at, seen.answers, bar, seen.rows.classes))
-        return score_of(self.metric, view, seen.rows)
+        return score_of(self.metric, Decided(seen.answers, labels), seen.rows)
 
 
 def fix(pipeline: Any, thresholds: Thresholds, classes: Any, rule: GroupRule | None) -> Any:
     """Return a fitted pipeline with these thresholds, as it ships."""
+    if thresholds.by_class:
+        return _fix_weights(pipeline, tuple(thresholds.by_class.values()), classes)
     if thresholds.by_group and rule is not None:
         return rule.fix(pipeline, thresholds, response_of(pipeline), classes)
     return fix_threshold(pipeline, thresholds.single, classes)
@@ -225,7 +255,35 @@ def _has_two_sides(seen: Seen) -> bool:
     return classes is not None and len(classes) == 2 and shape[1:] in ((), (2,))
 
 
-def _labels_at(pipeline: Any, bar: Bar, classes: Any, X: Any) -> Any:
-    scores = turn(predict_scores(pipeline, X), classes)
-    sure = scores if scores.ndim == 1 else scores[:, -1]
-    return classes[(sure >= bar(X)).astype(np.intp)]
+def _has_several(seen: Seen) -> bool:
+    """Return True if there is a probability for each of three classes or more."""
+    classes, shape = seen.rows.classes, seen.part.predictions.shape
+    return classes is not None and len(classes) > 2 and shape[1:] == (len(classes),)
+
+
+def _fix_weights(pipeline: Any, weights: Sequence[float], classes: Any) -> Any:
+    """Return a fitted pipeline with weights of its classes; the fit sees only the labels."""
+    from sklearn.frozen import FrozenEstimator
+
+    from automl_admm.pipelines.thresholds.weighted_classifier import WeightedClassifier
+
+    fixed = WeightedClassifier(FrozenEstimator(pipeline), class_weights=list(weights))
+    return fixed.fit(np.reshape(classes, (-1, 1)), classes)
+
+
+def _labels_by(seen: Seen, weights: Sequence[float]) -> Labels:
+    """Return the labels of rows by the weights of the classes."""
+    pipeline, classes = seen.answers, seen.rows.classes
+    return lambda X: classes[decide_by_weights(predict_scores(pipeline, X), weights)]
+
+
+def _labels_at(seen: Seen, bar: Bar) -> Labels:
+    """Return the labels of rows at their thresholds."""
+    pipeline, classes = seen.answers, seen.rows.classes
+
+    def labels(X: Any) -> Any:
+        scores = turn(predict_scores(pipeline, X), classes)
+        sure = scores if scores.ndim == 1 else scores[:, -1]
+        return classes[(sure >= bar(X)).astype(np.intp)]
+
+    return labels

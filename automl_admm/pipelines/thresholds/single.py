@@ -158,7 +158,11 @@ class Fold:
 
     def values(self, threshold: float | Array) -> list[float]:
         """Return the values of the limits."""
-        decided = decide(self.part, threshold)
+        return self.of_decisions(decide(self.part, threshold).decisions)
+
+    def of_decisions(self, decisions: Any) -> list[float]:
+        """Return the values of the limits for any decisions."""
+        decided = replace(self.part, decisions=decisions)
         return [_value(function, decided) for function in self.functions]
 
 

@@ -16,7 +16,7 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.evidence_files import encode_evidence
-from automl_admm.pipelines.thresholds.by_group import name_thresholds
+from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import contend, price_of
 from automl_admm.runs.finish.passed_over import PassedOver, say_passed_over
@@ -202,6 +202,7 @@ def certificate_of(
 
 
 def whole_text(evaluation: Evaluation) -> str:
-    """Return the text of a pipeline, with its thresholds by group, if it has them."""
-    by_group = name_thresholds(evaluation.details)
-    return f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text
+    """Return the text of a pipeline, with its thresholds by group or its class weights, if any."""
+    by_group, by_class = name_thresholds(evaluation.details), name_weights(evaluation.details)
+    text = f"{evaluation.text}, deciding {by_group}" if by_group else evaluation.text
+    return f"{text}, weighing {by_class}" if by_class else text

@@ -21,6 +21,7 @@ from automl_admm.pipelines.ensembles.choice import ERRORS
 from automl_admm.pipelines.ensembles.task import EnsembleMembers, EnsembleResult
 from automl_admm.pipelines.fit_results import FinalFitResult
 from automl_admm.pipelines.shipping import PICKLE
+from automl_admm.pipelines.thresholds.by_group import thresholds_in
 from automl_admm.runs.driving.dispatch import TaskKind
 from automl_admm.runs.finish.ensemble import Ensemble, Member
 from automl_admm.runs.finish.final_fit import Press, Refit
@@ -192,8 +193,7 @@ class EnsembleFit:
         try:
             given = {
                 "members": self._members(ensemble),
-                "threshold": details.get("threshold"),
-                "group_thresholds": details.get("group_thresholds"),
+                **thresholds_in(details),
             }
         except AutomlAdmmError as problem:
             logger.warning("the single best pipeline ships: %s", problem.message)

@@ -16,7 +16,7 @@ from automl_admm.core.run import Account
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
 from automl_admm.pipelines.shipping import PICKLE, SHIPPED
-from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_in
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher, TaskKind
@@ -309,8 +309,7 @@ class Press:
             "ships": ships,
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
-            "threshold": details.get("threshold"),
-            "group_thresholds": details.get("group_thresholds"),
+            **thresholds_in(details),
             "path": tuple(path),
         }
         finished = self._twice(TaskKind.REFIT, arguments, GRACE if ships else 0.0)
@@ -339,8 +338,7 @@ class Press:
         arguments = {
             "candidate": evaluation.candidate,
             "seed": self.problem.seed_of(evaluation.key),
-            "threshold": details.get("threshold"),
-            "group_thresholds": details.get("group_thresholds"),
+            **thresholds_in(details),
             "models": models,
             "path": tuple(path),
         }

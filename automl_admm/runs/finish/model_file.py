@@ -30,8 +30,14 @@ from automl_admm.store.run_folder import RunFolder
 LOAD_SECONDS = 60.0
 HINT = "A component of it cannot be unpickled; look at what it does in __setstate__."
 
-# Types of this package that a pipeline may have beside its components; all have a new name today.
-OUR_TYPES = frozenset({*MOVED.values(), "automl_admm.pipelines.ensembles.all_classes.AllClasses"})
+# Types of this package that a pipeline may have beside its components; some have a new name today.
+OUR_TYPES = frozenset(
+    {
+        *MOVED.values(),
+        "automl_admm.pipelines.ensembles.all_classes.AllClasses",
+        "automl_admm.pipelines.thresholds.weighted_classifier.WeightedClassifier",
+    }
+)
 # What a model's file may become when it is unpacked: arrays of one value shrink much, none so much.
 MOST_TIMES = 100
 MOST_UNPACKED = 500_000_000

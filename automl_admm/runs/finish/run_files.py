@@ -18,6 +18,7 @@ from automl_admm.data.ingest.records import ANSWERS
 from automl_admm.data.table_schema import DECIMAL
 from automl_admm.execution.task_folders import read_regular
 from automl_admm.pipelines.labels import positive_of, sorted_texts
+from automl_admm.pipelines.thresholds.by_group import CLASS_WEIGHTS
 from automl_admm.pipelines.thresholds.single import ALWAYS, NEVER, say_threshold
 from automl_admm.plugins.loading import OURS
 from automl_admm.plugins.records import Constraint
@@ -31,7 +32,7 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
-THRESHOLDS = ("threshold", "group_thresholds")
+THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS)
 # As words in `model.json`, because JSON has no infinities.
 INFINITE: Mapping[Any, float] = MappingProxyType(
     {say_threshold(one): one for one in (NEVER, ALWAYS)}

@@ -53,7 +53,8 @@ def refusal_of_gaps(columns: Sequence[str]) -> ConfigurationError:
 
 def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
     """Return an error on a threshold, with its cause: cost, limits, metric, or the default one."""
-    metric = manifest["metric"]
+    metric, is_weighed = manifest["metric"], kind == "WeightedClassifier"
+    what = "weights of classes" if is_weighed else "threshold"
     if manifest.get("cost") is not None:
         cause, hint = "for the cost of decisions", "Fit without {cost},"
     elif _has_limits_on_decisions(manifest):
@@ -64,7 +65,7 @@ def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
     else:
         cause, hint = "because the default one decides one class for all rows", ""
     return ConfigurationError(
-        f"the threshold set {cause} ({kind}) cannot be written as ONNX.",
+        f"the {what} set {cause} ({kind}) cannot be written as ONNX.",
         hint=Remedy(f"{hint} {SCRIPT}" if hint else "Use pipeline.py of the run."),
     )
 

@@ -96,6 +96,7 @@ def _evaluation(row: Sequence[Any], selection: Selection) -> Evaluation:
         and NUMBERS.issuperset(map(type, parsed[1]))
         and type(parsed[2]) is dict
         and NUMBERS.issuperset(map(type, parsed[2].get("group_thresholds", {}).values()))
+        and NUMBERS.issuperset(map(type, parsed[2].get("class_weights", {}).values()))
     )
     if not is_sound:
         raise ValueError
