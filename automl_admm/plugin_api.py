@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from automl_admm.pipelines.column_routes import native_routes
     from automl_admm.plugins.api_version import API_VERSION
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+    from automl_admm.plugins.growth import Growth
     from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
         BuildContext,
@@ -170,6 +171,7 @@ _HOMES = {
     "Finished": "core.protocols",
     "Gap": "core.evidence",
     "GrammarPlugin": "plugins.records",
+    "Growth": "plugins.growth",
     "Heard": "execution.remote.transport",
     "InvalidOutcome": "core.errors",
     "Job": "execution.remote.letters",
@@ -287,6 +289,7 @@ __all__ = [
     "Finished",
     "Gap",
     "GrammarPlugin",
+    "Growth",
     "Heard",
     "InvalidOutcome",
     "Job",

@@ -21,6 +21,8 @@ from automl_admm.core.protocols import Finished, Task
 
 # The order of a task, in its own folder.
 TASK = "task.pickle"
+# The folder beside those of the tasks: tasks leave there what spares others work.
+SHARED = "shared"
 
 
 class TaskFolders:
@@ -35,6 +37,8 @@ class TaskFolders:
     def __init__(self, scratch: Path | None) -> None:
         self._is_own = scratch is None
         self.scratch = Path(scratch or tempfile.mkdtemp(prefix="automl-admm-")).absolute()
+        with contextlib.suppress(OSError):  # tasks do without it
+            (self.scratch / SHARED).mkdir(exist_ok=True)
 
     def make(self, task: Task) -> Path:
         """Make an empty folder; remove remains of an earlier task with this number."""
@@ -57,7 +61,8 @@ class TaskFolders:
         return finished
 
     def close(self) -> None:
-        """Remove the temporary folder, if there is one."""
+        """Remove what tasks left to others, and the temporary folder, if there is one."""
+        remove_tree(self.scratch / SHARED)
         if self._is_own:
             remove_tree(self.scratch)
 

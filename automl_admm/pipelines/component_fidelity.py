@@ -26,6 +26,13 @@ def declared_size(steps: Sequence[Item], components: Registry[ComponentPlugin]) 
     return None if value is None else int(str(value))
 
 
+def row_share(
+    steps: Sequence[Item], components: Registry[ComponentPlugin], fidelity: float
+) -> float:
+    """Return the share of the rows to learn from: all of them if the size has the share."""
+    return fidelity if declared_size(steps, components) is None else 1.0
+
+
 def at_fidelity(
     steps: Sequence[Item], components: Registry[ComponentPlugin], fidelity: float
 ) -> Sequence[Item]:

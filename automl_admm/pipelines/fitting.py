@@ -11,6 +11,7 @@ import numpy as np
 from automl_admm.core.space import Array
 from automl_admm.core.structure.pipeline_space import Branches, Item, Step, all_steps, occupied
 from automl_admm.pipelines.empty_selection import fit_selector, is_selector
+from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.rare_classes import has_covariances, stop_validating
 from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.weighted_binning import quick_binning
@@ -19,7 +20,7 @@ from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 
 
-def fit_pipeline(
+def fit_pipeline(  # noqa: PLR0913 - what is fitted, on what, and two helpers
     pipeline: Any,
     steps: Sequence[Item],
     components: Registry[ComponentPlugin],
@@ -27,6 +28,8 @@ def fit_pipeline(
     y: Any,
     weights: Array | None = None,
     times: StepTimes | None = None,
+    *,
+    growing: GrowingFit | None = None,
 ) -> Any:
     """Fit a copy of the pipeline step by step, and lower sizes above the bounds of the data.
 
@@ -34,12 +37,13 @@ def fit_pipeline(
     If nothing is lowered, this is `Pipeline.fit`. The result is a plain fitted pipeline with the
     lowered values as its parameters: it can be cloned and fitted again. The last step is given the
     `weights` of the rows; the steps before it are fitted on the rows as they are. The `times` grow
-    by the seconds of every step.
+    by the seconds of every step. With a fit that is `growing` the last step may go on from a
+    smaller one.
     """
     from sklearn.base import clone
     from sklearn.pipeline import Pipeline
 
-    lowering, times = _Lowering(components, y, weights), times or StepTimes()
+    lowering, times = _Lowering(components, y, weights, growing), times or StepTimes()
     fitted: list[tuple[str, Any]] = []
     arriving = X
     for (name, component), item in zip(clone(pipeline).steps, occupied(steps), strict=True):
@@ -65,6 +69,7 @@ class _Lowering:
     components: Registry[ComponentPlugin]
     y: Any
     weights: Array | None = None
+    growing: GrowingFit | None = None
 
     def item(self, component: Any, item: Item, arriving: Any, rows: int) -> Any:
         """Lower a component, or all in branches; return the object to fit."""
@@ -97,6 +102,8 @@ class _Lowering:
 
     def fit_last(self, component: Any, arriving: Any) -> Any:
         """Fit the estimator; return the fitted one, possibly a replacement."""
+        if self.growing is not None:
+            return self.growing.fit(component, arriving, self.y, self.weights)
         try:
             return fit_estimator(component, arriving, self.y, self.weights)
         except np.linalg.LinAlgError:

@@ -30,7 +30,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
-from automl_admm.pipelines.component_fidelity import at_fidelity, declared_size
+from automl_admm.pipelines.component_fidelity import at_fidelity, row_share
 from automl_admm.pipelines.ensembles.fold_models import Keeping
 from automl_admm.pipelines.ensembles.fold_tasks import fit_models, keep_models, load_models
 from automl_admm.pipelines.ensembles.greedy import Purse
@@ -48,6 +48,7 @@ from automl_admm.pipelines.fit_results import (
     FoldTimes,
     slowdown_since,
 )
+from automl_admm.pipelines.growing import GrowingFit, growing_fit, seconds_since
 from automl_admm.pipelines.limit_values import (
     mean_values,
     refuse_cheaply,
@@ -109,8 +110,7 @@ class PipelineWork:
     where one makes several. A certificate counts the rows `tested` of those held out; None for all.
     `first` is the pipeline expected before others, by default that of the first alternatives.
     With a `share` its table has only those rows, and it can only evaluate. If it `certifies`, each
-    evaluation tells the path of its decision thresholds. A `cost` of decisions is what thresholds
-    are chosen by.
+    evaluation tells the path of its decision thresholds, which a `cost` may choose.
     """
 
     space: PipelineSpace
@@ -172,12 +172,11 @@ class PipelineWork:
     ) -> EvaluationResult:
         """Cross-validate a candidate; its out-of-fold predictions go to a file.
 
-        At a fidelity below 1 it learns from this share of its rows, or by this share of the size
-        that its estimator declares, such as a number of trees, and is measured as usual. A
-        candidate excluded by a limit known beforehand is not trained at all. If limits depend on
-        decisions, thresholds are chosen for all folds, and everything is measured at them. With the
-        scores of a `rival` on all folds it stops once it is clearly behind, and its loss is
-        forecast. By the rule `keeping` its fold models go to a file, too.
+        At a fidelity below 1 it learns from this share of its rows, or with this share of the size
+        that its estimator declares. A candidate excluded by a limit known beforehand is not trained
+        at all. If limits depend on decisions, thresholds are chosen for all folds, and everything
+        is measured at them. With the scores of a `rival` on all folds it stops once it is clearly
+        behind, and its loss is forecast. By the rule `keeping` its fold models go to a file, too.
         """
         # Before the clock starts: a refused candidate costs no training.
         refuse_cheaply(self.constraints, self.space.steps(candidate))
@@ -185,7 +184,9 @@ class PipelineWork:
         with unheard_warnings(), self._threads():
             race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
             steps = StepTimes()
-            seen = race.run(self._evaluate_split(candidate, seed, s, steps) for s in self.splits)
+            seen = race.run(
+                self._evaluate_split(candidate, seed, s, steps, folder) for s in self.splits
+            )
             found, decided = self.judge(seen)
             parts = [one.part for one in decided]
         rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
@@ -324,19 +325,24 @@ class PipelineWork:
         return {}
 
     def _evaluate_split(
-        self, candidate: Candidate, seed: int, split: Split, times: StepTimes
+        self, candidate: Candidate, seed: int, split: Split, times: StepTimes, folder: Path
     ) -> Seen:
+        asked = self.space.steps(candidate), self._loaded(), candidate.fidelity
+        growing, share = growing_fit(*asked, folder), row_share(*asked)
         classes = None if self.table.classes is None else self.table.y
-        has_size = declared_size(self.space.steps(candidate), self._loaded()) is not None
-        share = 1.0 if has_size else candidate.fidelity
         rows = share_of_rows(np.asarray(split[0]), classes, share, SHARE_SEED)
         train, valid = self.table.part(rows), self.table.part(split[1])
         begun = time.perf_counter()
-        pipeline = self.fit_on(candidate, seed, train, times)
-        return self.measure(pipeline, valid, time.perf_counter() - begun)
+        pipeline = self.fit_on(candidate, seed, train, times, growing)
+        return self.measure(pipeline, valid, seconds_since(begun, growing))
 
     def fit_on(
-        self, candidate: Candidate | None, seed: int, rows: Table, times: StepTimes | None = None
+        self,
+        candidate: Candidate | None,
+        seed: int,
+        rows: Table,
+        times: StepTimes | None = None,
+        growing: GrowingFit | None = None,
     ) -> Any:
         """Fit a pipeline on some rows; without a candidate, a constant model."""
         forget_peak()
@@ -345,7 +351,7 @@ class PipelineWork:
             return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
         steps = at_fidelity(self.space.steps(candidate), self._loaded(), candidate.fidelity)
         pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
-        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times)
+        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times, growing=growing)
 
     def measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""
@@ -358,8 +364,7 @@ class PipelineWork:
         score = score_of(self.metric, remembered, rows)
         by_decisions = remembered.was_asked("predict")
         numbered = pipeline if rows.classes is None else Numbered(pipeline, rows.classes)
-        is_looked_at = by_decisions or self.constraints
-        decisions = decisions_of(remembered, rows) if is_looked_at else None
+        decisions = decisions_of(remembered, rows) if by_decisions or self.constraints else None
         remembered.forget_rows()
         evaluated = EvaluatedPipeline(
             numbered,

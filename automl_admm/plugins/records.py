@@ -32,6 +32,7 @@ from automl_admm.plugins.contexts import (
     NeededKind,
 )
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.growth import Growth
 from automl_admm.plugins.named_record import NAME, NamedRecord
 from automl_admm.plugins.parameter_checks import wrong_parameters
 from automl_admm.plugins.record_with_options import NoOptions, RecordWithOptions
@@ -277,11 +278,12 @@ class ComponentPlugin(NamedRecord):
 
     `fidelity` names the whole number of an estimator that its time grows with, such as
     "n_estimators": where a solver asks for a rough answer, the estimator has a share of it and
-    learns from all rows; without it a share of the rows stands for that.
+    learns from all rows; without it a share of the rows stands for that. With a `growth` a later
+    fit of a larger size goes on from a smaller one; see `Growth`.
 
-    A component with a `missing` part, such as a library of the wrong version, cannot be built on
-    this machine: say in a few words what is missing and how to get it. A grammar leaves such a
-    component out if it imports it by `%import?`, and refuses it otherwise.
+    A component with a `missing` part, such as a library of the wrong version, cannot be built here:
+    say in a few words what is missing and how to get it. A grammar leaves it out if it imports it
+    by `%import?`, and refuses it otherwise.
 
     >>> ComponentPlugin(name="twice", summary="doubles", role="transformer", factory=dict).tasks
     ('classification', 'regression')
@@ -296,6 +298,7 @@ class ComponentPlugin(NamedRecord):
     needs: frozenset[NeededKind] = frozenset()
     missing: str = ""
     fidelity: str = ""
+    growth: Growth | None = None
 
     def __post_init__(self) -> None:
         NamedRecord.__post_init__(self)
@@ -328,6 +331,9 @@ class ComponentPlugin(NamedRecord):
                 return f"capped['{name}'] must be 'columns' or 'rows', not {say_value(axis)}"
         if self.fidelity and not self._is_size(self.fidelity):
             return f"fidelity names {say_value(self.fidelity)}, no whole number of an estimator"
+        growth: Any = self.growth
+        if growth is not None and not (isinstance(growth, Growth) and self.fidelity):
+            return "growth must be a Growth, and fidelity must name what grows"
         types: Any = self.trusted_types
         if isinstance(types, str) or not all(isinstance(one, str) and "." in one for one in types):
             named = say_value(types)

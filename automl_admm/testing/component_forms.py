@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
@@ -14,6 +17,8 @@ from sklearn.utils import get_tags
 
 from automl_admm.core.space import Parameter, Value
 from automl_admm.pipelines.build import predict_scores
+from automl_admm.pipelines.growing import GrowingFit
+from automl_admm.pipelines.kept_fits import KeptFits
 from automl_admm.plugins.records import ComponentPlugin
 
 # More columns than any component of ours makes new ones by default.
@@ -37,9 +42,20 @@ class FormPromises:
         raise NotImplementedError
 
     def fitted(
-        self, X: Any, y: Any, values: Values, weights: Any = None, *, raw: bool = False
+        self,
+        X: Any,
+        y: Any,
+        values: Values,
+        weights: Any = None,
+        *,
+        raw: bool = False,
+        growing: GrowingFit | None = None,
     ) -> Any:
         """Fit the shortest pipeline with the component."""
+        raise NotImplementedError
+
+    def settings(self) -> Iterator[Values]:
+        """Yield the settings that it is fitted with."""
         raise NotImplementedError
 
     def _itself(self, y: Any, values: Values | None = None) -> Any:
@@ -102,6 +118,38 @@ class FormPromises:
         if size.when is not None:
             raise SkipTest("its size depends on another parameter")
         return int(size.high), 1
+
+    def test_it_grows_to_the_model_of_a_fit_from_the_start(self) -> None:
+        """Predict bit by bit the same, grown from a smaller fit, or kept where that one stopped."""
+        record = self.make()
+        if record.growth is None:
+            raise SkipTest("it declares no growth")
+        most, _ = self._sizes(record.fidelity)
+        few = max(most // 50, 1)
+        grown = [self._grows(values, few, max(most // 12, few + 1)) for values in self.settings()]
+        assert any(grown), (
+            f"no fit of it goes on: it needs the parameters '{record.fidelity}' and 'warm_start', "
+            "and a growth with may_grow true for some settings"
+        )
+
+    def _grows(self, values: Values, few: int, many: int) -> bool:
+        """Compare a grown fit with one from the start; return False if it cannot grow."""
+        (X, y), record = self.table(), self.make()
+        assert record.growth is not None
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "kept")
+            place.mkdir()
+            kept = KeptFits(place, sys.maxsize)
+            low, high = (
+                GrowingFit(record.growth, record.fidelity, kept, Path(folder), keeps=keeps)
+                for keeps in (True, False)
+            )
+            self.fitted(X, y, {**values, record.fidelity: few}, growing=low)
+            larger = {**values, record.fidelity: many}
+            found = predict_scores(self.fitted(X, y, larger, growing=high), X)
+        again = predict_scores(self.fitted(X, y, larger), X)
+        assert np.array_equal(found, again), f"grown it is another model: {values}"
+        return high.grown
 
     def test_gaps_are_taken_where_it_says_so(self) -> None:
         """Fit numbers with gaps if its tags of scikit-learn say `allow_nan`."""

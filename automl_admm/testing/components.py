@@ -22,6 +22,7 @@ from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.execution.skops_import import import_skops, save_pipeline
 from automl_admm.pipelines.as_code import code_of
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline, predict_scores
+from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.records import BuildContext, ComponentPlugin
 from automl_admm.plugins.registry import Registry
@@ -92,12 +93,19 @@ class ComponentContract(FormPromises):
         return X, np.asarray(labels)[(signal > 0.5).to_numpy().astype(int)]
 
     def fitted(
-        self, X: Any, y: Any, values: Values, weights: Any = None, *, raw: bool = False
+        self,
+        X: Any,
+        y: Any,
+        values: Values,
+        weights: Any = None,
+        *,
+        raw: bool = False,
+        growing: GrowingFit | None = None,
     ) -> Any:
         """Fit the shortest pipeline with the component."""
         steps = self.steps(values, raw=raw)
         pipeline = self.built(y, values, raw=raw)
-        return fit_pipeline(pipeline, steps, self.registry, X, y, weights)
+        return fit_pipeline(pipeline, steps, self.registry, X, y, weights, growing=growing)
 
     def built(self, y: Any, values: Values, *, raw: bool = False) -> Any:
         """Build the shortest pipeline with the component, for a target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def test_what_is_no_size_is_refused(wrong: dict[str, Any]) -> None:
         forest(**wrong)
 
 
-def test_an_evaluation_has_fewer_trees_on_all_rows() -> None:
+def test_an_evaluation_has_fewer_trees_on_all_rows(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     text = "%import components (own_forest)\nstart: own_forest\n"
@@ -109,7 +110,7 @@ def test_an_evaluation_has_fewer_trees_on_all_rows() -> None:
     whole = space.candidate(space.complete({}), space.default_theta())
     for fidelity, trees in ((1.0, 20), (0.25, 5)):
         part = Candidate(whole.selection, whole.theta, fidelity)
-        seen = work._evaluate_split(part, 0, work.splits[0], StepTimes())
+        seen = work._evaluate_split(part, 0, work.splits[0], StepTimes(), tmp_path)
         model = seen.pipeline.steps[-1][1]
         assert len(model.estimators_) == trees
         assert model.estimators_[0].tree_.weighted_n_node_samples[0] == 100

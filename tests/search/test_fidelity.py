@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,12 +126,12 @@ def test_a_pipeline_learns_from_a_share_of_the_rows() -> None:
     prepared = prepare(RunConfig(grammar="tiny", max_evaluations=1), X, y)
     work, seen = prepared.work, []
     original = work._fit
-    work._fit = lambda c, s, rows, _: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
+    work._fit = lambda c, s, rows, *_: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
     start = prepared.grammar.pipelines.space
     candidate = start.candidate(start.complete({}), start.default_theta())
     for fidelity in (1.0, 0.2):
         part = Candidate(candidate.selection, candidate.theta, fidelity)
-        work._evaluate_split(part, 0, work.splits[0], StepTimes())
+        work._evaluate_split(part, 0, work.splits[0], StepTimes(), Path())
     assert seen == [225, 45]
 
 

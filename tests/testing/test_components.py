@@ -11,9 +11,10 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from automl_admm.plugin_api import ComponentPlugin, Parameter
+from automl_admm.plugin_api import ComponentPlugin, Growth, Parameter
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.testing.contracts import ComponentContract
 from automl_admm.testing.silence import silent_streams
@@ -201,6 +202,54 @@ def test_a_fidelity_that_changes_nothing_is_found() -> None:
         sized(lambda values: 4).test_its_fidelity_counts()
     with pytest.raises(SkipTest, match="it declares no fidelity"):
         contract_of(Sound).test_its_fidelity_counts()
+
+
+class Grown(RandomForestClassifier):  # type: ignore[misc]
+    """Draws the trees that it adds by another seed."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        own = self.random_state
+        self.random_state = 99 if self.warm_start else own
+        found = super().fit(X, y, sample_weight)
+        self.random_state = own
+        return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "growth", "fault"),
+    [
+        (RandomForestClassifier, Growth(), None),
+        (Grown, Growth(), "grown it is another model"),
+        (RandomForestClassifier, Growth(has_stopped=lambda model: True), "it is another model"),
+        (RandomForestClassifier, Growth(may_grow=lambda model: False), "no fit of it goes on"),
+        (AdaBoostClassifier, Growth(), "needs the parameters 'n_estimators' and 'warm_start'"),
+    ],
+    ids=["sound", "other trees", "never stopped", "never grows", "cannot"],
+)
+def test_a_false_growth_is_found(kind: Any, growth: Growth, fault: str | None) -> None:
+    class Contract(ComponentContract):
+        draws = 0
+
+        def make(self) -> ComponentPlugin:
+            return ComponentPlugin(
+                name="mine",
+                summary="trees",
+                role="estimator",
+                tasks=("classification",),
+                factory=lambda values, context: kind(n_estimators=values["n_estimators"]),
+                parameters=(Parameter("n_estimators", 2, 20, kind="int"),),
+                fidelity="n_estimators",
+                growth=growth,
+            )
+
+    promise = Contract().test_it_grows_to_the_model_of_a_fit_from_the_start
+    if fault is None:
+        promise()
+        return
+    with pytest.raises(AssertionError, match=fault):
+        promise()
+    with pytest.raises(SkipTest, match="it declares no growth"):
+        contract_of(Sound).test_it_grows_to_the_model_of_a_fit_from_the_start()
 
 
 @pytest.mark.filterwarnings("ignore")  # libraries say that a small table is small

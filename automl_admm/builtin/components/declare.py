@@ -12,6 +12,7 @@ from typing import Any
 
 from automl_admm.builtin.components.trusted import trusted_types
 from automl_admm.core.space import Choice, Parameter, Value
+from automl_admm.plugins.growth import Growth
 from automl_admm.plugins.records import (
     BuildContext,
     ComponentFactory,
@@ -120,3 +121,8 @@ def estimator(
     # Role and task aside the two records are the same.
     like = transformer(name, summary, factory, *parameters, **capped)
     return replace(like, role="estimator", tasks=(task,))
+
+
+def growing(record: ComponentPlugin, size: str, growth: Growth | None = None) -> ComponentPlugin:
+    """Declare the size of an estimator, which grows by scikit-learn's `warm_start`."""
+    return replace(record, fidelity=size, growth=growth or Growth())

@@ -17,12 +17,14 @@ from automl_admm.builtin.components.declare import (
     choice,
     estimator,
     flag,
+    growing,
     levels,
     of,
     real,
     switch,
     whole,
 )
+from automl_admm.builtin.components.early_stopping import GRADIENT, HISTOGRAMS
 from automl_admm.core.space import Choice, Parameter
 from automl_admm.plugins.records import ComponentPlugin, LearningTask
 
@@ -76,7 +78,7 @@ def forests() -> Iterator[ComponentPlugin]:
     ):
         # Each forest's own default in scikit-learn.
         bootstrap = flag("bootstrap", default=bagged)
-        yield estimator(
+        classifier = estimator(
             name,
             "mean of many trees",
             "classification",
@@ -85,7 +87,7 @@ def forests() -> Iterator[ComponentPlugin]:
             switch("criterion", "gini", "entropy"),
             bootstrap,
         )
-        yield estimator(
+        regressor = estimator(
             name,
             "mean of many trees",
             "regression",
@@ -93,6 +95,7 @@ def forests() -> Iterator[ComponentPlugin]:
             *forest_parameters(share=0.6),
             bootstrap,
         )
+        yield from (growing(one, "n_estimators") for one in (classifier, regressor))
 
 
 def forest_parameters(share: float) -> Declared:
@@ -160,11 +163,13 @@ def gradient_boostings() -> Iterator[ComponentPlugin]:
     )
     kind = "boosted trees, for few rows"
     factory = of(ENSEMBLE, "GradientBoostingClassifier")
-    yield estimator("gradient_boosting", kind, "classification", factory, *parameters)
+    classifier = estimator("gradient_boosting", kind, "classification", factory, *parameters)
+    yield growing(classifier, "n_estimators", GRADIENT)
     factory = of(ENSEMBLE, "GradientBoostingRegressor")
     # One more than in Table A2: the table has no regressors.
     losses = choice("loss", "squared_error", "huber", "absolute_error")
-    yield estimator("gradient_boosting", kind, "regression", factory, *parameters, losses)
+    regressor = estimator("gradient_boosting", kind, "regression", factory, *parameters, losses)
+    yield growing(regressor, "n_estimators", GRADIENT)
 
 
 def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
@@ -184,7 +189,7 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
     factories = {"classification": build_hist_classifier, "regression": build_hist_regressor}
     native = {"classification": build_native_classifier, "regression": build_native_regressor}
     for task, more in kinds:
-        yield estimator(
+        numeric = estimator(
             "hist_gradient_boosting",
             "boosted trees, for many rows",
             task,
@@ -192,6 +197,7 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
             *parameters,
             *more,
         )
+        yield growing(numeric, "max_iter", HISTOGRAMS)
         boosting = estimator(
             "categorical_boosting",
             "boosted trees on the raw table, which split sets of levels",
@@ -200,4 +206,5 @@ def hist_gradient_boostings() -> Iterator[ComponentPlugin]:
             *parameters,
             *more,
         )
+        boosting = growing(boosting, "max_iter", HISTOGRAMS)
         yield replace(boosting, needs=frozenset({"categorical"}))

@@ -220,7 +220,7 @@ class Driver:
         self._started += 1
         self._spent += candidate.fidelity
         seconds, until_deadline = self._desk.budget.limit_of_next(self.log.best)
-        arguments = {"candidate": candidate, "seed": self._problem.seed_of(key)}
+        arguments = {"candidate": candidate, "seed": self._seed(candidate)}
         if candidate.fidelity == 1.0:  # on fewer rows anything is behind
             arguments |= self._desk.race(self.log.best)
         keep = self._desk.finish is not None
@@ -232,6 +232,10 @@ class Driver:
             self.log.begin(running.number, key, text)
         self._desk.tell("evaluation_started", number=running.number, text=text)
         self._desk.dispatch.submit(task)
+
+    def _seed(self, candidate: Candidate) -> int:
+        """Return the seed of a candidate, the same at every fidelity: a rough fit can go on."""
+        return self._problem.seed_of(self._problem.key(replace(candidate, fidelity=1.0)))
 
     def _reason_to_stop(self) -> StopReason | None:
         if self._interrupts.came:

@@ -135,3 +135,45 @@ def test_the_absolute_error_is_that_of_the_median(name: str, numbers: Any) -> No
 def test_an_unknown_name_is_told() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'LightGBMRanker'"):
         _ = automl_admm_boost.LightGBMRanker
+
+
+GROWERS = [name for name in NAMES if not name.startswith("CatBoost")]
+
+
+@pytest.mark.parametrize("name", GROWERS)
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(2).random(300)])
+def test_a_warm_start_adds_rounds_to_the_same_model(name: str, weights: Any, numbers: Any) -> None:
+    X = np.column_stack([numbers, np.random.default_rng(3).integers(-1, 5, 300)]).astype(float)
+    settings, y = {"categorical_features": [3]}, target_of(name, X[:, 0] + (X[:, 3] == 2))
+    model = made(name, n_estimators=5, warm_start=True, **settings).fit(X, y, weights)
+    model = pickle.loads(pickle.dumps(model)).set_params(n_estimators=25).fit(X, y, weights)
+    plain = made(name, n_estimators=25, **settings).fit(X, y, weights)
+    assert model.may_grow()
+    assert model.n_iter_ == 25
+    assert np.array_equal(answers(model, X), answers(plain, X))
+    with pytest.raises(ValueError, match="n_estimators=3 must be at least 25, the rounds there"):
+        model.set_params(n_estimators=3).fit(X, y, weights)
+
+
+@pytest.mark.parametrize("name", GROWERS)
+def test_growth_is_only_claimed_where_it_holds(name: str, numbers: Any) -> None:
+    y = target_of(name, numbers[:, 0] + np.random.default_rng(1).normal(size=300))
+    for drawn in ("subsample", "colsample_bytree"):
+        assert not made(name, **{drawn: 0.5}).may_grow()
+    settings = {"early_stopping": True, "learning_rate": 0.3}
+    early = made(name, n_estimators=10, **settings).fit(numbers, y)
+    assert not early.may_grow()
+    assert not early.has_stopped(), "ten rounds cannot show that thirty more are in vain"
+    stopped = made(name, n_estimators=100, **settings).fit(numbers, y)
+    assert stopped.has_stopped()
+    larger = made(name, n_estimators=200, warm_start=True, **settings).fit(numbers, y)
+    assert np.array_equal(answers(stopped, numbers), answers(larger, numbers))
+
+
+@pytest.mark.parametrize("name", [name for name in GROWERS if name.endswith("Classifier")])
+def test_a_warm_start_after_a_single_class_begins_anew(name: str, numbers: Any) -> None:
+    model = made(name, warm_start=True).fit(numbers, ["only"] * 300)
+    y = target_of(name, numbers[:, 0])
+    assert np.array_equal(
+        answers(model.fit(numbers, y), numbers), answers(made(name).fit(numbers, y), numbers)
+    )

@@ -29,7 +29,8 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     Predictions are always those of a model read from these bytes: a saved model predicts bit by bit
     as it did before. With `early_stopping` a part of the rows finds the number of rounds, and all
     rows are fitted again with this number. In `categorical_features`, places of columns, levels are
-    numbered from 0; -1 and NaN are a missing value, a level of its own.
+    numbered from 0; -1 and NaN are a missing value, a level of its own. With `warm_start`, where
+    there is one, a fit without early stopping adds rounds to those of the fit before it.
     """
 
     n_estimators: int
@@ -40,9 +41,12 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
 
     @abstractmethod
     def _train(
-        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None
+        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None, start: Any = None
     ) -> tuple[bytes, int]:
-        """Fit the library's model; return its bytes, and the best number of rounds."""
+        """Fit the library's model; return its bytes, and the best number of rounds.
+
+        The rounds are added to the model `start`, if there is one.
+        """
 
     @abstractmethod
     def _read(self, model: bytes) -> Any:
@@ -59,8 +63,30 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
         parts = part_aside(rows, outputs, self.random_state) if self.early_stopping else None
         if parts is not None:
             rounds = self._train(parts[0], outputs, rounds, parts[1])[1]
+        done = self._rounds_done()
+        if done > rounds:
+            raise ValueError(
+                f"n_estimators={rounds} must be at least {done}, the rounds there are: "
+                "with warm_start a fit adds rounds."
+            )
+        start = self._booster if done else None
         self.n_iter_ = rounds
-        self._keep(self._train(rows, outputs, rounds, None)[0])
+        if done < rounds:
+            self._keep(self._train(rows, outputs, rounds - done, None, start)[0])
+
+    def _rounds_done(self) -> int:
+        """Return the rounds of an earlier fit to go on from; 0 for a fit from the start."""
+        goes_on = getattr(self, "warm_start", False) and not self.early_stopping
+        return int(self.n_iter_) if goes_on and getattr(self, "model_", b"") else 0
+
+    def may_grow(self) -> bool:
+        """Return True if a fit that goes on is that from the start: nothing is drawn anew."""
+        drawn = {getattr(self, name, 1.0) for name in ("subsample", "colsample_bytree")}
+        return drawn == {1.0} and not self.early_stopping
+
+    def has_stopped(self) -> bool:
+        """Return True if early stopping found fewer rounds, and more would change nothing."""
+        return bool(self.early_stopping and self.n_iter_ + PATIENCE < self.n_estimators)
 
     def _keep(self, model: bytes) -> None:
         self.model_ = model

@@ -31,8 +31,9 @@ class _CatBoost(Boosted):
     _booster: Any
 
     def _train(
-        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None
+        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None, start: Any = None
     ) -> tuple[bytes, int]:
+        del start  # a fit that goes on is another model: levels are counted anew
         made = catboost.CatBoost(
             self._settings() | self._objective(outputs) | {"iterations": rounds}
         )

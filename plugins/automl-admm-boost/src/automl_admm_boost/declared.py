@@ -10,6 +10,7 @@ from typing import Any, Literal
 from automl_admm.plugin_api import (
     BuildContext,
     ComponentPlugin,
+    Growth,
     Parameter,
     PluginError,
     native_routes,
@@ -69,6 +70,11 @@ OF_LIBRARY: Mapping[str, tuple[Parameter, ...]] = {
         real("colsample_bytree", 0.1, 1.0, 1.0),
     ),
 }
+# Not CatBoost: its rounds depend on the order in which it counts levels.
+GROWTH = Growth(
+    may_grow=lambda model: model.may_grow(), has_stopped=lambda model: model.has_stopped()
+)
+GROWS = {"lightgbm": GROWTH, "xgboost": GROWTH}
 OF_TASK: Mapping[Task, Parameter] = {
     "classification": switch("class_weight", None, "balanced"),
     "regression": switch("loss", "squared_error", "absolute_error"),
@@ -118,4 +124,6 @@ def declare(library: Library, missing: str) -> Iterator[ComponentPlugin]:
             parameters=(*SHARED, *OF_LIBRARY[library.component], OF_TASK[task]),
             trusted_types=(*ENCODERS, f"{library.module}.{name}"),
             missing=missing,
+            fidelity="n_estimators",
+            growth=GROWS.get(library.component),
         )

@@ -31,12 +31,12 @@ class _LightGBM(Boosted):
     _booster: Any
 
     def _train(
-        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None
+        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None, start: Any = None
     ) -> tuple[bytes, int]:
         settings = self._settings(len(rows.y)) | self._objective(outputs)
         data = self._dataset(rows, settings)
         if aside is None:
-            booster = lightgbm.train(settings, data, rounds)
+            booster = lightgbm.train(settings, data, rounds, init_model=start)
             return booster.model_to_string().encode(), rounds
         stop = lightgbm.early_stopping(PATIENCE, verbose=False)
         valid = self._dataset(aside, settings, data)
@@ -109,6 +109,7 @@ class LightGBMClassifier(BoostedClassifier, _LightGBM):
         subsample: float = 1.0,
         class_weight: Any = None,
         early_stopping: bool = False,
+        warm_start: bool = False,
         categorical_features: list[int] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -122,6 +123,7 @@ class LightGBMClassifier(BoostedClassifier, _LightGBM):
         self.subsample = subsample
         self.class_weight = class_weight
         self.early_stopping = early_stopping
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -148,6 +150,7 @@ class LightGBMRegressor(BoostedRegressor, _LightGBM):
         subsample: float = 1.0,
         loss: str = "squared_error",
         early_stopping: bool = False,
+        warm_start: bool = False,
         categorical_features: list[int] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -161,6 +164,7 @@ class LightGBMRegressor(BoostedRegressor, _LightGBM):
         self.subsample = subsample
         self.loss = loss
         self.early_stopping = early_stopping
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -34,12 +34,12 @@ class _XGBoost(Boosted):
     _booster: Any
 
     def _train(
-        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None
+        self, rows: Rows, outputs: int, rounds: int, aside: Rows | None, start: Any = None
     ) -> tuple[bytes, int]:
         settings = self._settings() | self._objective(outputs)
         data = self._matrix(rows)
         if aside is None:
-            booster = xgboost.train(settings, data, rounds)
+            booster = xgboost.train(settings, data, rounds, xgb_model=start)
             return bytes(booster.save_raw("ubj")), rounds
         booster = xgboost.train(
             settings,
@@ -124,6 +124,7 @@ class XGBoostClassifier(BoostedClassifier, _XGBoost):
         subsample: float = 1.0,
         class_weight: Any = None,
         early_stopping: bool = False,
+        warm_start: bool = False,
         categorical_features: list[int] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -137,6 +138,7 @@ class XGBoostClassifier(BoostedClassifier, _XGBoost):
         self.subsample = subsample
         self.class_weight = class_weight
         self.early_stopping = early_stopping
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -163,6 +165,7 @@ class XGBoostRegressor(BoostedRegressor, _XGBoost):
         subsample: float = 1.0,
         loss: str = "squared_error",
         early_stopping: bool = False,
+        warm_start: bool = False,
         categorical_features: list[int] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -176,6 +179,7 @@ class XGBoostRegressor(BoostedRegressor, _XGBoost):
         self.subsample = subsample
         self.loss = loss
         self.early_stopping = early_stopping
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
