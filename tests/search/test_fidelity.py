@@ -125,8 +125,8 @@ def test_a_pipeline_learns_from_a_share_of_the_rows() -> None:
     y = (X[:, 0] > 0).astype(int)
     prepared = prepare(RunConfig(grammar="tiny", max_evaluations=1), X, y)
     work, seen = prepared.work, []
-    original = work._fit
-    work._fit = lambda c, s, rows, *_: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
+    original = work.fit_on
+    work.fit_on = lambda c, s, rows, *_: (seen.append(len(rows.y)), original(c, s, rows))[1]  # type: ignore[method-assign]
     start = prepared.grammar.pipelines.space
     candidate = start.candidate(start.complete({}), start.default_theta())
     for fidelity in (1.0, 0.2):
