@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from copy import deepcopy
+from dataclasses import fields, replace
 from time import monotonic
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,12 +23,10 @@ from automl_admm.api.parameters import (
     documented,
     documented_rows,
 )
-from automl_admm.api.portions import asked_before, portion_of
 from automl_admm.api.reports import Reports, end_lines
-from automl_admm.constraints.parse import columns_in
-from automl_admm.core.errors import ConfigurationError, FallbackWarning, LimitWarning
+from automl_admm.api.taking_in import Given, prepare_given, take_in, warn_of_outcome
+from automl_admm.core.errors import ConfigurationError
 from automl_admm.data.columns import check_labels
-from automl_admm.data.ingest.leaks import tell_leaks
 from automl_admm.data.ingest.reporting import table_of
 from automl_admm.data.python_rows import (
     check_quantities,
@@ -40,36 +38,24 @@ from automl_admm.data.python_rows import (
     schema_of_rows,
     with_left_out,
 )
-from automl_admm.data.python_tables import as_table
-from automl_admm.data.row_portions import take_rows
-from automl_admm.data.row_roles import columns_given
-from automl_admm.data.sensitive import as_frame
 from automl_admm.data.unique_names import with_unique_names
 from automl_admm.execution.server.early_server import started_early
 from automl_admm.plugins.records import LearningTask
+from automl_admm.runs.cancelling import cancellers
 from automl_admm.runs.config import RunConfig, count_workers
 from automl_admm.runs.evaluation_table import tabulate
 from automl_admm.runs.finish.decision_summary import (
     decisions_of_outcome,
-    explain_held_out_class,
-    explain_one_class,
 )
 from automl_admm.runs.finish.demands import (
-    cure_fallback,
     demand_certified,
     demand_evaluated,
     demand_feasible,
-    explain_fallback,
-    explain_folds,
-    explain_passed_over,
-    tell_broken,
 )
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.given_objects import take_objects
 from automl_admm.runs.options import PipelineOptions, options_of
 from automl_admm.runs.pipelines import run_pipelines
-from automl_admm.runs.prepare.preparation import Preparation, prepare
-from automl_admm.runs.reuse import reuse_runs
 from automl_admm.runs.session.session import is_begun, seconds_used
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.validation import (
@@ -82,15 +68,8 @@ from automl_admm.runs.validation import (
 )
 from automl_admm.store.run_folder import RunFolder
 
-
-@dataclass(frozen=True)
-class Given:
-    """The checked data of one `fit`; `columns` are the weights, groups and times of the rows."""
-
-    rows: Any
-    target: Any
-    sensitive: Any
-    columns: Any
+# What users set by methods of scikit-learn's own; its `clone` keeps it.
+OF_SCIKIT_LEARN = frozenset({"_metadata_request", "_sklearn_output_config"})
 
 
 class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
@@ -114,27 +93,12 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         time: Any = None,
     ) -> _AutoML:
         """Search for the best pipeline within the limits, and fit it on all of X and y."""
-        config, target = self._config(monotonic()), plain_target(y)
-        named = {*(self.columns or ()), *columns_in(self.constraints or ())}
-        X, doubled = with_unique_names(as_table(X), sole=named)
-        if doubled is not None:
-            warnings.warn(doubled, UserWarning, stacklevel=3)
-        columns = columns_given(target, sample_weight, groups, time)
-        sensitive = None
-        if sensitive_features is not None:
-            sensitive = as_frame(sensitive_features, len(target))
-        config = replace(config, searched_rows=asked_before(config).get("searched_rows"))
-        portion = portion_of(config, X, target)
-        if portion is not None:
-            warnings.warn(portion.tell(), UserWarning, stacklevel=3)
-            places, config = portion.places(target), replace(config, portion=str(portion))
-            X, target = take_rows(X, places), take_rows(target, places)
-            sensitive = None if sensitive is None else take_rows(sensitive, places)
-            columns = columns.part(places)
-        rows, target = self._validated(X, target)
+        roles = (sample_weight, groups, time)
+        config, taken = take_in(self._config(monotonic()), X, y, sensitive_features, *roles)
+        rows, target = self._validated(taken.rows, taken.target)
         schema = schema_of_rows(rows)
+        given = replace(taken, rows=rows, target=_named(target, y, rows))
         with started_early(config.executor, config.n_jobs) as server:
-            given = Given(rows, _named(target, y, rows), sensitive, columns)
             outcome = self._run(replace(config, server=server), given)
         if self.on_infeasible == "raise":
             demand_evaluated(outcome)
@@ -144,34 +108,19 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self._ingest = outcome.preparation.ingest
         self.columns_ = table_of(self._ingest)
         self._schema = schema.leaving(self._ingest.formed)
-        vacuous = explain_one_class(outcome)
-        if vacuous is not None:
-            warnings.warn(vacuous, UserWarning, stacklevel=3)
-        one_sided = explain_held_out_class(outcome)
-        if one_sided is not None:
-            warnings.warn(one_sided, UserWarning, stacklevel=3)
-        if outcome.fallback is not None:
-            warnings.warn(
-                f"{explain_fallback(outcome)} {cure_fallback(outcome)}",
-                FallbackWarning,
-                stacklevel=3,
-            )
-        for late in filter(None, (explain_passed_over(outcome), explain_folds(outcome))):
-            warnings.warn(late, UserWarning, stacklevel=3)
-        for broken in tell_broken(outcome):
-            warnings.warn(broken, LimitWarning, stacklevel=3)
+        warn_of_outcome(outcome)
         return self
 
     def _run(self, config: RunConfig, given: Given) -> PipelineResult:
         """Search, and show the progress if it is asked for."""
         if not self.verbose:
-            return run_pipelines(_prepared(config, given))
+            return run_pipelines(prepare_given(config, given))
         from automl_admm.progress.observer import progress_at
 
         progress = progress_at(self.verbose, sys.stderr)
         config = replace(config, callbacks=(*config.callbacks, progress))
         # Before the display begins: Python's warnings would be printed into its picture.
-        prepared = _prepared(config, given)
+        prepared = prepare_given(config, given)
         rows, columns = given.rows.shape
         with progress:
             progress.say(f"{rows} rows, {columns} columns, {prepared.task}")
@@ -232,7 +181,7 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
             "n_jobs": count_workers(self.n_jobs),
             "random_state": seed_of(self.random_state),
             "work_dir": folder,
-            "callbacks": observers_of(self.callbacks),
+            "callbacks": (*observers_of(self.callbacks), *cancellers(self.cancel)),
         }
         more = {
             "task": self._task,
@@ -269,6 +218,19 @@ class _AutoML(Reports, BaseEstimator):  # type: ignore[misc]
         self._importances = None
         self._folder = outcome.preparation.config.place
 
+    def __sklearn_clone__(self) -> _AutoML:
+        """Return an unfitted copy that heeds the same `cancel`: events cannot be copied."""
+        given = self.get_params(deep=False)
+        copies = {name: clone(given[name], safe=False) for name in given if name != "cancel"}
+        found: _AutoML = type(self)(**copies, cancel=self.cancel)
+        for name in OF_SCIKIT_LEARN & vars(self).keys():
+            setattr(found, name, deepcopy(getattr(self, name)))
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for another process, where nobody sets the event."""
+        return {**super().__getstate__(), "cancel": None}
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_pipeline_")
 
@@ -289,19 +251,6 @@ def _named(target: Any, y: Any, rows: Any) -> Any:
     name = getattr(y, "name", None)
     is_taken = str(name) in map(str, getattr(rows, "columns", ()))
     return target if name is None or is_taken else pd.Series(target, name=str(name))
-
-
-def _prepared(config: RunConfig, given: Given) -> Preparation:
-    """Check everything, and warn of rows too few for a proof in the name of the caller of `fit`."""
-    prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
-    prepared = reuse_runs(prepared)
-    if prepared.caution is not None:
-        warnings.warn(prepared.caution, UserWarning, stacklevel=5)
-    for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
-        warnings.warn(shortfall, LimitWarning, stacklevel=5)
-    for line in (*tell_leaks(prepared.leaks), *prepared.doubts):
-        warnings.warn(line, UserWarning, stacklevel=5)
-    return prepared
 
 
 def _kept(given: Any, checked: Any) -> Any:

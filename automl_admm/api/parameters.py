@@ -14,6 +14,7 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import TypeVar
 
+from automl_admm.runs.cancelling import Cancel
 from automl_admm.runs.option_record import OPTION, Option
 from automl_admm.runs.options import FLAGS, PipelineOptions
 
@@ -31,6 +32,7 @@ class EstimatorOptions(PipelineOptions):
     _: KW_ONLY
     warm_start: bool = False
     verbose: int = 0
+    cancel: Cancel | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,12 @@ WORDS: Mapping[str, Words] = MappingProxyType(
         ),
         "warm_start": Words(
             "", "Go on with the run in `work_dir`, if there is one, instead of refusing the folder."
+        ),
+        "cancel": Words(
+            "event or callable",
+            "Ends the search early, with the best so far, once it is set or returns True: a "
+            "`threading.Event`, or a function without arguments. Clones share it; in another "
+            "process and after pickling it is None.",
         ),
         "verbose": Words(
             "",

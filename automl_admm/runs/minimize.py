@@ -8,8 +8,9 @@ from typing import Any
 from automl_admm.core.errors import InfeasibleError
 from automl_admm.core.space import SearchSpace
 from automl_admm.runs.blackbox import BlackBox, check_function
+from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.signatures import takes
-from automl_admm.runs.study.optimized import Flag, MinimizeResult, cancellers
+from automl_admm.runs.study.optimized import MinimizeResult
 from automl_admm.runs.study.options import BlackBoxOptions, limits_of, warn_of_limits
 from automl_admm.runs.study.study import Study
 
@@ -23,7 +24,7 @@ class MinimizeCall(BlackBoxOptions):
     objective: BlackBox
     space: SearchSpace
     _: KW_ONLY
-    cancel: Flag | None = None
+    cancel: Cancel | None = None
 
 
 @takes(MinimizeCall)

@@ -37,7 +37,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 ESTIMATORS = (AutoMLClassifier, AutoMLRegressor)
 FLAGGED = tuple(option for option in OPTIONS if option.flag is not None)
 # Parameters of the estimators and arguments of `minimize` that are no options of a run.
-OF_ESTIMATORS = {"warm_start", "verbose"}
+OF_ESTIMATORS = {"warm_start", "verbose", "cancel"}
 OF_STUDY = {"space", "constraints", "cheap", "limits", "starts", "warm_start", "work_dir"}
 OF_MINIMIZE = {"objective", "cancel"} | OF_STUDY
 
@@ -110,13 +110,13 @@ def test_estimators_take_the_options_and_give_them_back(kind: Any) -> None:
     assert set(kind().get_params()) == names(offered) | OF_ESTIMATORS
     assert all(kind().get_params()[option.name] == option.default for option in offered)
     given = {option.name: other_value(option) for option in offered}
-    given |= {"warm_start": True, "verbose": 2}
+    given |= {"warm_start": True, "verbose": 2, "cancel": len}
     search = clone(kind(**given))
     shown = search.get_params()
     assert {name: str(shown[name]) for name in shown} == {n: str(v) for n, v in given.items()}
     again = kind().set_params(**given)
     assert again.get_params() == given
-    config = again.set_params(warm_start=False)._config(1.0)
+    config = again.set_params(warm_start=False, cancel=None)._config(1.0)
     for option in offered:
         assert str(getattr(config, option.name)) == str(given[option.name])
 

@@ -107,7 +107,8 @@ class Driver:
         self._threads = ThreadpoolController()
         self._interrupts = desk.interrupts
         self._again: list[int] = []
-        self._is_ending = self._is_stopped = False
+        self._is_ending = False
+        self._stopped: StopReason | None = None
         for evaluation in desk.past.evaluations:
             desk.foresight.learn(evaluation)
 
@@ -196,7 +197,7 @@ class Driver:
     def _is_over(self) -> bool:
         left = self._desk.budget.seconds_left(self.log.best)
         is_late = left is not None and left < SHORTEST_EVALUATION
-        return self._interrupts.came or self._is_stopped or is_late
+        return self._interrupts.came or self._stopped is not None or is_late
 
     def _answer(self, candidate: Candidate) -> Evaluation | None:
         """Return the known evaluation of a candidate, or the reason not to start it."""
@@ -244,19 +245,21 @@ class Driver:
         if most is not None and self._spent > most - ROUNDING:
             return StopReason.EVALUATIONS if not self._running else self._wait_for_last()
         if self._asks_to_stop():
-            return StopReason.PLUGIN
+            return self._stopped
         if self._is_over or (self._desk.foresight.has_given_up and not self._running):
             return StopReason.BUDGET
         return None
 
     def _asks_to_stop(self) -> bool:
         """Return True if a plugin wants the search to end; it is asked no more after that."""
-        if not self._is_stopped:
+        if self._stopped is None:
             answers = self._desk.tell(
                 "should_stop", evaluations=len(self.log.evaluations), incumbent=self.log.best
             )
-            self._is_stopped = any(answers)
-        return self._is_stopped
+            if any(answers):
+                is_cancelled = StopReason.CANCEL in answers
+                self._stopped = StopReason.CANCEL if is_cancelled else StopReason.PLUGIN
+        return self._stopped is not None
 
     def _wait_for_last(self) -> StopReason:
         """Let running evaluations end; start nothing more."""
@@ -266,7 +269,7 @@ class Driver:
             return StopReason.EVALUATIONS
         if self._interrupts.came:
             return self._interrupts.reason
-        return StopReason.PLUGIN if self._is_stopped else StopReason.BUDGET
+        return self._stopped or StopReason.BUDGET
 
     def _collect(self, at_least: int) -> list[Evaluation]:
         """Enter ended evaluations in the log and the store, and return them.

@@ -15,12 +15,13 @@ from typing import Any, NoReturn, Self, overload
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.runs.blackbox import BlackBox, check_function, drive_black_box
+from automl_admm.runs.cancelling import Cancel, cancellers
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.logbook import Past
 from automl_admm.runs.signatures import constructs
 from automl_admm.runs.study.files import Opened, copy_study, open_study, reopen_study
 from automl_admm.runs.study.observations import read_observations
-from automl_admm.runs.study.optimized import Flag, MinimizeResult, cancellers, summarize
+from automl_admm.runs.study.optimized import MinimizeResult, summarize
 from automl_admm.runs.study.options import StudyCall
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.server import RemoteStudy, StudyServer
@@ -155,12 +156,12 @@ class Study(StudyView):
             yield trial
 
     def optimize(
-        self, objective: BlackBox, evaluations: int | None = None, *, cancel: Flag | None = None
+        self, objective: BlackBox, evaluations: int | None = None, *, cancel: Cancel | None = None
     ) -> MinimizeResult:
         """Evaluate an objective on proposals, as `minimize` does, and return its result.
 
         It goes on until the budget of the study ends, for `evaluations` more if they are given, or
-        until `cancel` (such as a `threading.Event`) is set.
+        until `cancel` (a `threading.Event`, or a function without arguments) is set or True.
         """
         check_function(objective)
         with self._held():
@@ -180,7 +181,7 @@ class Study(StudyView):
             finally:
                 self._is_lent = False
                 self._trials.take_up()
-        return summarize(run, self._box.problem.space, cancel, self._box.config)
+        return summarize(run, self._box.problem.space, self._box.config)
 
     # --- several processes -------------------------------------------------------------------
 

@@ -1,0 +1,100 @@
+"""The data given to `fit`: checked, with names of their own, cut to what the time allows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+from automl_admm.api.portions import asked_before, portion_of
+from automl_admm.constraints.parse import columns_in
+from automl_admm.core.errors import FallbackWarning, LimitWarning
+from automl_admm.data.ingest.leaks import tell_leaks
+from automl_admm.data.python_rows import plain_target
+from automl_admm.data.python_tables import as_table
+from automl_admm.data.row_portions import take_rows
+from automl_admm.data.row_roles import columns_given
+from automl_admm.data.sensitive import as_frame
+from automl_admm.data.unique_names import with_unique_names
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.decision_summary import explain_held_out_class, explain_one_class
+from automl_admm.runs.finish.demands import (
+    cure_fallback,
+    explain_fallback,
+    explain_folds,
+    explain_passed_over,
+    tell_broken,
+)
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.prepare.preparation import Preparation, prepare
+from automl_admm.runs.reuse import reuse_runs
+
+# Frames from a warning here to the caller of `fit`: `fit` of the kind, and `fit` of both kinds.
+TO_CALLER = 4
+
+
+@dataclass(frozen=True)
+class Given:
+    """The data of one `fit`; `columns` are the weights, groups and times of the rows."""
+
+    rows: Any
+    target: Any
+    sensitive: Any
+    columns: Any
+
+
+def take_in(
+    config: RunConfig, X: Any, y: Any, sensitive: Any, *roles: Any
+) -> tuple[RunConfig, Given]:
+    """Return the rows to search on as they were given, and the settings with their portion.
+
+    `roles` are the weights, the groups and the times of the rows.
+    """
+    target = plain_target(y)
+    named = {*(config.columns or ()), *columns_in(config.constraints)}
+    X, doubled = with_unique_names(as_table(X), sole=named)
+    if doubled is not None:
+        warnings.warn(doubled, UserWarning, stacklevel=TO_CALLER)
+    columns = columns_given(target, *roles)
+    if sensitive is not None:
+        sensitive = as_frame(sensitive, len(target))
+    config = replace(config, searched_rows=asked_before(config).get("searched_rows"))
+    portion = portion_of(config, X, target)
+    if portion is None:
+        return config, Given(X, target, sensitive, columns)
+    warnings.warn(portion.tell(), UserWarning, stacklevel=TO_CALLER)
+    places = portion.places(target)
+    part = Given(
+        take_rows(X, places),
+        take_rows(target, places),
+        None if sensitive is None else take_rows(sensitive, places),
+        columns.part(places),
+    )
+    return replace(config, portion=str(portion)), part
+
+
+def prepare_given(config: RunConfig, given: Given) -> Preparation:
+    """Check everything, and warn of rows too few for a proof in the name of the caller of `fit`."""
+    prepared = prepare(config, given.rows, given.target, given.sensitive, given.columns)
+    prepared = reuse_runs(prepared)
+    if prepared.caution is not None:
+        warnings.warn(prepared.caution, UserWarning, stacklevel=TO_CALLER + 1)
+    for shortfall in () if prepared.aside is None else prepared.aside.shortfalls:
+        warnings.warn(shortfall, LimitWarning, stacklevel=TO_CALLER + 1)
+    for line in (*tell_leaks(prepared.leaks), *prepared.doubts):
+        warnings.warn(line, UserWarning, stacklevel=TO_CALLER + 1)
+    return prepared
+
+
+def warn_of_outcome(outcome: PipelineResult) -> None:
+    """Warn of all that is not as the user may expect of a fitted model."""
+    for told in (explain_one_class(outcome), explain_held_out_class(outcome)):
+        if told is not None:
+            warnings.warn(told, UserWarning, stacklevel=TO_CALLER)
+    if outcome.fallback is not None:
+        told = f"{explain_fallback(outcome)} {cure_fallback(outcome)}"
+        warnings.warn(told, FallbackWarning, stacklevel=TO_CALLER)
+    for late in filter(None, (explain_passed_over(outcome), explain_folds(outcome))):
+        warnings.warn(late, UserWarning, stacklevel=TO_CALLER)
+    for broken in tell_broken(outcome):
+        warnings.warn(broken, LimitWarning, stacklevel=TO_CALLER)
