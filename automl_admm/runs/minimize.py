@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any
 
 from automl_admm.core.errors import InfeasibleError
@@ -48,10 +48,11 @@ def minimize(call: MinimizeCall) -> MinimizeResult:
     the search from another thread.
 
     This is the shortest use of a `Study`. The other parameters are those of `AutoMLClassifier`.
-    `limits` is the old name of `constraints` and deprecated.
+    `limits` is the old name of `constraints`: it is deprecated, and goes in version 1.0.
     """
-    limits_of(call)
-    warn_of_limits(call)
+    limits = limits_of(call)
+    warn_of_limits("minimize", call.limits, frames=2)
+    call = replace(call, constraints=limits, limits=None)
     check_function(call.objective)
     cancellers(call.cancel)
     with Study(call.space, **_of_study(call)) as study:

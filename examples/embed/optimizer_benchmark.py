@@ -45,7 +45,7 @@ def by_admm(objective: Objective, evaluations: int, seed: int) -> None:
         ),
     )
     limits = [f"megabytes <= {MOST_MB}"]
-    with Study(space, limits=limits, max_evaluations=evaluations, random_state=seed) as study:
+    with Study(space, constraints=limits, max_evaluations=evaluations, random_state=seed) as study:
         for trial in study:
             study.tell(trial, objective(trial.values))
 

@@ -1,12 +1,13 @@
-"""The limits of `minimize` are called constraints; the old name still works, and warns."""
+"""The limits of `minimize` and `Study` are called constraints; the old name works, and warns."""
 
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import pytest
 
-from automl_admm import MinimizeResult, Parameter, SearchSpace, minimize
+from automl_admm import MinimizeResult, Parameter, SearchSpace, Study, minimize
 from automl_admm.core.errors import ConfigurationError
 
 SPACE = SearchSpace((), (Parameter("x", 0.0, 1.0),))
@@ -27,6 +28,17 @@ def test_the_old_name_warns_at_the_line_that_calls_and_gives_the_same() -> None:
     assert now.constraints["size"] <= 0.6
 
 
+def test_a_study_warns_of_the_old_name_as_minimize_does(tmp_path: Path) -> None:
+    with pytest.warns(DeprecationWarning, match="limits= of Study is deprecated") as heard:
+        Study(SPACE, limits=["size <= 0.6"], work_dir=tmp_path / "s", **QUICK).close()
+    with pytest.warns(DeprecationWarning, match="limits= of Study is deprecated") as again:
+        Study.load(tmp_path / "s", limits=["size <= 0.5"]).close()
+    assert [one.filename for one in (*heard, *again)] == [__file__] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Study.load(tmp_path / "s", constraints=["size <= 0.5"]).close()
+
+
 def test_the_present_name_warns_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -40,7 +52,7 @@ def test_both_names_are_refused_in_one_line() -> None:
 
 
 def test_an_old_name_without_limits_is_still_the_old_name() -> None:
-    with pytest.warns(DeprecationWarning, match="write constraints= instead"):
+    with pytest.warns(DeprecationWarning, match="write constraints="):
         assert minimize(far, SPACE, limits=[], **QUICK).constraints == {}
 
 

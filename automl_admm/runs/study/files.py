@@ -65,9 +65,9 @@ def reopen_study(folder: str | Path, changed: Mapping[str, Any]) -> Opened:
             reason = f"it has an option '{name}', which no study has"
             raise StoreError(f"'{path / FILE}' is damaged: {reason}.", hint=RESTORE)
     _demand_again(saved, changed)
-    kept = {"limits": saved.limits, "starts": saved.starts, **saved.options}
-    if "constraints" in changed:
-        del kept["limits"]
+    kept = {"constraints": saved.limits, "starts": saved.starts, **saved.options}
+    if "limits" in changed:
+        del kept["constraints"]
     call = StudyCall(saved.space, **kept | {"work_dir": path} | dict(changed))
     box = _prepare(call)
     if tuple(box.problem.limits) != saved.limits:

@@ -34,7 +34,7 @@ class BlackBoxOptions(SearchOptions):
 
 @dataclass(frozen=True)
 class StudyCall(BlackBoxOptions):
-    """The arguments of one `Study`; `limits` and `constraints` are two names of one."""
+    """The arguments of one `Study`; `limits` is the old name of `constraints`."""
 
     space: SearchSpace
 
@@ -50,12 +50,11 @@ def limits_of(call: BlackBoxOptions) -> tuple[Limit | str, ...]:
     return several("limits", call.limits)
 
 
-def warn_of_limits(call: BlackBoxOptions) -> None:
-    """Warn of the old name of the constraints of `minimize`."""
-    if call.limits is not None:
-        # The frames between this one and the caller's: `minimize` and the function around it.
-        message = "limits= of minimize is deprecated: write constraints= instead."
-        warnings.warn(message, DeprecationWarning, stacklevel=4)
+def warn_of_limits(owner: str, limits: object, frames: int) -> None:
+    """Warn of the old name of the constraints, at the line so many frames above the caller."""
+    if limits is not None:
+        message = f"limits= of {owner} is deprecated and goes in version 1.0: write constraints=."
+        warnings.warn(message, DeprecationWarning, stacklevel=frames + 2)
 
 
 def config_of(call: BlackBoxOptions, begun: float, title: str) -> RunConfig:

@@ -22,7 +22,7 @@ from automl_admm.runs.signatures import constructs
 from automl_admm.runs.study.files import Opened, copy_study, open_study, reopen_study
 from automl_admm.runs.study.observations import read_observations
 from automl_admm.runs.study.optimized import MinimizeResult, summarize
-from automl_admm.runs.study.options import StudyCall
+from automl_admm.runs.study.options import StudyCall, limits_of, warn_of_limits
 from automl_admm.runs.study.points import locate
 from automl_admm.runs.study.server import RemoteStudy, StudyServer
 from automl_admm.runs.study.telling import read_outcome, read_seconds
@@ -35,20 +35,23 @@ from automl_admm.runs.validation import check_whole
 class Study(StudyView):
     """A search over a space that you drive: `ask` for trials, evaluate them, `tell` the results.
 
-    `space` is searched for the smallest loss within the `constraints` (`"weight <= 3"`), also
-    called `limits`. `ask()` returns a `Trial`, or None at the end of the budget or of the space;
-    `for trial in study` asks until then. `study.optimize(f)` evaluates a function as `minimize`
+    `space` is searched for the smallest loss within the `constraints` (`"weight <= 3"`). `ask()`
+    returns a `Trial`, or None at the end of the budget or of the space; `for trial in study` asks
+    until then. `study.optimize(f)` evaluates a function as `minimize`
     does. Without `time_budget` and `max_evaluations` there is no end to asking.
 
     `starts` are points (dicts of values) to evaluate first, and `warm_start` is a source of
     results that `add_observations` takes. With a `work_dir` every trial is on the disk before
     `ask` and `tell` return, and `Study.load(work_dir)` goes on after any kill. The methods may be
     called from several threads; `serve` lets other processes ask and tell. The other parameters
-    are those of `minimize`.
+    are those of `minimize`. `limits` is the old name of `constraints`: it is deprecated, and goes
+    in version 1.0.
     """
 
     @constructs(StudyCall)
     def __init__(self, call: StudyCall) -> None:
+        limits_of(call)
+        warn_of_limits("Study", call.limits, frames=2)
         self._open(open_study(call))
 
     def _open(self, opened: Opened) -> None:
@@ -70,6 +73,7 @@ class Study(StudyView):
         for name in changed:
             if name not in known:
                 raise UnknownNameError("argument of a study", name, known)
+        warn_of_limits("Study", changed.get("limits"), frames=1)
         study = cls.__new__(cls)
         cls._open(study, reopen_study(folder, changed))
         return study

@@ -28,7 +28,7 @@ ROWS = [
 
 
 def study(**given: Any) -> Study:
-    return Study(SPACE, **{"limits": ["size <= 4"], **QUICK, **given})
+    return Study(SPACE, **{"constraints": ["size <= 4"], **QUICK, **given})
 
 
 def told(one: Study) -> list[tuple[Any, ...]]:

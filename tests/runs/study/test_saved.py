@@ -28,7 +28,7 @@ SPACE = SearchSpace(
         Parameter("depth", 1, 5, kind="int", when=Condition("shape", ("flat",))),
     ),
 )
-OPTIONS: dict[str, Any] = {"limits": ["size <= 4"], "max_evaluations": 14, "random_state": 5}
+OPTIONS: dict[str, Any] = {"constraints": ["size <= 4"], "max_evaluations": 14, "random_state": 5}
 
 
 def weigh(values: dict[str, Any]) -> dict[str, float]:
@@ -167,7 +167,7 @@ def test_what_no_file_can_keep_must_be_given_again(tmp_path: Path) -> None:
 def test_other_limits_on_the_same_quantities_judge_anew(tmp_path: Path) -> None:
     with Study(SPACE, work_dir=tmp_path / "s", **OPTIONS) as one:
         drive(one, 6)
-    with Study.load(tmp_path / "s", limits=["size <= 0"]) as again:
+    with Study.load(tmp_path / "s", constraints=["size <= 0"]) as again:
         assert again.best is not None
         assert not again.best.feasible
     with pytest.raises(ConfigurationError, match="on other quantities than before"):

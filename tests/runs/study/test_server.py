@@ -25,7 +25,9 @@ def work(address: Any) -> None:
 
 
 def test_four_processes_share_one_study(tmp_path: Path) -> None:
-    study = Study(SPACE, limits=["size <= 4"], max_evaluations=20, work_dir=tmp_path / "s", **QUICK)
+    study = Study(
+        SPACE, constraints=["size <= 4"], max_evaluations=20, work_dir=tmp_path / "s", **QUICK
+    )
     # Their server imports once for all four, and has no threads that a fork would cut off.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["automl_admm.runs.study.study"])
@@ -44,7 +46,7 @@ def test_four_processes_share_one_study(tmp_path: Path) -> None:
 
 
 def test_the_other_side_has_the_same_methods_and_the_same_errors() -> None:
-    study = Study(SPACE, limits=["size <= 4"], **QUICK)
+    study = Study(SPACE, constraints=["size <= 4"], **QUICK)
     with study.serve() as server, Study.connect(server.address) as remote:
         trials = remote.ask(2)
         assert remote.pending == study.pending == tuple(trials)

@@ -46,7 +46,7 @@ def weigh(values: dict[str, Any]) -> dict[str, float]:
 
 
 def study(**given: Any) -> Study:
-    return Study(SPACE, **{"limits": ["size <= 4"], **QUICK, **given})
+    return Study(SPACE, **{"constraints": ["size <= 4"], **QUICK, **given})
 
 
 def drive(one: Study) -> Study:
@@ -57,7 +57,7 @@ def drive(one: Study) -> Study:
 
 @pytest.mark.parametrize("solvers", [QUICK, {"random_state": 1}], ids=["random", "default"])
 def test_a_loop_takes_the_way_of_minimize(solvers: dict[str, Any]) -> None:
-    by_hand = drive(Study(SPACE, limits=["size <= 4"], max_evaluations=14, **solvers))
+    by_hand = drive(Study(SPACE, constraints=["size <= 4"], max_evaluations=14, **solvers))
     result = minimize(weigh, SPACE, constraints=["size <= 4"], max_evaluations=14, **solvers)
     assert [one.key for one in by_hand.results] == [one.key for one in result.evaluations]
     assert by_hand.ended == result.stopped_by == "evaluations"
@@ -199,7 +199,7 @@ def test_a_trial_is_told_once() -> None:
     ("given", "words"),
     [
         ({"theta_solver": "gpp"}, "no theta solver named 'gpp'"),
-        ({"limits": 3}, "limits must be a list, not 3"),
+        ({"constraints": 3}, "constraints must be a list, not 3"),
         ({"limits": ["a <= 1"], "constraints": ["a <= 1"]}, "two names of one argument"),
         ({"starts": [{"y": 1}]}, "'y'"),
         ({"cheap": {"width": len}}, "no limit named 'width'"),
