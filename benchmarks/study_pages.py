@@ -30,6 +30,7 @@ GROUPS = {
     "Time, and what goes wrong": (
         "evaluation_rate",
         "racing",
+        "growing",
         "first_evaluation_and_scale",
         "reliability",
         "faults",
