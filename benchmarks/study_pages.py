@@ -35,7 +35,7 @@ GROUPS = {
         "reliability",
         "faults",
     ),
-    "Data and models": ("encoders", "splits", "boosters", "ensembles", "ways"),
+    "Data and models": ("encoders", "splits", "boosters", "ensembles", "fold_models", "ways"),
 }
 ORDER = tuple(study for studies in GROUPS.values() for study in studies)
 HEAD = re.compile(r"\A# (?P<title>[^\n]+)\n\n\*(?P<question>[^*]+)\*\n")
