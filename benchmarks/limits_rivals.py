@@ -22,7 +22,7 @@ from limits_objective import GAP, LATENCY, CachedWork, Outcome, bounded
 
 from automl_admm.core.space import Candidate, Choice, Parameter, SearchSpace
 from automl_admm.plugins.records import Solvers
-from automl_admm.runs.driving.budget import no_reserve
+from automl_admm.runs.driving.budget import Reserve
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.prepare.assembly import SearchPlan, build_executor, plan_search
@@ -87,7 +87,7 @@ def search(
     tell = teller(config, problem, prepared.plugins)
     with TemporaryDirectory() as scratch:
         executor = build_executor(config, prepared.plugins, work, Path(scratch))
-        desk = Desk(Dispatcher(executor), MemoryStore(), budget_of(config, no_reserve), tell)
+        desk = Desk(Dispatcher(executor), MemoryStore(), budget_of(config, Reserve()), tell)
         run_search(config, unguarded(plan), problem, desk)
         executor.close()
 

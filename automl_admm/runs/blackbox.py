@@ -20,7 +20,7 @@ from automl_admm.core.structure.pipeline_space import content_hash, keyed
 from automl_admm.execution.task_folders import temporary_folder
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.budget import Ledger, no_reserve
+from automl_admm.runs.driving.budget import Ledger, Reserve
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import deferral_for
@@ -155,7 +155,7 @@ def drive_black_box(
                 desk = Desk(
                     Dispatcher(executor),
                     store,
-                    budget_of(config, no_reserve),
+                    budget_of(config, Reserve()),
                     tell,
                     past,
                     ledger=Ledger(config.begun),

@@ -42,8 +42,6 @@ from automl_admm.runs.finish.final_fit import (
     expected_of_folds,
     expected_seconds,
     refit_best,
-    reserved_for_ensemble,
-    reserved_for_walk,
 )
 from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.kept_models import KeptModels
@@ -51,6 +49,7 @@ from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import PassedOver, if_better
+from automl_admm.runs.finish.reserve import reserve_of
 from automl_admm.runs.finish.run_files import note_passed_over, write_model
 from automl_admm.runs.finish.script.pipeline_script import write_script
 from automl_admm.runs.finish.ways import FoldWays, Ways, with_costs
@@ -129,11 +128,7 @@ def _desk(
 ) -> Desk:
     """Set up the desk: the search leaves the expected seconds of the final fits in its budget."""
     prepared, config = session.prepared, session.prepared.config
-    reserve = ways.seconds if ways.is_asked else _expected(prepared)
-    if prepared.aside is not None:
-        reserve = partial(reserved_for_walk, reserve, config.seconds)
-    elif config.ensemble and not ways.is_asked:
-        reserve = partial(reserved_for_ensemble, reserve, config.seconds)
+    reserve = reserve_of(prepared, _expected(prepared), ways, may_keep=not dispatch.is_remote)
     tell = teller(
         config,
         prepared.problem,

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, Protocol
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.evaluations import is_feasible
 from automl_admm.core.messages import say_error
 from automl_admm.core.run import Account, RunInfo, RunResult
 from automl_admm.plugins.loading import Plugins
 from automl_admm.plugins.observers import Hurry, Observers
 from automl_admm.runs.config import RunConfig
-from automl_admm.runs.driving.budget import FIRST_SHARE, Budget, attribute_work
+from automl_admm.runs.driving.budget import FIRST_SHARE, Budget, Reserve, attribute_work
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.driver import Desk, Driver
 from automl_admm.runs.driving.interrupts import Deferral
@@ -62,8 +62,8 @@ def run_search(config: RunConfig, plan: Searcher, problem: SearchProblem, desk: 
     )
 
 
-def budget_of(config: RunConfig, reserve: Callable[[Evaluation | None], float]) -> Budget:
-    """Return the budget of a search, with a `reserve` of seconds for its aftermath.
+def budget_of(config: RunConfig, reserve: Reserve) -> Budget:
+    """Return the budget of a search, with a `reserve` for its aftermath.
 
     Only a default time limit of one evaluation may be exceeded, never the user's.
     """

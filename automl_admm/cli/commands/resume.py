@@ -17,6 +17,7 @@ from automl_admm.cli.shared.progress import command_progress
 from automl_admm.cli.shared.run_command import Loaded, Manner, Read, conduct, load, ready
 from automl_admm.cli.shared.run_options import RESUME_OPTIONS, add_options, is_given, run_option
 from automl_admm.core.errors import ConfigurationError, DataError
+from automl_admm.core.ranking import best_of
 from automl_admm.core.run import StopReason
 from automl_admm.data.reading.file_options import FileOptions, file_options
 from automl_admm.data.reading.shares import Share, share_of
@@ -32,11 +33,14 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.option_record import Option
 from automl_admm.runs.saved_request import read_request
+from automl_admm.runs.session.run_log import read_log
 from automl_admm.runs.session.session import seconds_used
 from automl_admm.store.run_folder import RunFolder
 
-# Seconds for a run that was killed just before its end, to fit its best pipeline.
+# Seconds for a run that was killed just before its end, to fit its best pipeline; at least
+# those of a start and of twice its evaluation: a final fit on all rows seldom takes more.
 CLOSING_SECONDS = 10.0
+START_SECONDS = 4.0
 # Executors that never leave this machine.
 OWN_EXECUTORS = ("local", "inline")
 
@@ -141,7 +145,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 def _extended(config: RunConfig, folder: RunFolder, options: dict[str, Any]) -> RunConfig:
     """Return the settings with the time and the evaluations of this session."""
     used = seconds_used(folder)
-    seconds = _seconds(config.time_budget, used, options["time_budget"])
+    seconds = _seconds(config.time_budget, used, options["time_budget"], folder)
     evaluations = _evaluations(config.max_evaluations, options["max_evaluations"])
     more = options["time_budget"] is not None or options["max_evaluations"] is not None
     ended = folder.read(folder.settings).get("result", {}).get("stopped_by")
@@ -153,12 +157,22 @@ def _extended(config: RunConfig, folder: RunFolder, options: dict[str, Any]) -> 
     return replace(config, time_budget=seconds, max_evaluations=evaluations, seconds_used=used)
 
 
-def _seconds(budget: float | None, used: float, given: tuple[float, bool] | None) -> float | None:
+def _seconds(
+    budget: float | None, used: float, given: tuple[float, bool] | None, folder: RunFolder
+) -> float | None:
     left = 0.0 if budget is None else max(budget - used, 0.0)
     if given is not None:
         number, is_more = given
         return number + left if is_more else number
-    return None if budget is None else max(left, CLOSING_SECONDS)
+    return None if budget is None else max(left, _closing_seconds(folder))
+
+
+def _closing_seconds(folder: RunFolder) -> float:
+    """Return the seconds in which the best pipeline known can be fitted."""
+    log = read_log(folder)
+    best = best_of(log.evaluations, log.limits)
+    longest = 0.0 if best is None else START_SECONDS + 2.0 * best.seconds
+    return max(CLOSING_SECONDS, longest)
 
 
 def _evaluations(asked: int | None, given: tuple[int, bool] | None) -> int | None:

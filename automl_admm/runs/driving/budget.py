@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import Account
@@ -89,18 +89,31 @@ def _parts_of(evaluation: Evaluation) -> dict[str, float]:
     }
 
 
-def no_reserve(best: Evaluation | None) -> float:
-    """Reserve nothing: the run ends with its search."""
-    del best
-    return 0.0
+class Reserve:
+    """Seconds that a search leaves to what follows it: here always the same, by default none."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+
+    def learn(self, evaluation: Evaluation) -> None:
+        """Learn from the next evaluation of the log, those of earlier sessions first."""
+
+    def seconds(self, best: Evaluation | None) -> float:
+        """Return the seconds to leave, given the best evaluation so far."""
+        del best
+        return self._seconds
+
+    def longest(self, left: float) -> float:
+        """Return the seconds of the longest evaluation that could still ship, of those left."""
+        return left
 
 
 @dataclass(frozen=True)
 class Budget:
     """Limits on the length of a search.
 
-    `deadline` is the end of the whole run on the monotonic clock. The search ends `reserve` seconds
-    earlier, given the best so far: they pay for the final fit and the writing. An evaluation on a
+    `deadline` is the end of the whole run on the monotonic clock. The search ends a `reserve`
+    earlier, given the best so far: it pays for the final fit and the writing. An evaluation on a
     share of the rows counts as this share in `max_evaluations`. Before the first success an
     evaluation may take longer than `evaluation_seconds`: the share `patience` of the time left. So
     a busy machine does not leave a run without any result.
@@ -109,22 +122,29 @@ class Budget:
     deadline: float | None = None
     max_evaluations: int | None = None
     evaluation_seconds: float | None = None
-    reserve: Callable[[Evaluation | None], float] = no_reserve
+    reserve: Reserve = field(default_factory=Reserve)
     clock: Callable[[], float] = time.monotonic
     patience: float = 0.0
 
     def end_of_search(self, best: Evaluation | None) -> float | None:
         """Return the end of the search on the clock; None without a deadline."""
-        return None if self.deadline is None else self.deadline - self.reserve(best)
+        return None if self.deadline is None else self.deadline - self.reserve.seconds(best)
 
     def seconds_left(self, best: Evaluation | None) -> float | None:
         """Return the seconds left to the search; None without a deadline."""
         end = self.end_of_search(best)
         return None if end is None else end - self.clock()
 
+    def seconds_for_next(self, best: Evaluation | None) -> float | None:
+        """Return the seconds left to an evaluation started now, if it is to ship."""
+        left = self.seconds_left(best)
+        if left is None or self.deadline is None:
+            return None
+        return min(left, self.reserve.longest(self.deadline - self.clock()))
+
     def limit_of_next(self, best: Evaluation | None) -> tuple[float | None, bool]:
         """Return the time limit of an evaluation started now, and True if the budget sets it."""
-        left, limit = self.seconds_left(best), self.evaluation_seconds
+        left, limit = self.seconds_for_next(best), self.evaluation_seconds
         if left is None:
             return limit, False
         if limit is not None and best is None and self.patience > 0.0:

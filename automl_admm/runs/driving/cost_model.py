@@ -128,12 +128,13 @@ class Foresight:
 
     def learn(self, evaluation: Evaluation) -> None:
         """Learn from an evaluation that has ended."""
+        self._budget.reserve.learn(evaluation)
         if self._costs is not None:
             self._costs.learn(evaluation)
 
     def reason_to_skip(self, candidate: Candidate, best: Evaluation | None) -> str | None:
         """Return the reason not to start a candidate; None if there is time."""
-        left = self._budget.seconds_left(best)
+        left = self._budget.seconds_for_next(best)
         if self._costs is None or best is None or left is None:
             return None
         forecast = self._costs.forecast(candidate)

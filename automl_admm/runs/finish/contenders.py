@@ -14,6 +14,7 @@ from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.sequence import Contender, Route, Spot, order_routes
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
+from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop, moves
@@ -37,22 +38,23 @@ def contend(
     if any(is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
-    routes = [_route(one, constraints, aside, risk) for one in evaluations if one.is_ranked]
+    widths = _widths(constraints, aside, risk)
+    routes = [_route(one, constraints, widths) for one in evaluations if one.is_ranked]
     return order_routes(routes)
 
 
 def _route(
-    evaluation: Evaluation, constraints: Sequence[Constraint], aside: Aside, risk: float
+    evaluation: Evaluation, constraints: Sequence[Constraint], widths: Sequence[float]
 ) -> Route:
     """Return a pipeline's path with its slacks; it is ranked by its loss at its own thresholds."""
     path = DecisionPath.from_details(evaluation.details)
     stops = () if path is None else path.stops
     moved = [bool(stops) and moves(one) for one in constraints]
-    slacks = _slacks(evaluation.constraints, constraints, aside, risk)
+    slacks = _slacks(evaluation.constraints, constraints, widths)
     still = [slack for slack, is_moved in zip(slacks, moved, strict=True) if not is_moved]
     spots = []
     for place, stop in enumerate(stops):
-        found = _slacks(_values_at(evaluation, stop, moved), constraints, aside, risk)
+        found = _slacks(_values_at(evaluation, stop, moved), constraints, widths)
         here = [slack for slack, is_moved in zip(found, moved, strict=True) if is_moved]
         spots.append(Spot(place, min(here), _or_least(stop.utility)))
     return Route(evaluation.key, -evaluation.loss, min(still, default=math.inf), tuple(spots))
@@ -117,24 +119,34 @@ def price_of(
 
 
 def _slacks(
-    values: Sequence[float], constraints: Sequence[Constraint], aside: Aside, risk: float
+    values: Sequence[float], constraints: Sequence[Constraint], widths: Sequence[float]
 ) -> list[float]:
     """Return the distance to each limit, in half-widths of the bound in its test."""
-    triples = zip(constraints, aside.examples, values, strict=True)
     return [
-        _slack_of_one(constraint, example, value, aside.fraction, risk)
-        for constraint, example, value in triples
+        _slack_of_one(constraint.limit, value, width)
+        for constraint, value, width in zip(constraints, values, widths, strict=True)
     ]
 
 
-def _slack_of_one(
-    constraint: Constraint, example: Evidence | None, value: float, share: float, risk: float
-) -> float:
-    limit = constraint.limit
+def _slack_of_one(limit: Limit, value: float, width: float) -> float:
     room = limit.turned(limit.bound) - limit.turned(value)
     if math.isnan(room):
         return -math.inf
-    width = USUAL_SPREAD * abs(limit.bound) if constraint.kind == "measured" else 0.0
-    if example is not None:
-        width = half_width(stretch(example, share), limit, risk, approximate_allowed=True)
     return room / width if 0.0 < width < math.inf else math.copysign(math.inf, room)
+
+
+def _widths(constraints: Sequence[Constraint], aside: Aside, risk: float) -> list[float]:
+    """Return the half-width of the bound of each limit; that of a fact is 0."""
+    return [
+        _width_of_one(constraint, example, aside.fraction, risk)
+        for constraint, example in zip(constraints, aside.examples, strict=True)
+    ]
+
+
+def _width_of_one(
+    constraint: Constraint, example: Evidence | None, share: float, risk: float
+) -> float:
+    limit = constraint.limit
+    if example is not None:
+        return half_width(stretch(example, share), limit, risk, approximate_allowed=True)
+    return USUAL_SPREAD * abs(limit.bound) if constraint.kind == "measured" else 0.0

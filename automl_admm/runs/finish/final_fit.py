@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,12 +37,6 @@ OVERHEAD = 0.8
 OVERHEAD_OF_ONE_MORE = 0.25
 MOST_SLOWDOWN = 5.0
 GRACE = 1.0
-# A walk seldom takes more final fits; where it does, it uses what time is left.
-FITS_OF_A_WALK = 3.0
-SHARE_OF_A_WALK = 0.25
-# The best pipeline, some more, and the whole of them.
-FITS_OF_AN_ENSEMBLE = 6.0
-SHARE_OF_AN_ENSEMBLE = 0.1
 TRIES = 10
 # A pipeline takes less to load than to fit; on a busy machine the least may be long.
 LEAST_RELOADING = 3.0
@@ -132,28 +125,6 @@ def expected_of_folds(
     work += max(effort.seen, effort.calls) * times.measure_seconds
     work += 0.0 if is_kept else models * times.fit_seconds
     return overhead * min(times.slowdown, MOST_SLOWDOWN) + MARGIN * work
-
-
-def reserved_for_walk(expect: Expect, budget: float | None, evaluation: Evaluation | None) -> float:
-    """Return the seconds to reserve for a certifying walk: those of several final fits.
-
-    More than a quarter of the budget is too much: then it is this quarter, or one fit.
-    """
-    one = expect(evaluation)
-    most = math.inf if budget is None else SHARE_OF_A_WALK * budget
-    return max(one, min(FITS_OF_A_WALK * one, most))
-
-
-def reserved_for_ensemble(
-    expect: Expect, budget: float | None, evaluation: Evaluation | None
-) -> float:
-    """Return the seconds to reserve for the final fits of an ensemble.
-
-    More than a tenth of the budget is too much: then it is this tenth, or one fit.
-    """
-    one = expect(evaluation)
-    most = math.inf if budget is None else SHARE_OF_AN_ENSEMBLE * budget
-    return max(one, min(FITS_OF_AN_ENSEMBLE * one, most))
 
 
 class Fitter:

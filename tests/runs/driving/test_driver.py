@@ -14,7 +14,7 @@ from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished, Task
 from automl_admm.core.run import Stop, StopReason
 from automl_admm.core.space import Candidate, Parameter, SearchSpace, Selection
-from automl_admm.runs.driving.budget import Budget
+from automl_admm.runs.driving.budget import Budget, Reserve
 from automl_admm.runs.driving.cost_model import CostModel, Foresight
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk, Driver
@@ -145,7 +145,7 @@ def test_it_stops_at_the_deadline_less_the_reserve() -> None:
         now[0] += 1.0
 
     executor = FakeExecutor(on_wait=tick)
-    budget = Budget(deadline=10.0, reserve=lambda best: 3.0, clock=lambda: now[0])
+    budget = Budget(deadline=10.0, reserve=Reserve(3.0), clock=lambda: now[0])
     driver = driving(desk(executor, budget=budget))
     assert driver.run(proposing(*range(100))) == Stop(StopReason.BUDGET)
     assert now[0] <= 8.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import subprocess
 import sys
 import time
@@ -27,7 +26,6 @@ from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs import pipelines
 from automl_admm.runs.finish.closing import Closing
 from automl_admm.runs.finish.ensemble_fit import FEWEST, EnsembleFit
-from automl_admm.runs.finish.final_fit import reserved_for_ensemble
 
 RNG = np.random.default_rng(0)
 # Trees alone are rough where a sum counts, and their mean is smoother.
@@ -334,14 +332,3 @@ def test_the_fits_have_to_fit_into_the_time_left() -> None:
 def test_without_time_for_it_nothing_is_tried() -> None:
     assert fit_ending_in(1.0, 1.0)._is_over
     assert not fit_ending_in(60.0, 1.0)._is_over
-
-
-@pytest.mark.parametrize(
-    ("budget", "one", "expected"),
-    [(None, 2.0, 12.0), (600.0, 2.0, 12.0), (60.0, 2.0, 6.0), (5.0, 2.0, 2.0)],
-)
-def test_the_reserve_is_a_tenth_of_the_budget_at_most(
-    budget: float | None, one: float, expected: float
-) -> None:
-    assert reserved_for_ensemble(lambda _: one, budget, None) == expected
-    assert math.isfinite(expected)
