@@ -349,8 +349,9 @@ def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, 
     """
     prepared, closing = ending.prepared, ending.closing
     is_wanted = prepared.config.ensemble and prepared.aside is None
-    is_wanted = is_wanted and refit.of_folds is None and not ending.ways.is_asked
     if not is_wanted or is_interrupted(ending.result):
+        return None
+    if refit.of_folds is not None or ending.ways.is_asked:
         return None
     press = Press(prepared.problem, ending.desk.dispatch, closing, patience=0.0)
     fitted = {refit.evaluation.key: finished}
