@@ -46,7 +46,7 @@ PREDICTION = "the prediction"
 
 @dataclass(frozen=True)
 class Monitored:
-    """What a look found: limits, shifted columns of all compared ones, and rows seen before."""
+    """The findings of a look: limits, shifted columns of all compared ones, and rows seen before."""
 
     look: int
     rows: int
