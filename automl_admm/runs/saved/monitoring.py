@@ -46,7 +46,7 @@ PREDICTION = "the prediction"
 
 @dataclass(frozen=True)
 class Monitored:
-    """The findings of a look: limits, shifted columns of all compared ones, and rows seen before."""
+    """Findings of a look: limits, shifted columns of all compared ones, and rows seen before."""
 
     look: int
     rows: int
