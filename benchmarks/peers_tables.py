@@ -176,7 +176,7 @@ def short() -> str:
     rivals = [one for one in systems() if one != OURS]
     means = ", ".join(f"{system} {ranks[system].mean:.2f}" for system in systems())
     won = [
-        f"better than {other} on {counts.wins} splits, worse on {counts.losses}"
+        f"better than {other} on {counts.wins} splits, worse on {counts.losses}{_doubt(other)}"
         for other in rivals
         for counts in [tally(blocks(), OURS, other)]
     ]
@@ -248,7 +248,9 @@ def readme() -> str:
     ranks = rank_all(blocks(), systems())
     rivals = sorted((one for one in systems() if one != OURS), key=lambda one: ranks[one].mean)
     names = {"AutoGluon": "AutoGluon's default"}
-    beside = joined([f"{ranks[one].mean:.2f} ({names.get(one, one)})" for one in rivals])
+    beside = joined(
+        [f"{ranks[one].mean:.2f} ({names.get(one, one)}{_doubt(one)})" for one in rivals]
+    )
     return wrapped(
         f"- **Good models soon**: after {BUDGET:.0f} s on one core, with LightGBM and XGBoost as a",
         "[plugin](plugins/automl-admm-boost/README.md), mean rank",
@@ -256,6 +258,13 @@ def readme() -> str:
         "[what that does not show](docs/benchmarks/peers.md#what-fell-short).",
         indent="  ",
     )
+
+
+def _doubt(rival: str) -> str:
+    """Say of a rival if the ranks do not tell it from ours: that is no win."""
+    found = compare_all(blocks(), systems(), OURS)
+    is_told = found is not None and found.pairs[rival] <= 0.05
+    return "" if is_told else ", not told apart"
 
 
 def mean_ranks() -> dict[str, tuple[float, float, float]]:
