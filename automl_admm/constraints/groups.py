@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -87,6 +89,27 @@ def bin_names(column: GroupColumn) -> list[str]:
     between = pairwise(cuts)
     inner = [f"{low} <= {column.name} < {high}" for low, high in between]
     return [f"{column.name} < {cuts[0]}", *inner, f"{cuts[-1]} <= {column.name}"]
+
+
+def order_groups(names: Iterable[str], columns: Iterable[GroupColumn]) -> tuple[str, ...]:
+    """Return each name once: parts of a cut column and numbers by their size, then texts."""
+    cut = [column for column in columns if column.cuts]
+    parts = {part: place for one in cut for place, part in enumerate(bin_names(one))}
+
+    def rank(piece: str) -> tuple[bool, float, str]:
+        place = parts.get(piece)
+        size = _size(piece) if place is None else float(place)
+        return size is None, size or 0.0, piece
+
+    return tuple(sorted(set(names), key=lambda name: tuple(map(rank, name.split(", ")))))
+
+
+def _size(word: str) -> float | None:
+    try:
+        size = float(word)
+    except ValueError:
+        return None
+    return size if math.isfinite(size) else None
 
 
 def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> None:

@@ -229,4 +229,13 @@ def _syntax_error(problem: UnexpectedInput, text: str, example: str) -> Diagnost
     found = str(problem.token) if is_token else text.split("\n")[line - 1][column - 1 : column]
     span = Span(line, column, line, column + len(found))
     message = f"this is no limit: {found!r} is not expected here"
-    return Diagnostic(LimitCode.SYNTAX, span, message, example)
+    return Diagnostic(LimitCode.SYNTAX, span, message, _hint_to_quote(text, span) or example)
+
+
+def _hint_to_quote(text: str, span: Span) -> str | None:
+    """Say how to quote a column whose name has other signs, if the mistake is between brackets."""
+    begin, end = text.find("["), text.rfind("]")
+    inside = text[begin + 1 : end].strip()
+    if "\n" in text or not begin < span.column <= end + 1 or not inside or '"' in inside:
+        return None
+    return f'If that is the name of a column, quote it: {text[:begin]}["{inside}"]{text[end + 1 :]}'

@@ -53,6 +53,11 @@ class Shipped:
         return frozenset((*own, *(one.number for one in self.members)))
 
 
+def named(has_model: bool) -> str:  # noqa: FBT001 - it is a fact
+    """Return the name of what a page shows as the model: before there is one, it says so."""
+    return "the model" if has_model else "the best evaluation"
+
+
 def shipped_of(view: RunView) -> Shipped | None:
     """Return the model of the run, None before anything succeeded."""
     if view.manifest is not None:

@@ -108,6 +108,17 @@ class RunView:
         """True if the last session has come to an end of its own."""
         return self.content.get("state") != "running"
 
+    @property
+    def learned_rows(self) -> int:
+        """The number of rows that the final fit learns from: all that are not held out."""
+        return int(self.content["data"]["rows"])
+
+    @property
+    def searched_rows(self) -> int:
+        """The number of rows that evaluations share: a part of large data, else all of them."""
+        share = (self.content.get("request") or {}).get("searched_rows")
+        return self.learned_rows if share is None else min(int(share), self.learned_rows)
+
     def score(self, evaluation: Evaluation) -> float:
         """Return the score of an evaluation: losses are minimised, scores maximised."""
         return self.searched.score(evaluation)

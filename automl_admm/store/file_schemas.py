@@ -56,6 +56,7 @@ REQUEST = record(
         "source": nullable(text),
         "share": nullable(text),
         "portion": nullable(text),
+        "searched_rows": nullable(whole(1)),
     },
 )
 SETTINGS = record(

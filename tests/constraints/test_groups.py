@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm.constraints.groups import Grouping, check_columns, group_names
+from automl_admm.constraints.groups import Grouping, check_columns, group_names, order_groups
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import DataError
 
@@ -52,3 +52,14 @@ def test_one_group_and_very_many_are_refused() -> None:
     with pytest.raises(DataError, match=r"500 groups.*\[age:30,40,50\]"):
         group_names(np.array([str(i) for i in range(500)], dtype=object), "fpr_gap[sex]")
     assert group_names(np.array(["m", "f", "m"], dtype=object), "") == ("f", "m")
+
+
+def test_groups_are_ordered_by_their_numbers() -> None:
+    age = GroupColumn("age", (5.0, 30.0, 50.0))
+    parts = ["age < 5", "5 <= age < 30", "30 <= age < 50", "50 <= age", "age missing"]
+    assert order_groups([*reversed(parts), "age < 5"], [age]) == tuple(parts)
+    pairs = [f"{sex}, {part}" for sex in ("f", "m") for part in parts]
+    assert order_groups(sorted(pairs), [GroupColumn("sex"), age]) == tuple(pairs)
+    assert order_groups(["10", "9", "-1", "nan", "b"], [GroupColumn("n")]) == (
+        *("-1", "9", "10", "b", "nan"),
+    )

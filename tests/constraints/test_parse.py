@@ -115,3 +115,12 @@ def test_no_text_brings_it_down(text: str) -> None:
 def test_the_columns_of_limits_are_known_before_the_data() -> None:
     limits = ["fpr_gap[sex, age:30] <= 0.1", "size_mb <= 3", "fpr_gap[a <= 1", len]
     assert columns_in(limits) == {"sex", "age"}
+
+
+@pytest.mark.parametrize("column", ["<i>grp</i>", "my column!", "2nd, half"])
+def test_a_column_with_odd_signs_is_told_to_be_quoted(column: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        read_text(f"fpr_gap[{column}] <= 0.2")
+    cure = f'fpr_gap["{column}"] <= 0.2'
+    assert cure in str(raised.value)
+    assert read_text(cure).columns == (GroupColumn(column),)

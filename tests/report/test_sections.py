@@ -15,8 +15,21 @@ import numpy as np
 import pytest
 from report_runs import an_evaluation, write_run
 
+from automl_admm.core.evaluations import Status
 from automl_admm.core.space import Candidate, Selection
-from automl_admm.report.sections import data, importance, pareto, quality, reproduction, tried
+from automl_admm.report.sections import (
+    baseline,
+    data,
+    failures,
+    groups,
+    importance,
+    limits,
+    pareto,
+    quality,
+    reproduction,
+    tried,
+    verdict,
+)
 from automl_admm.report.view import RunView, read_view
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"
@@ -238,3 +251,44 @@ def test_the_way_to_the_rest_is_a_command(tmp_path: Path, task: str | None) -> N
 def test_a_run_without_a_model_is_asked_for_no_rows(tmp_path: Path) -> None:
     found = quality.measure(view_of(tmp_path, [an_evaluation(1)]))
     assert "--data" not in quality.draw(found).source
+
+
+def test_a_run_on_a_share_of_its_rows_says_so(tmp_path: Path) -> None:
+    facts = {"rows": 120_000, "columns": 2, "sha256": "1" * 64, "held_out_sha256": None}
+    asked = {"looks": None, "extra_plugins": [], "only_python": [], "searched_rows": 20_000}
+    view = view_of(tmp_path, [an_evaluation(1)], data=facts, request=asked)
+    for section in (verdict, data, reproduction):
+        found = section.SECTION.measure(view)
+        assert found.searched_rows == 20_000
+        assert "20000 of 120000" in section.SECTION.draw(found).source
+    whole = verdict.measure(view_of(tmp_path / "whole", [an_evaluation(1)]))
+    assert (whole.searched_rows, whole.learned_rows) == (10, 10)
+
+
+def test_before_there_is_a_model_its_place_is_that_of_the_best_evaluation(tmp_path: Path) -> None:
+    view = view_of(tmp_path, [an_evaluation(1), an_evaluation(2)])
+    for section in (baseline, limits, pareto):
+        source = section.SECTION.draw(section.SECTION.measure(view)).source.lower()
+        assert "the best evaluation" in source
+        assert "the model" not in source
+
+
+def test_an_evaluation_that_the_search_did_not_wait_for_is_no_failure(tmp_path: Path) -> None:
+    cancelled = an_evaluation(7, status=Status.CANCELLED, message="the search ended first")
+    view = view_of(tmp_path, [an_evaluation(1), cancelled])
+    found = tried.measure(view)
+    assert all(one.other_failures == 0 for one in found.components)
+    assert sum(one.cancelled for one in found.last_steps) == 1
+    failed = failures.measure(view)
+    assert (failed.failed, failed.cancelled, failed.causes) == (0, 1, ())
+    assert "they are no failures" in failures.draw(failed).source
+
+
+def test_means_of_groups_have_an_interval_and_a_caption_of_their_own() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    lower, upper = groups._interval_of_mean(values)
+    assert (lower, upper) == pytest.approx((0.4457, 4.5543), abs=1e-3)
+    assert groups._interval_of_mean(values[:1]) == (None, None)
+    said = groups._said(groups.Groups((), has_weights=False, has_classes=False))
+    assert "mean is its approximate interval" in said
+    assert "rate" not in said

@@ -22,5 +22,12 @@ def test_few_evaluations_have_whole_ticks_and_no_words_on_dots_far_below() -> No
 def test_without_limits_no_column_is_on_them() -> None:
     for limits, values in (((), ()), (("fpr <= 1",), (0.5,))):
         one = Compared("the model", 1, "ridge", 0.9, True, values)
-        drawn = baseline.draw(Baseline("auc", limits, (one,), None)).source
+        drawn = baseline.draw(Baseline("auc", limits, (one,), None, has_model=True)).source
         assert ("Within limits" in drawn) is bool(limits)
+
+
+def test_a_figure_without_a_line_within_the_limits_does_not_name_it() -> None:
+    points = tuple(Point(n, float(n), 0.8 + n / 100, False, "ok", False) for n in (1, 2, 3))
+    drawn = convergence.draw(Convergence("auc", True, 1, (), 0, points, (), ())).source
+    assert "the line is" not in drawn
+    assert "nothing is within the limits so far" in drawn

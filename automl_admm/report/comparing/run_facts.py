@@ -113,6 +113,7 @@ def _data(view: RunView) -> dict[str, Any]:
         "target": settings["target"],
         "task": settings.get("task"),
         "rows": data["rows"],
+        "searched rows": view.searched_rows,
         "columns": data["columns"],
         "fingerprint": data["sha256"],
         "held_out_fingerprint": data["held_out_sha256"],

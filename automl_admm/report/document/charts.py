@@ -21,6 +21,9 @@ WIDTH, HEIGHT = 420.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 66.0, 12.0, 10.0, 40.0
 MARGIN = 0.04  # of the range, so that no dot is cut by a border
 MOST_TICKS = 5
+# Of the values: on an axis that spans less, the labels would have more digits than room.
+LEAST_SPAN = 1e-4
+FEWEST_DIGITS, MOST_DIGITS = 4, 12
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 LONGEST_TITLE = 48
 # Between two crosses.
@@ -152,12 +155,12 @@ class Chart:
         bottom, middle = self._bottom, (LEFT + WIDTH - RIGHT) / 2
         return together(
             *(
-                _tick_x(horizontal.place(v), bottom, plain(v))
-                for v in _ticks(horizontal, is_whole=self.has_whole_x)
+                _tick_x(horizontal.place(v), bottom, label)
+                for v, label in _labelled(_ticks(horizontal, is_whole=self.has_whole_x))
             ),
             *(
-                _tick_y(vertical.place(v), plain(v))
-                for v in _ticks(vertical, is_whole=self.has_whole_y)
+                _tick_y(vertical.place(v), label)
+                for v, label in _labelled(_ticks(vertical, is_whole=self.has_whole_y))
             ),
             tag("path", class_="axis", d=f"M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"),
             _text(middle, self.height - 6, _short(self.x), text_anchor="middle"),
@@ -181,12 +184,26 @@ def _ticks(axis: Axis, *, is_whole: bool) -> list[float]:
     return [value for value in found if value == int(value)] if is_whole else found
 
 
+def _labelled(ticks: Sequence[float]) -> list[tuple[float, str]]:
+    """Pair ticks with their labels, which have the digits that tell them apart."""
+    labels: list[str] = []
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
+        labels = [plain(value, digits) for value in ticks]
+        pairs = zip(ticks, labels, strict=True)
+        if all(math.isclose(value, float(label), rel_tol=1e-12) for value, label in pairs):
+            break
+    return list(zip(ticks, labels, strict=True))
+
+
 def _axis(values: Iterable[float], begin: float, end: float, *, is_log: bool = False) -> Axis:
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known), max(known)
     if is_log:
         return Axis(low / 1.2, high * 1.2, begin, end, is_log=True)
-    room = MARGIN * ((high - low) or abs(high) or 1.0)
+    span = high - low
+    room = MARGIN * (span or abs(high) or 1.0)
+    if span:
+        room = max(room, (LEAST_SPAN * max(abs(low), abs(high)) - span) / 2.0)
     return Axis(low - room, high + room, begin, end)
 
 

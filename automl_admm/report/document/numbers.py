@@ -59,6 +59,15 @@ def rough_share(part: float) -> str:
     return f"{100 * part:.{0 if part >= 0.0995 else 1}f} %"
 
 
+def searched(rows: int, learned: int) -> str:
+    """Return the number of rows searched on, with that of the final fit if it has more.
+
+    >>> searched(500, 500), searched(500, 2000)
+    ('500', '500 of 2000')
+    """
+    return str(rows) if rows == learned else f"{rows} of {learned}"
+
+
 def duration(seconds: float | None) -> str:
     """Return seconds as a duration.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.constraints.groups import MOST_GROUPS, Grouping, Names, check_columns
+from automl_admm.constraints.groups import MOST_GROUPS, Grouping, Names, check_columns, order_groups
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.syntax import GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, suggest
@@ -52,6 +52,14 @@ class RowsAsked:
 
 
 @dataclass(frozen=True, eq=False)
+class RowGroups:
+    """The name of each row's group, and these names in their order."""
+
+    names: Names
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class GivenRows:
     """Rows in the form of the run's own, and the model's answers to them.
 
@@ -70,7 +78,7 @@ class GivenRows:
     score: float
     constraints: tuple[Constraint, ...]
     limits: tuple[MeasuredLimit, ...]
-    groups: dict[str, Names]
+    groups: dict[str, RowGroups]
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -173,11 +181,11 @@ def _metric(run: CertifiedRun, table: Table) -> Metric | None:
 
 def _groups(
     frame: Any, table: Table, constraints: Sequence[Constraint], asked: RowsAsked
-) -> Iterator[tuple[str, Names]]:
+) -> Iterator[tuple[str, RowGroups]]:
     """Yield the group of each row, by the columns of limits and by those asked for."""
     for one in constraints:
         if isinstance(one.groups, Grouping):
-            yield ", ".join(map(str, one.groups.columns)), one.groups(table.sensitive)
+            yield _grouped(one.groups, one.groups(table.sensitive))
     for text in asked.groups:
         columns = _read_columns(text, frame)
         _check_group(columns, frame, text, asked.title)
@@ -189,7 +197,12 @@ def _groups(
                 "cannot be told apart by their rows.",
                 hint="Cut a column of numbers, as in age:30,50, or merge rare values.",
             )
-        yield ", ".join(map(str, columns)), np.asarray(names)
+        yield _grouped(Grouping(columns), names)
+
+
+def _grouped(grouping: Grouping, names: Names) -> tuple[str, RowGroups]:
+    by = ", ".join(map(str, grouping.columns))
+    return by, RowGroups(np.asarray(names), order_groups(names.tolist(), grouping.columns))
 
 
 def _read_columns(text: str, frame: Any) -> tuple[GroupColumn, ...]:

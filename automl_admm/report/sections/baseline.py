@@ -10,7 +10,7 @@ from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.sections.section import Section
-from automl_admm.report.shipped import Shipped, shipped_of
+from automl_admm.report.shipped import Shipped, named, shipped_of
 from automl_admm.report.view import RunView
 
 
@@ -30,13 +30,15 @@ class Compared:
 class Baseline:
     """The first pipeline that succeeded, the model, and the best one with and without limits.
 
-    `gain` is the validation score of the model above that of the first pipeline.
+    `gain` is the validation score of the model above that of the first pipeline; before there is a
+    model (`has_model`), it is that of the best evaluation.
     """
 
     metric: str
     limits: tuple[str, ...]
     compared: tuple[Compared, ...]
     gain: float | None
+    has_model: bool
 
 
 def measure(view: RunView) -> Baseline:
@@ -53,7 +55,8 @@ def measure(view: RunView) -> Baseline:
         None if model is None or not model.is_shipped else _of_model(model),
     ]
     compared = tuple(one for one in found if one is not None)
-    return Baseline(view.metric, tuple(map(str, view.limits)), compared, _gain(view, first, model))
+    gain, has_model = _gain(view, first, model), view.manifest is not None
+    return Baseline(view.metric, tuple(map(str, view.limits)), compared, gain, has_model)
 
 
 def _gain(view: RunView, first: Evaluation | None, model: Shipped | None) -> float | None:
@@ -88,8 +91,8 @@ def draw(found: Baseline) -> Markup:
         gain = numbers.signed(found.gain)
         said = tag(
             "p",
-            f"Over the first pipeline, with its default parameters unless you gave starts, the "
-            f"model has {gain} {found.metric} on the same validation rows.",
+            f"Over the first pipeline, with its default parameters unless you gave starts, "
+            f"{named(found.has_model)} has {gain} {found.metric} on the same validation rows.",
         )
     return together(
         said,

@@ -105,13 +105,14 @@ def draw(found: Convergence) -> Markup:
     by_number = _chart(found, "evaluation", is_by_time=False)
     by_time = _chart(found, "seconds of the run", is_by_time=True)
     behind = _incumbents_table(found)
-    which = "the best so far within the limits" if found.has_limits else "the best so far"
     return together(
         legend_of([by_number, by_time]),
         tag(
             "div",
             figure(
-                by_number.drawn(), f"By evaluation: the line is {which}.{by_number.note()}", behind
+                by_number.drawn(),
+                f"By evaluation{_line(found, by_number)}.{by_number.note()}",
+                behind,
             ),
             figure(by_time.drawn(), f"By time: {_clock(found)}.{by_time.note()}"),
             class_="charts",
@@ -135,6 +136,16 @@ def _incumbents_table(found: Convergence) -> Markup:
         for one in incumbents
     ]
     return table(("Best", "Pipeline", "#", "Time", found.metric), rows, text_columns=2)
+
+
+def _line(found: Convergence, chart: Chart) -> str:
+    """Name the line of a figure; without one, say why if the limits are the reason."""
+    if found.has_limits and not found.incumbents:
+        return ": nothing is within the limits so far, so no line shows the best of them"
+    if not any(one.class_ == "best" and one.is_drawn() for one in chart.layers):
+        return ""
+    within = " within the limits" if found.has_limits else ""
+    return f": the line is the best so far{within}"
 
 
 def _clock(found: Convergence) -> str:

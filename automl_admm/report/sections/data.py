@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from automl_admm.data.ingest.records import read_ingest
 from automl_admm.data.row_roles import NAMES
+from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
 from automl_admm.report.sections.section import Section
@@ -27,10 +28,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The table of a run; the rows are those searched on, without those held out."""
+    """The table of a run without the rows held out; evaluations use `searched_rows` of its rows."""
 
     source: str | None
     rows: int
+    searched_rows: int
     columns: int
     split: str
     target: str | None
@@ -45,7 +47,8 @@ def measure(view: RunView) -> Data:
     request, settings = view.content.get("request") or {}, view.settings
     return Data(
         source=request.get("source"),
-        rows=view.content["data"]["rows"],
+        rows=view.learned_rows,
+        searched_rows=view.searched_rows,
         columns=view.content["data"]["columns"],
         split=settings.get("split") or f"{settings.get('folds', '?')} folds",
         target=settings["target"],
@@ -81,7 +84,8 @@ def draw(found: Data) -> Markup:
         facts(
             [
                 ("Data", None if found.source is None else name(found.source)),
-                ("Searched on", f"{found.rows} rows, {found.columns} columns"),
+                ("Searched on", f"{_rows(found)} rows, {found.columns} columns"),
+                ("Fitted on", f"{found.rows} rows" if _is_share(found) else None),
                 ("Validation", found.split),
                 ("Target", None if found.target is None else name(found.target)),
                 ("For limits only", name(", ".join(found.sensitive)) if found.sensitive else None),
@@ -93,6 +97,14 @@ def draw(found: Data) -> Markup:
         _noted(noted),
         folded("All columns", _table(found.described)) if found.described else None,
     )
+
+
+def _rows(found: Data) -> str:
+    return numbers.searched(found.searched_rows, found.rows)
+
+
+def _is_share(found: Data) -> bool:
+    return found.searched_rows < found.rows
 
 
 def _noted(columns: list[Column]) -> Markup:

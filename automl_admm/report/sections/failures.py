@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.messages import shorten
 from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, block_of_code, name, tag, together
@@ -41,12 +41,14 @@ class Cause:
 class Failures:
     """The failures of a run, the commonest cause first.
 
-    Evaluations that were `stopped` early were clearly behind, and are no failures.
+    Evaluations that were `stopped` early were clearly behind, and the search ended before those
+    that were `cancelled`: both are no failures.
     """
 
     failed: int
     evaluated: int
     stopped: int
+    cancelled: int
     causes: tuple[Cause, ...]
     more_causes: int
 
@@ -55,7 +57,7 @@ def measure(view: RunView) -> Failures:
     """Group the failures by their end and their message, numbers aside."""
     groups: dict[tuple[str, str], list[Evaluation]] = {}
     for one in view.evaluations:
-        if not one.ok:
+        if not one.ok and one.status is not Status.CANCELLED:
             key = one.status.value, NUMBER.sub("…", shorten(one.message, LONGEST_CAUSE))
             groups.setdefault(key, []).append(one)
     ordered = sorted(groups.values(), key=lambda alike: -len(alike))
@@ -63,6 +65,7 @@ def measure(view: RunView) -> Failures:
         failed=sum(map(len, ordered)),
         evaluated=len(view.evaluations),
         stopped=sum(one.folds_left > 0 for one in view.evaluations),
+        cancelled=sum(one.status is Status.CANCELLED for one in view.evaluations),
         causes=tuple(map(_cause, ordered[:MOST_CAUSES])),
         more_causes=max(len(ordered) - MOST_CAUSES, 0),
     )
@@ -96,8 +99,12 @@ def draw(found: Failures) -> Markup:
             f"{found.stopped} evaluations were stopped early, because they were clearly behind; "
             "they are no failures.",
         )
+    ended = None
+    if found.cancelled:
+        count = f"{found.cancelled} of {found.evaluated} evaluations"
+        ended = tag("p", f"The search ended before {count}: they are no failures.")
     if not found.causes:
-        return together(tag("p", f"None of {found.evaluated} evaluations failed."), stopped)
+        return together(tag("p", f"None of {found.evaluated} evaluations failed."), stopped, ended)
     more = f" The {found.more_causes} rarest causes are left out." if found.more_causes else ""
     said = f"{found.failed} of {found.evaluated} evaluations ended without a result.{more}"
     headings = ("End", "Message", "Pipeline of the first", "First", "Evaluations", "Time")
@@ -105,6 +112,7 @@ def draw(found: Failures) -> Markup:
     return together(
         tag("p", said),
         stopped,
+        ended,
         table(headings, map(_row, found.causes), text_columns=3),
         *(folded(f"The end of #{one.example}", block_of_code(one.trace)) for one in traces),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,9 +23,10 @@ RISK = 0.025
 
 @dataclass(frozen=True, slots=True)
 class GroupMeasure:
-    """A measurement in a group; a rate has the number of its rows and its exact interval at 95 %.
+    """A measurement in a group, with the number of its rows and its interval at 95 %.
 
-    The interval is missing if rows have weights; without a row there is no value.
+    The interval of a rate is exact, that of a mean approximate. It is missing if rows have weights,
+    and for other measurements; without a row there is no value.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Groups:
 
     groupings: tuple[Grouped, ...]
     has_weights: bool
+    has_classes: bool
 
 
 def measure(view: RunView) -> Groups | None:
@@ -71,11 +74,12 @@ def measure(view: RunView) -> Groups | None:
         Grouped(
             by,
             whole,
-            tuple(_quality(rows, group, names == group) for group in sorted(set(names.tolist()))),
+            tuple(_quality(rows, group, found.names == group) for group in found.order),
         )
-        for by, names in rows.groups.items()
+        for by, found in rows.groups.items()
     )
-    return Groups(groupings, rows.table.roles.weights is not None)
+    has_weights = rows.table.roles.weights is not None
+    return Groups(groupings, has_weights, has_classes=bool(rows.classes))
 
 
 def _quality(rows: GivenRows, group: str, inside: Any) -> GroupQuality:
@@ -133,19 +137,38 @@ def _of_quantity(rows: GivenRows, inside: Any) -> Iterator[GroupMeasure]:
     }
     for title, values in wanted.items():
         value = float(np.average(values, weights=more)) if count else None
-        yield GroupMeasure(title, value, count, None, None)
+        lower, upper = (None, None) if more is not None else _interval_of_mean(values)
+        yield GroupMeasure(title, value, count, lower, upper)
+
+
+def _interval_of_mean(values: Any) -> tuple[float | None, float | None]:
+    """Return Student's interval of a mean; there is none of a single value."""
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return None, None
+    half = float(t.isf(RISK, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
+    mean = float(np.mean(values))
+    return mean - half, mean + half
 
 
 def draw(found: Groups) -> Markup:
     """Draw a table for each grouping, with the largest difference of each measurement."""
     parts = [_drawn(one) for one in found.groupings]
-    said = (
-        "Below each rate is its exact interval at 95 %, for itself. Differences within "
-        "overlapping intervals may be chance; many groups show some by chance alone."
-    )
+    return together(*parts, tag("p", _said(found)))
+
+
+def _said(found: Groups) -> str:
     if found.has_weights:
-        said = "Rows have weights: rates count them, and have no exact interval."
-    return together(*parts, tag("p", said))
+        values = "rates count them, and have no exact" if found.has_classes else "means have no"
+        return f"Rows have weights: {values} interval."
+    below = "rate is its exact interval at 95 %, for itself"
+    if not found.has_classes:
+        below = "mean is its approximate interval at 95 % (Student's t), too short for a few rows"
+    return (
+        f"Below each {below}. Differences within overlapping intervals may be chance; many groups "
+        "show some by chance alone."
+    )
 
 
 def _drawn(found: Grouped) -> Markup:
@@ -162,7 +185,7 @@ def _drawn(found: Grouped) -> Markup:
 def _told(one: GroupMeasure) -> Part:
     if one.lower is None:
         return numbers.plain(one.value, 3)
-    lower, upper = numbers.plain(one.lower, 2), numbers.plain(one.upper, 2)
+    lower, upper = numbers.plain(one.lower, 3), numbers.plain(one.upper, 3)
     within = tag("span", f"{lower} to {upper}", class_="beside")
     return together(numbers.plain(one.value, 3), tag("br"), within)
 

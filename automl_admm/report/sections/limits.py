@@ -12,7 +12,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
 from automl_admm.report.sections.section import Section
-from automl_admm.report.shipped import shipped_of
+from automl_admm.report.shipped import named, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.limit_prices import Price, binding, price_limits
 
@@ -64,9 +64,13 @@ class CertificatePrice:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits, the one that binds most, and the frame of the certificate, if there is one."""
+    """All limits, the one that binds most, and the frame of the certificate, if there is one.
+
+    Before the run `has_model`, the values are those of the best evaluation so far.
+    """
 
     limits: tuple[LimitFound, ...]
+    has_model: bool
     binding: str | None
     metric: str
     confidence_asked: float | None
@@ -98,6 +102,7 @@ def measure(view: RunView) -> Limits:
     asked = view.settings.get("certify")
     return Limits(
         limits=tuple(found),
+        has_model=view.manifest is not None,
         binding=None if tightest is None else str(tightest.limit),
         metric=view.metric,
         confidence_asked=asked,
@@ -173,7 +178,8 @@ def draw(found: Limits) -> Markup:
         for one in found.limits
     )
     headings = (
-        *("Limit", "Model on validation rows", "Holds", "On rows held out", "Holds"),
+        *("Limit", f"{named(found.has_model).capitalize()} on validation rows"),
+        *("Holds", "On rows held out", "Holds"),
         "Evaluations within",
     )
     return together(table(headings, rows), _certificate(found), _prices(found))

@@ -16,7 +16,7 @@ from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import BY_COLUMN, Section
-from automl_admm.report.shipped import Shipped, shipped_of
+from automl_admm.report.shipped import Shipped, named, shipped_of
 from automl_admm.report.view import RunView
 
 
@@ -43,7 +43,10 @@ class OnFront:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The front of the evaluations by one limit, and the place of the model."""
+    """The front of the evaluations by one limit, and the place of the model.
+
+    Before the run `has_model`, it is the place of the best evaluation so far.
+    """
 
     limit: str
     name: str
@@ -52,6 +55,7 @@ class Front:
     front: tuple[OnFront, ...]
     model_value: float | None
     model_score: float | None
+    has_model: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ def _front(search: Searched, limit: Limit, place: int, model: Shipped | None) ->
         front=tuple(_on_front(search, limit, place, known)),
         model_value=values,
         model_score=None if model is None else model.validation_score,
+        has_model=model is not None and model.is_shipped,
     )
 
 
@@ -165,7 +170,7 @@ def _chart(found: Fronts, one: Front) -> Chart:
             Layer("steps", "any", [(p.value, p.score) for p in one.front], "front"),
             Layer("dots", "outside", outside, "outside the limits, or one class for all rows"),
             Layer("dots", "inside", inside, "within the limits"),
-            Layer("dots", "chosen", chosen, "the model"),
+            Layer("dots", "chosen", chosen, named(one.has_model)),
         ),
         marks_x=(one.bound,),
         marks_label="the bound",

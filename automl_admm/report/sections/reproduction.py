@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.data.row_roles import NAMES
+from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, block_of_code, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
 from automl_admm.report.sections.section import Section
@@ -28,6 +29,7 @@ class Reproduction:
     seed: int
     source: str | None
     rows: int
+    searched_rows: int
     columns: int
     data_sha256: str
     held_out_sha256: str | None
@@ -53,7 +55,8 @@ def measure(view: RunView) -> Reproduction:
         is_repeatable=seconds is None and workers == 1,
         seed=view.settings["seed"],
         source=source,
-        rows=data["rows"],
+        rows=view.learned_rows,
+        searched_rows=view.searched_rows,
         columns=data["columns"],
         data_sha256=data["sha256"],
         held_out_sha256=data["held_out_sha256"],
@@ -127,13 +130,14 @@ def _next_commands(view: RunView) -> Iterator[str]:
 
 def draw(found: Reproduction) -> Markup:
     """Draw the command, the facts, and the versions."""
+    searched = numbers.searched(found.searched_rows, found.rows)
     return together(
         _how(found),
         facts(
             [
                 ("Seed", found.seed),
                 ("Data", None if found.source is None else name(found.source)),
-                ("Searched on", f"{found.rows} rows, {found.columns} columns"),
+                ("Searched on", f"{searched} rows, {found.columns} columns"),
                 ("Priors", found.priors),
             ]
         ),
@@ -166,10 +170,10 @@ def _how(found: Reproduction) -> Markup:
 
 def _digests(found: Reproduction) -> Iterator[str]:
     """Yield a line for each digest; a column of facts would break it in three."""
-    yield f"sha256 of the rows searched on  {found.data_sha256}"
+    yield f"sha256 of the rows learned from  {found.data_sha256}"
     if found.held_out_sha256 is not None:
-        yield f"sha256 of the rows held out     {found.held_out_sha256}"
-    yield f"sha256 of the pipelines         {found.space_sha256}"
+        yield f"sha256 of the rows held out      {found.held_out_sha256}"
+    yield f"sha256 of the pipelines          {found.space_sha256}"
 
 
 def _pairs(first: str, second: str, pairs: Mapping[str, str]) -> Markup:

@@ -25,7 +25,8 @@ class Tried:
     """One component, shape or order: its evaluations by their end, their scores, their cost.
 
     Scores are of evaluations on all rows and folds; `best_within` is the best one within the
-    limits. `seconds` is the median of an evaluation, `share` the part of all seconds.
+    limits. `seconds` is the median of an evaluation, `share` the part of all seconds. `cancelled`
+    are those for which the search ended first: they are no failures.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Tried:
     timeouts: int
     memouts: int
     other_failures: int
+    cancelled: int
     best: float | None
     best_within: float | None
     median: float | None
@@ -116,16 +118,16 @@ def _tried(search: Searched, title: str, alike: list[Evaluation], whole: float) 
     ends = Counter(one.status for one in alike)
     scores = [search.score(one) for one in alike if one.is_ranked]
     within = [search.score(one) for one in alike if one.number in search.feasible]
-    succeeded, timeouts, memouts = (
-        ends[status] for status in (Status.SUCCESS, Status.TIMEOUT, Status.MEMOUT)
-    )
+    counted = (Status.SUCCESS, Status.TIMEOUT, Status.MEMOUT, Status.CANCELLED)
+    succeeded, timeouts, memouts, cancelled = (ends[status] for status in counted)
     return Tried(
         name=title,
         evaluations=len(alike),
         succeeded=succeeded,
         timeouts=timeouts,
         memouts=memouts,
-        other_failures=len(alike) - succeeded - timeouts - memouts,
+        other_failures=len(alike) - succeeded - timeouts - memouts - cancelled,
+        cancelled=cancelled,
         best=numbers.finite(max(scores, default=None)),
         best_within=numbers.finite(max(within, default=None)),
         median=numbers.finite(median(scores)) if scores else None,

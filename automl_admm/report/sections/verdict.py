@@ -44,6 +44,7 @@ class Verdict:
     held_out_interval: tuple[float, float] | None
     held_out_rows: int | None
     searched_rows: int
+    learned_rows: int
     evaluations: int
     statuses: dict[str, int]
     seconds: float | None
@@ -68,7 +69,8 @@ def measure(view: RunView) -> Verdict:
         held_out_score=None if model is None else model.held_out_score,
         held_out_interval=None if model is None else model.held_out_interval,
         held_out_rows=None if model is None else model.held_out_rows,
-        searched_rows=view.content["data"]["rows"],
+        searched_rows=view.searched_rows,
+        learned_rows=view.learned_rows,
         evaluations=len(view.evaluations),
         statuses=dict(Counter(one.ending for one in view.evaluations)),
         seconds=_seconds(view),
@@ -244,7 +246,7 @@ def draw(found: Verdict) -> Markup:
     looks = {"certified": GOOD, "within": GOOD, "unfinished": FAIR, "makeshift": FAIR}  # else bad
     box = tag("p", found.sentence, class_=f"verdict {looks.get(found.kind, BAD)}")
     counted = ", ".join(f"{count} {status}" for status, count in found.statuses.items())
-    rows = f"{found.searched_rows} searched on"
+    rows = f"{numbers.searched(found.searched_rows, found.learned_rows)} searched on"
     if found.held_out_rows:
         rows += f", {found.held_out_rows} held out"
     target = None if found.target is None else name(found.target)

@@ -123,3 +123,12 @@ def test_a_low_chart_has_all_in_its_box() -> None:
 )
 def test_a_time_of_day_is_readable(text: str, said: str) -> None:
     assert moment(text) == said
+
+
+@pytest.mark.parametrize("spread", [1e-9, 1e-5, 1e-4, 0.3])
+def test_ticks_of_nearly_equal_values_have_labels_of_their_own(spread: float) -> None:
+    drawn = a_chart([(1.0, 0.91861), (2.0, 0.91861 + spread)])
+    labels = re.findall(r'text-anchor="end">([^<]+)</text>', drawn)
+    assert len(labels) >= 2
+    assert len(set(labels)) == len(labels)
+    assert max(map(len, labels)) <= 8
