@@ -18,7 +18,7 @@ from automl_admm.report.document.numbers import plain
 
 # Units of the view box; on a phone of 390 pixels they are nearly pixels.
 WIDTH, HEIGHT = 420.0, 250.0
-LEFT, RIGHT, TOP, BOTTOM = 66.0, 12.0, 10.0, 40.0
+LEFT, RIGHT, TOP, BOTTOM = 74.0, 12.0, 10.0, 40.0
 MARGIN = 0.04  # of the range, so that no dot is cut by a border
 MOST_TICKS = 5
 # Of the values: on an axis that spans less, the labels would have more digits than room.

@@ -72,7 +72,7 @@ footer{color:var(--soft);font-size:.85rem;margin:2.5rem auto 2rem}
 :focus-visible{outline:2px solid var(--in);outline-offset:2px}
 @media(min-width:64rem){table{width:auto}}
 @media print{:root{color-scheme:light}nav,details:not([open]){display:none}
-h2,h3,h2+p:has(+.charts){break-after:avoid}
+h2,h3{break-after:avoid}section:has(>.charts){break-inside:avoid}
 figure,tr,.verdict{break-inside:avoid}.legend{break-after:avoid}body{font-size:11pt}
 .scroll{overflow:visible}table{width:auto;max-width:100%}
 .bar,.bar span,.verdict{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
