@@ -231,7 +231,8 @@ def frames() -> str:
 
 def peers() -> str:
     """Draw mean ranks with their intervals."""
-    chart = Chart("Beside other systems, 60 s", "mean rank with its 95 % interval, lower is better")
+    unit = "mean rank with its 95 % interval, lower is better"
+    chart = Chart("Beside other systems, 60 s", unit, form=".2f")
     return dots(chart, peers_tables.mean_ranks())
 
 
