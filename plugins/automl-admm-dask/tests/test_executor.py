@@ -41,6 +41,7 @@ def test_a_result_comes_back_and_nothing_stays(executor, shared_cluster, tmp_pat
     assert finished.result["got"] == {"a": 1, "b": [1.5, None, "ü"]}
     assert finished.seconds > 0
     assert finished.folder is None
+    executor.close()
     assert list((tmp_path / "run").iterdir()) == []
 
 
