@@ -155,6 +155,9 @@ class Fitter:
             return late
         for way in in_time or [min(ways, key=lambda way: way.expected)]:
             finished = self._make(way, path, late)
+            # What fails on all rows otherwise than by its time will fail on a part of them.
+            if finished.status is not Status.TIMEOUT and not way.by_folds:
+                break
             if finished.status is Status.SUCCESS:
                 break
         return finished
@@ -235,7 +238,7 @@ def _in_order(
     At least the quickest of all comes. After a fit ended by an interrupt there may still be time
     for it, too.
     """
-    tried: set[tuple[str, bool]] = set()
+    tried: set[str] = set()
     for evaluation in ranked:
         for way in ways.of(evaluation):
             left = closing.left
@@ -243,15 +246,23 @@ def _in_order(
                 if not way.by_folds:
                     passed.append(too_long(evaluation, way.expected, left))
                 continue
-            tried.add(way.name)
+            tried.add(evaluation.key)
             yield way
-            if len(tried) == TRIES:
-                return
-    if ranked and (not tried or closing.is_cut_short):
-        every = (way for evaluation in ranked for way in ways.of(evaluation))
-        quickest = min(every, key=lambda way: way.expected)
-        if quickest.name not in tried:
-            yield quickest
+            # What fails on all rows otherwise than by its time will fail on a part of them.
+            if not way.by_folds and (closing.is_cut_short or not _was_slow(evaluation, passed)):
+                break
+        if len(tried) == TRIES:
+            return
+    if not tried or closing.is_cut_short:
+        untried = (one for one in ranked if one.key not in tried)
+        every = [way for evaluation in untried for way in ways.of(evaluation)]
+        if every:
+            yield min(every, key=lambda way: way.expected)
+
+
+def _was_slow(evaluation: Evaluation, passed: Sequence[PassedOver]) -> bool:
+    """Return True if the last fit passed over was of this evaluation, and ran out of time."""
+    return bool(passed) and passed[-1].evaluation.key == evaluation.key and passed[-1].needs_time
 
 
 @dataclass(frozen=True)
@@ -352,7 +363,10 @@ class Press:
         if loaded.status in (Status.SUCCESS, Status.LOST):
             return finished
         message = f"the fitted pipeline cannot be loaded: {loaded.message}"
-        return replace(finished, status=loaded.status, message=message)
+        # More time would not mend a file that hangs as it is loaded.
+        is_stuck = loaded.status is Status.TIMEOUT and not self.closing.is_cut_short
+        status = Status.ERROR if is_stuck else loaded.status
+        return replace(finished, status=status, message=message)
 
     def do(self, task: Task) -> Finished:
         """Hand a task out and wait for its end; an interrupt does not leave it all of its time."""
