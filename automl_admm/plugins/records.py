@@ -18,7 +18,7 @@ from automl_admm.core.errors import PluginError
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import DeclaredRange, Limit
 from automl_admm.core.messages import say_value
-from automl_admm.core.protocols import Executor, ThetaSolver, ZSolver
+from automl_admm.core.protocols import Executor
 from automl_admm.core.run import SavedRun
 from automl_admm.core.space import Choice, Parameter, Value
 from automl_admm.core.structure.pipeline_space import Item
@@ -36,6 +36,7 @@ from automl_admm.plugins.growth import Growth
 from automl_admm.plugins.named_record import NAME, NamedRecord
 from automl_admm.plugins.parameter_checks import wrong_parameters
 from automl_admm.plugins.record_with_options import NoOptions, RecordWithOptions
+from automl_admm.plugins.solver_records import ThetaSolverPlugin, ZSolverPlugin
 from automl_admm.plugins.strategies import Solvers, StrategyPlugin, View
 
 # Names of other modules stand here, too: records are imported with what they speak of.
@@ -80,59 +81,6 @@ if TYPE_CHECKING:
     import click
 
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Solver(RecordWithOptions):
-    is_stand_in: bool = False
-
-    def __post_init__(self) -> None:
-        RecordWithOptions.__post_init__(self)
-        if not isinstance(self.is_stand_in, bool):
-            raise PluginError(
-                f"plugin '{self.name}': is_stand_in must be True or False, "
-                f"not {say_value(self.is_stand_in)}."
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThetaSolverPlugin(_Solver):
-    """A solver for θ-min; the factory gets an instance of `options`.
-
-    `joint` is the form of a whole space in the strategy `joint`: `one-hot`, an axis for each
-    alternative, for a solver that models distances; `conditional` for a solver with a notion of
-    categories (`Parameter.is_category`) and conditions (`Parameter.when`).
-
-    With `is_stand_in` a solver takes the place of another one after broken promises; it needs no
-    options. Built-in stand-ins come before those of other packages.
-
-    >>> ThetaSolverPlugin(name="halton", summary="Halton points", factory=dict).joint
-    'one-hot'
-    """
-
-    factory: Callable[[Any], ThetaSolver]
-    joint: View = "one-hot"
-
-    def __post_init__(self) -> None:
-        _Solver.__post_init__(self)
-        if self.joint not in get_args(View):
-            raise PluginError(
-                f"plugin '{self.name}': joint must be 'one-hot' or 'conditional', "
-                f"not {say_value(self.joint)}."
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZSolverPlugin(_Solver):
-    """A solver for z-min; the factory gets an instance of `options`.
-
-    `is_stand_in` is as for `ThetaSolverPlugin`.
-
-    >>> ZSolverPlugin(name="greedy", summary="one change", factory=dict).is_stand_in
-    False
-    """
-
-    factory: Callable[[Any], ZSolver]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
