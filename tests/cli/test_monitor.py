@@ -121,9 +121,24 @@ def test_rows_count_once(run: Run, folder: Path) -> None:
     assert len(list((folder / "RUN" / "monitoring").iterdir())) == 2
 
 
-def test_rows_of_the_fit_are_told(run: Run, folder: Path) -> None:
-    del folder
-    assert "rows that the model learned from" in run("monitor", "RUN", "old.csv").err
+@pytest.mark.parametrize("order", ["same", "another"])
+def test_rows_of_the_fit_are_refused(run: Run, folder: Path, order: str) -> None:
+    rows = pd.read_csv(folder / "old.csv")
+    given = rows if order == "same" else rows.sample(frac=1.0, random_state=0)
+    given.to_csv(folder / "given.csv", index=False)
+    done = run("monitor", "RUN", "given.csv")
+    assert done.code == 3
+    assert done.err.count("\n") == 1
+    assert "the model learned from 600 of its 600" in done.err
+    assert not list((folder / "RUN" / "monitoring").glob("look-*"))
+
+
+def test_rows_that_may_be_of_the_fit_are_told(run: Run, folder: Path) -> None:
+    mixed = pd.concat([pd.read_csv(folder / name) for name in ("old.csv", "1.csv")])
+    mixed.to_csv(folder / "mixed.csv", index=False)
+    done = run("monitor", "RUN", "mixed.csv")
+    assert done.code == 0
+    assert "its own rows are not recognised" in done.err
 
 
 def test_a_look_that_is_damaged_or_of_another_model_is_not_counted_silently(

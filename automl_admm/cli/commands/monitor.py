@@ -80,9 +80,8 @@ def command(
 
 def _tell(found: Monitored) -> None:
     say(f"look {found.look}: {found.rows} rows, {found.pooled_rows} labelled ones in all looks")
-    if found.learned:
-        told = f"{found.learned} of these rows are, or equal, rows that the model learned from"
-        say(f"warning: {told}.", err=True)
+    if found.doubt:
+        say(f"warning: {found.doubt}", err=True)
     if found.repeated:
         say(f"warning: {found.repeated} rows equal rows of an earlier look.", err=True)
     if not found.is_labelled:

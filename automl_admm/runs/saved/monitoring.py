@@ -37,7 +37,14 @@ from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
-from automl_admm.runs.saved.row_origin import count_learned, find_origin
+from automl_admm.runs.saved.row_origin import (
+    ALL,
+    LEARNED,
+    OF_THE_FILE,
+    count_learned,
+    find_origin,
+    warn_of,
+)
 from automl_admm.store.run_folder import RunFolder, write_json
 
 SCHEMA = 1
@@ -46,7 +53,10 @@ PREDICTION = "the prediction"
 
 @dataclass(frozen=True)
 class Monitored:
-    """Findings of a look: limits, shifted columns of all compared ones, and rows seen before."""
+    """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
+
+    `doubt` is a sentence if the model learned, or may have learned, from some of the rows.
+    """
 
     look: int
     rows: int
@@ -56,6 +66,7 @@ class Monitored:
     shifted: tuple[Shift, ...]
     repeated: int
     learned: int | None
+    doubt: str | None
     is_labelled: bool
     has_reference: bool
 
@@ -124,6 +135,7 @@ class _Watched:
         table = self.run.table(self.run.counted(frame)) if is_labelled else None
         hashes = Counter(map(int, hash_table(table))) if table is not None else Counter()
         self._refuse_again(hashes)
+        learned, doubt = (None, None) if table is None else self._learned(table)
         lots = {} if table is None else dict(self._evidence(table))
         pooled = {name: self._pooled(name, lot) for name, lot in lots.items()}
         watch = Watch(self.risk, self.number, len(lots))
@@ -143,16 +155,25 @@ class _Watched:
             shifts=shifts,
             shifted=tuple(alarms(shifts, risk_at(self.number, self.risk))),
             repeated=(hashes & before).total(),
-            learned=None if table is None else self._learned(table),
+            learned=learned,
+            doubt=doubt,
             is_labelled=is_labelled,
             has_reference=bool(kept),
         )
         self._write(found, hashes, lots)
         return found
 
-    def _learned(self, table: Table) -> int | None:
+    def _learned(self, table: Table) -> tuple[int | None, str | None]:
+        """Count rows that the model learned from, and doubt; raise if all are those of the run."""
         origin, _ = find_origin(self.run, table, len(table.y), None)
-        return count_learned(self.run, origin)
+        learned = count_learned(self.run, origin)
+        if origin.kind in (LEARNED, ALL, OF_THE_FILE):
+            raise DataError(
+                f"{self.run.data} has the rows of the run, and the model learned from {learned} of "
+                f"its {len(table.y)}: limits would seem to hold that are broken.",
+                hint="Give rows that arrived after the fit.",
+            )
+        return learned, warn_of(origin)
 
     def _refuse_again(self, hashes: Counter[int]) -> None:
         """Raise if the rows of a look are all among these, or these among those of a look."""
