@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from automl_admm.certify.walk.looks import check_ledger, risk_of_look
 from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
-from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
@@ -46,6 +44,7 @@ from automl_admm.runs.prepare.assembly import (
     plan_search,
     resolve_constraints,
 )
+from automl_admm.runs.prepare.certificate_plan import aims_of, plan_certificate, question_of
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
     context_of,
@@ -59,23 +58,16 @@ from automl_admm.runs.prepare.scoring_trial import check_scoring
 from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
-    aim,
     alike_rows,
-    default_ledger,
-    find_out_of_reach,
-    plan_aside,
 )
-from automl_admm.runs.prepare.shared_work import Known, SharedWork, share_work
+from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
 from automl_admm.runs.prepare.suggestions import check_parts
 from automl_admm.runs.prepare.untrusted_types import refuse_homeless, tell_untrusted
 from automl_admm.runs.provenance import (
-    fingerprint,
-    fingerprint_data,
     fingerprint_given,
-    run_of,
 )
-from automl_admm.runs.saved_request import held_back, way_of
+from automl_admm.runs.saved_request import held_back
 from automl_admm.search.protocol import SearchProblem
 from automl_admm.search.starts import default_start
 
@@ -225,8 +217,8 @@ def prepare(
     caution = check_scoring(work)
     deal = first_deal(work.splits, config.cv)
     try_on(known.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
-    question = _question(known, shared, given)
-    aims = _aims(known.constraints, known.aside, question)
+    question = question_of(known, shared, given)
+    aims = aims_of(known.constraints, known.aside, question)
     if config.work_dir is not None:
         components = known.plugins.components[known.task]
         refuse_homeless(components, known.grammar, known.task)
@@ -301,9 +293,15 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
         starts=starts,
         taken=taken,
         whole=whole,
-        aside=_plan_aside(constraints, whole, config),
+        aside=None if config.certify is None else _aside(constraints, whole, config),
         sensitive=() if sensitive is None else tuple(map(str, sensitive.columns)),
     )
+
+
+def _aside(constraints: tuple[Constraint, ...], whole: Table, config: RunConfig) -> Aside:
+    is_binary = whole.classes is not None and len(whole.classes) == 2
+    rows = trial_rows(alike_rows(whole, config.random_state))
+    return plan_certificate(constraints, rows, config, has_thresholds=is_binary)
 
 
 def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> CompiledGrammar:
@@ -326,63 +324,8 @@ def _grammar(config: RunConfig, context: BuildContext, plugins: Plugins) -> Comp
 
 def aim_again(prepared: Preparation, constraints: tuple[Constraint, ...]) -> Preparation:
     """Return the same preparation with other numbers in its limits."""
-    aims = _aims(constraints, prepared.aside, prepared.question)
+    aims = aims_of(constraints, prepared.aside, prepared.question)
     return replace(prepared, constraints=constraints, aims=aims)
-
-
-def _aims(
-    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
-) -> tuple[Limit, ...]:
-    if aside is None or question is None:
-        return tuple(constraint.limit for constraint in constraints)
-    return aim(constraints, aside, risk_of_look(question.next_look, aside.risk))
-
-
-def _plan_aside(
-    constraints: tuple[Constraint, ...], whole: Table, config: RunConfig
-) -> Aside | None:
-    if config.certify is None:
-        return None
-    rows = trial_rows(alike_rows(whole, config.random_state))
-    examples = imagine(constraints, rows)
-    aside = plan_aside(
-        constraints,
-        examples,
-        config.certify,
-        config.certify_fraction,
-        has_thresholds=whole.classes is not None and len(whole.classes) == 2,
-    )
-    if config.on_infeasible != "raise":
-        return aside
-    more = partial(imagine_one_class, rows=rows)
-    beyond = find_out_of_reach(constraints, aside, config.certify_fraction, more)
-    reasons = (*aside.impossible, *([] if beyond is None else [beyond]))
-    if reasons:
-        raise ConfigurationError(
-            f"there can be no certificate: {reasons[0]}",
-            hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
-        )
-    return aside
-
-
-def _question(known: Known, shared: SharedWork, given: str) -> Question | None:
-    """Return the rows set aside for a certificate, and the identity of the run asking about them.
-
-    The texts of the grammar and the starts belong to it: the search depends on them, too.
-    """
-    if known.aside is None:
-        return None
-    config, work, whole = shared.config, shared.work, known.whole
-    assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
-    rows, data = fingerprint(work.held_out), fingerprint_data(whole)
-    run = run_of(fingerprint(work.table), config.random_state)
-    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
-    asked = [known.grammar.text, *map(known.grammar.pipelines.text, known.starts)]
-    way = "" if is_timed else way_of(config, data, rows, run, *asked)
-    ledger = config.looks or default_ledger()
-    check_ledger(ledger)
-    tested = None if work.tested is None else len(work.tested)
-    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given)
 
 
 def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object) -> Table:

@@ -1,0 +1,79 @@
+"""The plan of a certificate: its rows, the limits that the search aims at, and its question."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from automl_admm.certify.walk.looks import check_ledger, risk_of_look
+from automl_admm.constraints.dry_run import TrialRows
+from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
+from automl_admm.core.errors import ConfigurationError, Remedy
+from automl_admm.core.limits import Limit
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.config import RunConfig
+from automl_admm.runs.prepare.set_aside import (
+    Aside,
+    Question,
+    aim,
+    default_ledger,
+    find_out_of_reach,
+    plan_aside,
+)
+from automl_admm.runs.prepare.shared_work import Known, SharedWork
+from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
+from automl_admm.runs.saved_request import way_of
+
+
+def aims_of(
+    constraints: tuple[Constraint, ...], aside: Aside | None, question: Question | None
+) -> tuple[Limit, ...]:
+    """Return the limits for the search: tighter ones where a proof needs room."""
+    if aside is None or question is None:
+        return tuple(constraint.limit for constraint in constraints)
+    return aim(constraints, aside, risk_of_look(question.next_look, aside.risk))
+
+
+def plan_certificate(
+    constraints: tuple[Constraint, ...], rows: TrialRows, config: RunConfig, *, has_thresholds: bool
+) -> Aside:
+    """Return how many rows to set aside; raise if no number of them can prove the limits."""
+    assert config.certify is not None  # noqa: S101 - a certificate was asked for
+    examples = imagine(constraints, rows)
+    aside = plan_aside(
+        constraints,
+        examples,
+        config.certify,
+        config.certify_fraction,
+        has_thresholds=has_thresholds,
+    )
+    if config.on_infeasible != "raise":
+        return aside
+    more = partial(imagine_one_class, rows=rows)
+    beyond = find_out_of_reach(constraints, aside, config.certify_fraction, more)
+    reasons = (*aside.impossible, *([] if beyond is None else [beyond]))
+    if reasons:
+        raise ConfigurationError(
+            f"there can be no certificate: {reasons[0]}",
+            hint=Remedy("Leave out the limit or {certify}: rows would be set aside for nothing."),
+        )
+    return aside
+
+
+def question_of(known: Known, shared: SharedWork, given: str) -> Question | None:
+    """Return the rows set aside for a certificate, and the identity of the run asking about them.
+
+    The texts of the grammar and the starts belong to it: the search depends on them, too.
+    """
+    if known.aside is None:
+        return None
+    config, work, whole = shared.config, shared.work, known.whole
+    assert work.held_out is not None  # noqa: S101 - a share of the rows was set aside
+    rows, data = fingerprint(work.held_out), fingerprint_data(whole)
+    run = run_of(fingerprint(work.table), config.random_state)
+    is_timed = any(constraint.kind == "measured" for constraint in work.constraints)
+    asked = [known.grammar.text, *map(known.grammar.pipelines.text, known.starts)]
+    way = "" if is_timed else way_of(config, data, rows, run, *asked)
+    ledger = config.looks or default_ledger()
+    check_ledger(ledger)
+    tested = None if work.tested is None else len(work.tested)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given)
