@@ -91,7 +91,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cars = pd.DataFrame({"length": kinds + rng.normal(size=500) / 20, "width": kinds == 2})
     names = np.array(["bus", "opel", "saab", "van"])
     cars.assign(Class=names[kinds]).to_csv(place / "vehicle.csv", index=False)
-    labelled = frame.assign(income=np.where(says, "high", "low"))
+    # Other people than those of the fit, and easier to tell: their limits hold.
+    older = frame.assign(AGE=rng.integers(20, 70, rows))
+    labelled = older.assign(income=np.where(older["AGE"] > 45, "high", "low"))
     labelled.to_csv(place / "labelled.csv", index=False)
     frame.to_csv(place / "new.csv", index=False)
     frame.to_parquet(place / "new.parquet")
