@@ -10,11 +10,9 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.limits import Limit
@@ -30,7 +28,8 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.execution.skops_import import import_in_steps
 from automl_admm.execution.threads import threads_for
 from automl_admm.pipelines.build import build_pipeline, fit_pipeline
-from automl_admm.pipelines.component_fidelity import at_fidelity, row_share
+from automl_admm.pipelines.component_fidelity import at_fidelity
+from automl_admm.pipelines.cross_validation import FoldRun, Split, cross_validate
 from automl_admm.pipelines.ensembles.fold_models import Keeping
 from automl_admm.pipelines.ensembles.fold_tasks import fit_models, keep_models, load_models
 from automl_admm.pipelines.ensembles.greedy import Purse
@@ -45,26 +44,19 @@ from automl_admm.pipelines.few_row_model import constant_pipeline, fall_back
 from automl_admm.pipelines.fit_results import (
     FallbackResult,
     FinalFitResult,
-    FoldTimes,
-    slowdown_since,
 )
-from automl_admm.pipelines.growing import GrowingFit, growing_fit, seconds_since
+from automl_admm.pipelines.growing import GrowingFit
 from automl_admm.pipelines.limit_values import (
-    mean_values,
     refuse_cheaply,
 )
 from automl_admm.pipelines.memory_peak import forget_peak, peak_mb
 from automl_admm.pipelines.metrics import Metric
 from automl_admm.pipelines.predictions.decisions import (
     decisions_of,
-    describe_decisions,
     predict_unseen,
 )
-from automl_admm.pipelines.predictions.kept_answers import answers_of
 from automl_admm.pipelines.predictions.measured import Seen, Table, score_of
 from automl_admm.pipelines.predictions.wrappers import Numbered, Remembered
-from automl_admm.pipelines.racing import Race
-from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.searched_share import (
     Rest,
     SearchedShare,
@@ -82,7 +74,6 @@ from automl_admm.pipelines.step_times import StepTimes
 from automl_admm.pipelines.thresholds.by_group import GroupRule, Thresholds
 from automl_admm.pipelines.thresholds.cost import Cost
 from automl_admm.pipelines.thresholds.decider import Decider, fix
-from automl_admm.pipelines.thresholds.path import PATH, moves
 from automl_admm.pipelines.thresholds.single import aimed_decisions
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -92,11 +83,6 @@ from automl_admm.plugins.records import (
 )
 from automl_admm.plugins.registry import Registry
 from automl_admm.search.starts import default_start
-
-Split = tuple[Any, Any]
-# The same in every run: equal shares of equal rows are equal, whoever asks.
-SHARE_SEED = 0
-PREDICTIONS = "predictions.npz"
 
 
 @dataclass
@@ -149,13 +135,13 @@ class PipelineWork:
         import_for_frames()
         steps = self.space.steps(self.first or default_start(self.space.space))
         with suppress(AutomlAdmmError):
-            build_pipeline(steps, self._loaded(), self.context, seed=0)
+            build_pipeline(steps, self.loaded(), self.context, seed=0)
 
     def prepare_more(self) -> Iterator[None]:
         """Import what other components and the final fit need, a little at a step."""
         for module in all_modules(self.space.shape):
             with suppress(AutomlAdmmError):
-                build_pipeline([Step(module.component)], self._loaded(), self.context, seed=0)
+                build_pipeline([Step(module.component)], self.loaded(), self.context, seed=0)
             yield
         if self.persist or any(constraint.kind == "checked" for constraint in self.constraints):
             yield from import_in_steps()
@@ -180,55 +166,10 @@ class PipelineWork:
         """
         # Before the clock starts: a refused candidate costs no training.
         refuse_cheaply(self.constraints, self.space.steps(candidate))
-        wall, processor = time.perf_counter(), time.process_time()
-        with unheard_warnings(), self._threads():
-            race = Race(self.metric, tuple(rival) if len(rival) == len(self.splits) else ())
-            steps = StepTimes()
-            seen = race.run(
-                self._evaluate_split(candidate, seed, s, steps, folder) for s in self.splits
-            )
-            found, decided = self.judge(seen)
-            parts = [one.part for one in decided]
-        rows = np.concatenate([valid for _, valid in self.splits[: len(seen)]])
-        rows = rows if self.share is None else self.share.places[rows]
-        np.savez(folder / PREDICTIONS, rows=rows, **answers_of(decided))
-        times = FoldTimes(
-            fit_seconds=float(np.mean([part.fit_seconds for part in parts])),
-            predict_seconds=float(np.mean([part.predict_seconds for part in parts])),
-            work_seconds=time.perf_counter() - wall,
-            slowdown=slowdown_since(wall, processor),
-        )
-        scores = found.details["scores"]
-        details = {
-            **found.details,
-            **race.as_details(scores),
-            **times.as_details(),
-            **steps.as_details(),
-        }
-        found = replace(found, loss=race.loss(scores), details=details)
+        fold = FoldRun(self, candidate, seed, folder)
+        with unheard_warnings(), self.threads():
+            seen, found = cross_validate(fold, rival)
         return keep_models(self, found, seen, keeping, folder)
-
-    def judge(self, seen: Sequence[Seen]) -> tuple[EvaluationResult, Sequence[Seen]]:
-        """Measure the folds, at thresholds chosen for all of them if limits depend on decisions."""
-        decider = self._decider()
-        thresholds, plain = decider.choose(seen), [one.score for one in seen]
-        undecided = seen
-        if thresholds is not None:
-            seen = decider.decide(seen, thresholds)
-        values = mean_values(self.constraints, [one.part for one in seen])
-        scores = [one.score for one in seen]
-        chosen = {} if thresholds is None else thresholds.as_details()
-        if scores != plain:
-            chosen["default_score"] = float(np.mean(plain))
-        if self.certifies and thresholds is not None and not thresholds.by_class:
-            moved = [one for one in self.constraints if moves(one)]
-            chosen[PATH] = decider.path(undecided, thresholds, moved).as_details()
-        found = EvaluationResult(
-            float(np.mean([self.metric.loss(score) for score in scores])),
-            tuple(values),
-            {"scores": scores, **chosen, **describe_decisions(seen)},
-        )
-        return found, seen
 
     def choose_ensemble(
         self, predictions: Any, costs: Any, most: Any, folder: Path
@@ -257,7 +198,7 @@ class PipelineWork:
         a `path` are measured. A member of an ensemble is only fitted: it does not ship by itself.
         """
         begun = time.perf_counter()
-        with unheard_warnings(), self._threads():
+        with unheard_warnings(), self.threads():
             pipeline = self.fit_on(candidate, seed, self.table)
         seconds = time.perf_counter() - begun
         if ships:
@@ -281,7 +222,7 @@ class PipelineWork:
 
         It is measured on held-out rows, and its costs, as it ships.
         """
-        with unheard_warnings(), self._threads():
+        with unheard_warnings(), self.threads():
             found = load_models(models) or fit_models(self, candidate, seed)
         model = self.fixed(found.together(self.table.classes), **thresholds)
         return ship_whole(self, model, found.fit_seconds, found.peak_mb, folder, path)
@@ -324,18 +265,6 @@ class PipelineWork:
             load_shipped(content, is_saved=self.persist)
         return {}
 
-    def _evaluate_split(
-        self, candidate: Candidate, seed: int, split: Split, times: StepTimes, folder: Path
-    ) -> Seen:
-        asked = self.space.steps(candidate), self._loaded(), candidate.fidelity
-        growing, share = growing_fit(*asked, folder), row_share(*asked)
-        classes = None if self.table.classes is None else self.table.y
-        rows = share_of_rows(np.asarray(split[0]), classes, share, SHARE_SEED)
-        train, valid = self.table.part(rows), self.table.part(split[1])
-        begun = time.perf_counter()
-        pipeline = self.fit_on(candidate, seed, train, times, growing)
-        return self.measure(pipeline, valid, seconds_since(begun, growing))
-
     def fit_on(
         self,
         candidate: Candidate | None,
@@ -349,9 +278,9 @@ class PipelineWork:
         X, y, weights = rows.X, rows.labels(), rows.roles.weights
         if candidate is None:
             return constant_pipeline(self.context.task).fit(X, y, constant__sample_weight=weights)
-        steps = at_fidelity(self.space.steps(candidate), self._loaded(), candidate.fidelity)
-        pipeline = build_pipeline(steps, self._loaded(), self.context, seed)
-        return fit_pipeline(pipeline, steps, self._loaded(), X, y, weights, times, growing=growing)
+        steps = at_fidelity(self.space.steps(candidate), self.loaded(), candidate.fidelity)
+        pipeline = build_pipeline(steps, self.loaded(), self.context, seed)
+        return fit_pipeline(pipeline, steps, self.loaded(), X, y, weights, times, growing=growing)
 
     def measure(self, pipeline: Any, rows: Table, fit_seconds: float) -> Seen:
         """Predict unseen rows, once; a user's scorer sees the labels."""
@@ -384,19 +313,22 @@ class PipelineWork:
     @property
     def chooses_thresholds(self) -> bool:
         """True if decision thresholds are chosen for all folds at once, for limits or a cost."""
-        return bool(self._decider().aimed) or self.cost is not None
+        return bool(self.decider().aimed) or self.cost is not None
 
-    def _decider(self) -> Decider:
+    def decider(self) -> Decider:
+        """Return what chooses the thresholds of decisions, for the limits and the cost."""
         limits = self.aims or tuple(constraint.limit for constraint in self.constraints)
         aimed = aimed_decisions(self.constraints, limits)
         return Decider(self.metric, aimed, self.rule, count_repeats(self.splits), self.cost)
 
-    def _threads(self) -> AbstractContextManager[object]:
+    def threads(self) -> AbstractContextManager[object]:
+        """Return a context with the number of threads that fits the table."""
         rows, columns = self.table.shape
         # The same number of threads, whichever rows are here.
         return threads_for((rows if self.share is None else self.share.rows) * columns)
 
-    def _loaded(self) -> Registry[ComponentPlugin]:
+    def loaded(self) -> Registry[ComponentPlugin]:
+        """Return the components, loaded once in each process."""
         if self._components is None:
             self._components = self.load_components()
         return self._components

@@ -13,7 +13,7 @@ from automl_admm.core.errors import PluginError
 from automl_admm.core.space import Candidate, Choice, Condition, Parameter
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.component_fidelity import at_fidelity, declared_size
-from automl_admm.pipelines.step_times import StepTimes
+from automl_admm.pipelines.cross_validation import FoldRun
 from automl_admm.plugins.records import ComponentPlugin
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.config import RunConfig
@@ -110,7 +110,7 @@ def test_an_evaluation_has_fewer_trees_on_all_rows(tmp_path: Path) -> None:
     whole = space.candidate(space.complete({}), space.default_theta())
     for fidelity, trees in ((1.0, 20), (0.25, 5)):
         part = Candidate(whole.selection, whole.theta, fidelity)
-        seen = work._evaluate_split(part, 0, work.splits[0], StepTimes(), tmp_path)
+        seen = FoldRun(work, part, 0, tmp_path).fit_and_measure(work.splits[0])
         model = seen.pipeline.steps[-1][1]
         assert len(model.estimators_) == trees
         assert model.estimators_[0].tree_.weighted_n_node_samples[0] == 100

@@ -16,6 +16,7 @@ from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import constraint_of, with_groups
 from automl_admm.core.errors import InvalidOutcome, NoSuccessError
 from automl_admm.core.evidence import Estimate, Rate
+from automl_admm.pipelines.cross_validation import judge_folds
 from automl_admm.pipelines.few_row_model import constant_pipeline
 from automl_admm.pipelines.limit_values import evidence_of, value_of
 from automl_admm.plugins.records import ConstraintFunction, ConstraintPlugin
@@ -70,7 +71,7 @@ def test_what_hardly_differs_between_folds_is_measured_on_the_first() -> None:
     config = RunConfig(grammar="tiny", constraints=(limit,), cv=3, test_size=0.0)
     work = prepare(config, X, y).work
     measured = [work.table.part(valid) for _, valid in work.splits]
-    found, _ = work.judge([work.measure(constant(work), rows, 0.0) for rows in measured])
+    found, _ = judge_folds(work, [work.measure(constant(work), rows, 0.0) for rows in measured])
     assert found.constraints == (1.0,)
     assert seen == [measured[0].X.index[0]]
 

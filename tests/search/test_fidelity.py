@@ -13,7 +13,7 @@ from automl_admm import AutoMLClassifier, Parameter, SearchSpace, hookimpl, mini
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.core.space import Array, Candidate
 from automl_admm.core.subproblems import AtFidelity, Observation, ThetaSubproblem
-from automl_admm.pipelines.step_times import StepTimes
+from automl_admm.pipelines.cross_validation import FoldRun
 from automl_admm.plugins.records import NoOptions, ThetaSolverPlugin
 from automl_admm.runs.blackbox import run_black_box
 from automl_admm.runs.config import RunConfig
@@ -131,7 +131,7 @@ def test_a_pipeline_learns_from_a_share_of_the_rows() -> None:
     candidate = start.candidate(start.complete({}), start.default_theta())
     for fidelity in (1.0, 0.2):
         part = Candidate(candidate.selection, candidate.theta, fidelity)
-        work._evaluate_split(part, 0, work.splits[0], StepTimes(), Path())
+        FoldRun(work, part, 0, Path()).fit_and_measure(work.splits[0])
     assert seen == [225, 45]
 
 

@@ -17,8 +17,8 @@ from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Array
 from automl_admm.execution.task_folders import open_regular, remove_tree
+from automl_admm.pipelines.cross_validation import PREDICTIONS
 from automl_admm.pipelines.predictions.kept_answers import SCORES, WHOLE
-from automl_admm.pipelines.work import PREDICTIONS
 
 # The files of so many evaluations, and their bytes together.
 MOST_FILES, MOST_BYTES = 50, 256_000_000

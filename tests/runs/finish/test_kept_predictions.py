@@ -13,7 +13,7 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate, Selection
-from automl_admm.pipelines.work import PREDICTIONS
+from automl_admm.pipelines.cross_validation import PREDICTIONS
 from automl_admm.runs.finish import kept_predictions
 from automl_admm.runs.finish.kept_predictions import (
     DamagedPredictionsError,
