@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from automl_admm.core.evidence import (
         F1,
         Average,
+        Calibration,
         Explained,
         Fact,
         Gap,
@@ -69,6 +70,7 @@ _HOMES = {
     "AutoMLRegressor": "api",
     "AutomlAdmmError": "core.errors",
     "Average": "core.evidence",
+    "Calibration": "core.evidence",
     "BuildContext": "plugins.records",
     "Certificate": "certify.certificate",
     "Choice": "core.space",
@@ -132,6 +134,7 @@ __all__ = [
     "AutomlAdmmError",
     "Average",
     "BuildContext",
+    "Calibration",
     "Certificate",
     "Choice",
     "CommandPlugin",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from automl_admm.core.evidence import (
         F1,
         Average,
+        Calibration,
         Estimate,
         Explained,
         Fact,
@@ -146,6 +147,7 @@ _HOMES = {
     "AtFidelity": "core.subproblems",
     "AutomlAdmmError": "core.errors",
     "Average": "core.evidence",
+    "Calibration": "core.evidence",
     "AxisTree": "core.structure.axis_tree",
     "Book": "search.protocol",
     "Brief": "execution.remote.letters",
@@ -269,6 +271,7 @@ __all__ = [
     "Book",
     "Brief",
     "BuildContext",
+    "Calibration",
     "Candidate",
     "Choice",
     "CommandPlugin",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf
+from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.parse import LimitCode
 from automl_admm.constraints.syntax import ClassOption
 from automl_admm.core.errors import ConfigurationError, suggest
@@ -95,7 +95,7 @@ def knowing_classes(function: Any, labels: Sequence[object]) -> Any:
     """Return a function of a limit with the classes of the target, wherever it asks for them."""
     if isinstance(function, OneClass | EachClass):
         return function.knowing(labels)
-    if isinstance(function, Grouped | GapOf | InRange | RatioOf):
+    if isinstance(function, Grouped | GapOf | InRange | RatioOf | WorstOf):
         return replace(function, function=knowing_classes(function.function, labels))
     return function
 

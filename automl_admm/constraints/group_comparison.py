@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from automl_admm.core.errors import DataError, InvalidOutcome
-from automl_admm.core.evidence import Evidence, Gap, Rate, Ratio, as_evidence
+from automl_admm.core.evidence import Evidence, Gap, Largest, Rate, Ratio, Smallest, as_evidence
 from automl_admm.core.limits import DeclaredRange
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
@@ -73,6 +74,20 @@ class RatioOf:
     def __call__(self, evaluated: EvaluatedPipeline, groups: Masks) -> Measured:
         """The ratio on these rows."""
         return Ratio(by_group(self.function, evaluated, groups))
+
+
+@dataclass(frozen=True, slots=True)
+class WorstOf:
+    """The smallest or the largest value of a group: a limit on it holds for every group."""
+
+    function: ConstraintFunction
+    joining: Literal["min", "max"]
+
+    def __call__(self, evaluated: EvaluatedPipeline, groups: Masks) -> Measured:
+        """The value of this group on these rows."""
+        found = by_group(self.function, evaluated, groups)
+        parts = {f"group '{name}'": one for name, one in found.items()}
+        return Smallest(parts) if self.joining == "min" else Largest(parts)
 
 
 @dataclass(frozen=True, slots=True)

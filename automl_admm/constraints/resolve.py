@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
-from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf
+from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
@@ -23,7 +24,7 @@ from automl_admm.plugins.registry import Registry
 
 GAP, RATIO = "_gap", "_ratio"
 # The worst class, whatever is compared in it; and the mean over classes, which may be compared.
-WORST: tuple[Joining, ...] = ("min", "max")
+WORST: tuple[Literal["min", "max"], ...] = ("min", "max")
 MACRO: Joining = "macro"
 NUMBER = re.compile(r"\d+(\.\d+)?")
 Measures = Registry[ConstraintPlugin]
@@ -31,19 +32,22 @@ Measures = Registry[ConstraintPlugin]
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
-    """The rule from NAME to NAME_gap, NAME_ratio, and min_, max_ or macro_NAME of all classes."""
+    """The rule from NAME to NAME_gap, NAME_ratio, and min_, max_ or macro_NAME of all classes.
+
+    `by_group` makes min_NAME and max_NAME those of groups instead of classes.
+    """
 
     measures: Measures
+    by_group: bool = False
 
     def plugin(self, name: str) -> ConstraintPlugin:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
             return _demand_no_number(self.measures.get(name))
-        for joining in WORST:
-            base = name.removeprefix(f"{joining}_")
-            if base != name and self._is_of_two(base):
-                return _over_classes(self.plugin(base), joining)
+        worst = self._worst(name)
+        if worst is not None:
+            return worst
         if self._is_numbered(name):
             return self._of_number(name)
         for ending in (GAP, RATIO):
@@ -53,8 +57,18 @@ class _Comparing:
         if name in scorer_names():
             return score_measure(name)
         if self._is_macro(name):
-            return _over_classes(self.measures.get(name.removeprefix(f"{MACRO}_")), MACRO)
+            return _over_classes(self.plugin(name.removeprefix(f"{MACRO}_")), MACRO)
         raise UnknownNameError("constraint", name, self._names())
+
+    def _worst(self, name: str) -> ConstraintPlugin | None:
+        """Return the worst group or class of a name that says so, else None."""
+        for joining in WORST:
+            base = name.removeprefix(f"{joining}_")
+            if self.by_group and base != name and self._is_known(base):
+                return _worst_group(self._base(base), joining)
+            if base != name and self._is_of_two(base):
+                return _over_classes(self.plugin(base), joining)
+        return None
 
     def provider(self, name: str) -> str:
         """Return the provider of what a name is measured by; "" for a scorer."""
@@ -70,11 +84,16 @@ class _Comparing:
 
     def _is_macro(self, name: str) -> bool:
         base = name.removeprefix(f"{MACRO}_")
-        return base != name and self._is_of_two(base) and base in self.measures
+        return (
+            base != name
+            and self._is_of_two(base)
+            and (base in self.measures or self._is_numbered(base))
+        )
 
     def _is_of_two(self, name: str) -> bool:
         """Return True for a measure of two classes, or for its gap or ratio."""
-        bases = (name, name.removesuffix(GAP), name.removesuffix(RATIO))
+        bases = [name, name.removesuffix(GAP), name.removesuffix(RATIO)]
+        bases += [base.rpartition("_")[0] for base in bases if self._is_numbered(base)]
         found = [self.measures.get(base) for base in bases if base in self.measures]
         return any(one.kind == "statistical" and one.target == "two classes" for one in found)
 
@@ -108,7 +127,8 @@ class _Comparing:
         compared = [r.name for r in self.measures if r.function and r.kind == "statistical"]
         endings = [base + ending for base in compared for ending in (GAP, RATIO)]
         of_two = [r.name for r in self.measures if self._is_of_two(r.name)]
-        over = [f"{joining}_{name}" for name in of_two for joining in (*WORST, MACRO)]
+        over = [f"{MACRO}_{name}" for name in of_two]
+        over += [f"{joining}_{name}" for name in compared for joining in WORST]
         return [*map(written_name, self.measures), *endings, *over, *scorer_names()]
 
 
@@ -141,6 +161,18 @@ def _over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
         function=None if base.function is None else each,
         grouped=None if base.grouped is None else each,
         target="classes",
+    )
+
+
+def _worst_group(base: ConstraintPlugin, joining: Literal["min", "max"]) -> ConstraintPlugin:
+    assert base.function is not None  # noqa: S101 - `_base` has checked it
+    return replace(
+        base,
+        name=f"{joining}_{base.name}",
+        summary=f"{'smallest' if joining == 'min' else 'largest'} {base.name} of a group",
+        function=None,
+        grouped=WorstOf(base.function, joining),
+        rows_apart=False,
     )
 
 
@@ -181,7 +213,8 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
 
 def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
     """Return the constraint of a text; its groups are unknown until the data are read."""
-    names = _Comparing(measures)
+    is_each = any(option.label is None for option in written.classes)
+    names = _Comparing(measures, by_group=bool(written.columns) and not is_each)
     plugin = names.plugin(written.measure)
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
@@ -213,7 +246,9 @@ def _with_options(written: WrittenLimit, plugin: ConstraintPlugin) -> Constraint
     if is_each or plugin.target == "class pair":
         wanted = "{class}" if is_each else '{true="a",predicted="b"}'
         if bool(given) == is_each or len(options) != (1 if is_each else 2):
-            hint = f"Write '{plugin.name}{wanted}'."
+            groups = plugin.function is not None and is_each
+            more = f", or '{plugin.name}[column]' for the worst group" if groups else ""
+            hint = f"Write '{plugin.name}{wanted}'{more}."
             raise ConfigurationError(f"'{written.name}' lacks its classes.", hint=hint)
     elif options and (plugin.target != "two classes" or given != ("class",)):
         raise ConfigurationError(

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from automl_admm.core.messages import say_value
 from automl_admm.core.space import Array
+
+BINS = 10  # of a calibration error, as is customary
 
 
 # Checked with isinstance, so that a plugin's own record counts without inheriting.
@@ -219,6 +221,38 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Calibration:
+    """Probabilities of the positive class and the truth, 0 or 1: the evidence of their calibration.
+
+    >>> Calibration(np.array([0.5, 0.5]), np.array([0.0, 1.0])).value
+    0.0
+    """
+
+    probabilities: Array
+    truth: Array
+
+    @property
+    def value(self) -> float:
+        """The expected calibration error in bins of equally many rows."""
+        rows = len(self.truth)
+        if not rows:
+            return math.nan
+        excess = self.probabilities - self.truth
+        bins = bins_of(self.probabilities, edges_of(self.probabilities))
+        return float(np.abs(np.bincount(bins, weights=excess)).sum()) / rows
+
+
+def edges_of(probabilities: Array) -> Array:
+    """Return the edges between `BINS` bins of equally many rows; equal values are in one bin."""
+    return np.asarray(np.quantile(probabilities, np.arange(1, BINS) / BINS))
+
+
+def bins_of(probabilities: Array, edges: Array) -> Any:
+    """Return the number of the bin of every row; a value on an edge is in the upper bin."""
+    return np.searchsorted(edges, probabilities, side="right")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Timing:
     """Times of calls made one after the other, in one unit; the limit is on a quantile.
 
@@ -360,7 +394,7 @@ def why_unknown(evidence: Evidence) -> str:
     if isinstance(evidence, Gap | Ratio):
         return _first_unknown(evidence.groups, "group")
     if isinstance(evidence, Largest | Smallest | Average):
-        return _first_unknown(evidence.parts, "")
+        return _first_unknown(evidence.parts)
     return _what_is_missing(evidence)
 
 
@@ -370,11 +404,15 @@ def explain_unknown(evidence: Evidence) -> str:
     return f"it {reason}" if reason.startswith(("has ", "gives ")) else reason
 
 
-def _first_unknown(parts: Mapping[str, Evidence], kind: str) -> str:
+def _first_unknown(parts: Mapping[str, Evidence], kind: str = "") -> str:
     for name, part in parts.items():
         reason = why_unknown(part)
+        if reason and kind:
+            return f"{kind} '{name}' {reason}"
         if reason:
-            return f"{kind} '{name}' {reason}" if kind else reason
+            # A reason that names its group or its class needs no other name.
+            is_named = not reason.startswith(("has ", "gives ")) or "class" in reason
+            return reason if is_named else f"{name} {reason}"
     return "there is nothing to compare"
 
 
@@ -384,10 +422,18 @@ def _what_is_missing(evidence: Evidence) -> str:
         return f"has no {evidence.of}"
     if isinstance(evidence, Ranking):
         return f"has no {'positive' if not len(evidence.positives) else 'negative'} rows"
-    if isinstance(evidence, Mean | Timing | Quantile) and not len(evidence.values):
+    if _has_no_rows(evidence):
         return "has no rows"
-    if isinstance(evidence, RootMeanSquare | Explained) and not len(evidence.errors):
-        return "has no rows"
+    if isinstance(evidence, Estimate) and evidence.why:
+        return f"gives no number: {evidence.why}"
     if isinstance(evidence, Explained):
         return "has no two different true values"
     return "gives no number"
+
+
+def _has_no_rows(evidence: Evidence) -> bool:
+    if isinstance(evidence, Mean | Timing | Quantile):
+        return not len(evidence.values)
+    if isinstance(evidence, RootMeanSquare | Explained):
+        return not len(evidence.errors)
+    return isinstance(evidence, Calibration) and not len(evidence.truth)

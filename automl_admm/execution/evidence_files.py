@@ -20,6 +20,7 @@ from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evidence import (
     F1,
     Average,
+    Calibration,
     Estimate,
     Evidence,
     Explained,
@@ -42,7 +43,7 @@ from automl_admm.execution.task_folders import read_regular
 KINDS: tuple[type[Any], ...] = (
     *(Fact, Estimate, Rate, F1, Mean, Ranking, Timing),
     *(Gap, Ratio, Largest, Smallest, Average, Weighted),
-    *(Quantile, RootMeanSquare, Explained),
+    *(Quantile, RootMeanSquare, Explained, Calibration),
 )
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"

@@ -9,6 +9,7 @@ import pytest
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.core.evaluations import Status
 from automl_admm.core.evidence import (
+    Calibration,
     Estimate,
     Explained,
     Fact,
@@ -47,6 +48,7 @@ class Own:
     [
         *(Fact(3.0), Estimate(np.float64(0.1)), RATES["a"], Rate(0, 0), Own()),
         *(Quantile(SCORES, 0.9), RootMeanSquare(SCORES), Explained(SCORES, 2 * SCORES, 0.5)),
+        Calibration(SCORES, (SCORES > 0).astype(float)),
         *(
             Mean(SCORES, 0.0, 1.0),
             Mean(SCORES, 0.0, math.inf),

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from automl_admm.builtin.constraints import decision_rates as rates
 from automl_admm.builtin.constraints import fairness as groups
 from automl_admm.builtin.constraints import prediction_errors as errors
-from automl_admm.builtin.constraints import resources
+from automl_admm.builtin.constraints import probabilities, resources
 from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.specs import hookimpl
 
@@ -24,4 +24,5 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield from resources.constraints()
     yield from rates.constraints()
     yield from groups.constraints()
+    yield from probabilities.constraints()
     yield from errors.constraints()

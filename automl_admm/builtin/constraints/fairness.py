@@ -25,6 +25,11 @@ def demographic_parity_ratio(evaluated: EvaluatedPipeline, groups: Masks) -> Rat
     return Ratio(by_group(selection_rate, evaluated, groups))
 
 
+def equal_opportunity_difference(evaluated: EvaluatedPipeline, groups: Masks) -> Gap:
+    """Return max_g P(ŷ = 1 | y = 1, g) − min_g of the same, the gap in true positive rates."""
+    return Gap(by_group(recall, evaluated, groups))
+
+
 def equalized_odds_difference(evaluated: EvaluatedPipeline, groups: Masks) -> Largest:
     """Return the larger of the gap in true positive rates and the gap in false positive rates."""
     # Both gaps as evidence, not their larger value: a certificate must bound each.
@@ -47,6 +52,11 @@ def constraints() -> Iterable[ConstraintPlugin]:
         "demographic_parity_ratio",
         "least share of rows called positive / largest, over groups",
         demographic_parity_ratio,
+    )
+    yield _plugin(
+        "equal_opportunity_difference",
+        "gap between groups in recall, positive rows called so",
+        equal_opportunity_difference,
     )
     yield _plugin(
         "equalized_odds_difference",

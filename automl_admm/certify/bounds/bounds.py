@@ -20,6 +20,7 @@ import numpy as np
 
 from automl_admm.certify.bounds import errors, means, rates
 from automl_admm.certify.bounds.averages import is_sharper, lower_average, upper_average
+from automl_admm.certify.bounds.calibration import calibration_bounds
 from automl_admm.certify.bounds.differences import largest_difference
 from automl_admm.certify.bounds.rankings import delong_bounds
 from automl_admm.certify.bounds.rates import Count
@@ -27,6 +28,7 @@ from automl_admm.certify.bounds.skewed_means import skewed_bounds
 from automl_admm.core.evidence import (
     F1,
     Average,
+    Calibration,
     Evidence,
     Explained,
     Fact,
@@ -144,6 +146,11 @@ def _explained(evidence: Explained, risk: float) -> Bounds | None:
 
 def _quantile(evidence: Quantile, risk: float) -> Bounds:
     return Bounds(*errors.quantile_bounds(evidence, risk), "exact binomial on large values")
+
+
+def _calibration(evidence: Calibration, risk: float) -> Bounds | None:
+    ends = calibration_bounds(evidence, risk)
+    return None if ends is None else Bounds(*ends, "empirical Bernstein's over all bins")
 
 
 def _skewed(evidence: Mean | RootMeanSquare | Explained, risk: float) -> Bounds | None:
@@ -332,4 +339,5 @@ _SIMPLE: dict[type, Callable[[Any, float], Bounds | None]] = {
     Quantile: _quantile,
     RootMeanSquare: _root,
     Explained: _explained,
+    Calibration: _calibration,
 }

@@ -10,6 +10,7 @@ import numpy as np
 from automl_admm.core.evidence import (
     F1,
     Average,
+    Calibration,
     Evidence,
     Explained,
     Gap,
@@ -54,8 +55,9 @@ def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
         return (
             Cell(where, "calls" if isinstance(evidence, Timing) else "rows", len(evidence.values)),
         )
-    if isinstance(evidence, RootMeanSquare | Explained):
-        return (Cell(where, "rows", len(evidence.errors)),)
+    if isinstance(evidence, RootMeanSquare | Explained | Calibration):
+        rows = evidence.truth if isinstance(evidence, Calibration) else evidence.errors
+        return (Cell(where, "rows", len(rows)),)
     inner = _parts(evidence, where)
     return tuple(cell for name, part in inner.items() for cell in cells(part, name))
 
@@ -94,6 +96,9 @@ def stretch(evidence: Evidence, factor: float) -> Evidence:
         return replace(evidence, rows=rows, hits=hits)
     if isinstance(evidence, Mean | Timing | Quantile | RootMeanSquare | Explained):
         return _stretched_values(evidence, factor)
+    if isinstance(evidence, Calibration):
+        places = _spread(np.arange(len(evidence.truth), dtype=float), factor).astype(int)
+        return Calibration(evidence.probabilities[places], evidence.truth[places])
     if isinstance(evidence, Ranking):
         positives, negatives = evidence.positives, evidence.negatives
         return Ranking(_spread(positives, factor), _spread(negatives, factor))

@@ -11,6 +11,7 @@ from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_
 from automl_admm.certify.bounds.row_counts import counts, smallest
 from automl_admm.certify.plan.power import rows_needed
 from automl_admm.core.evidence import (
+    Calibration,
     Estimate,
     Evidence,
     Explained,
@@ -27,6 +28,7 @@ from automl_admm.core.limits import Limit
 _CONTRADICTIONS: dict[type, str] = {
     Mean: "its values lie outside of the range that it states",
     Ranking: "some of its scores are no numbers",
+    Calibration: "some of its probabilities are not between 0 and 1",
     Rate: "it counts more events than trials",
 }
 

@@ -25,6 +25,7 @@ NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_lo
 One for two classes is asked of any class of several, too, as in 'recall{class="fraud"} >= 0.9': of
 "min_recall{class}" or "max_fpr{class}" for the worst class, of "macro_recall" for their mean.
 Each statistical one has a gap and a ratio, as in "fpr_gap[sex] <= 0.05", to compare groups.
+With groups "min_recall[sex] >= 0.8" and "max_brier[sex] <= 0.2" are about the worst of them.
 [sex] are the values of a column, [sex,race] those of two, [age:30,40,50] cuts numbers at these."""
 
 
