@@ -47,7 +47,10 @@ def calibration_bounds(evidence: Calibration, risk: float) -> tuple[float, float
     staked, total = stakes * excess, float(np.sum(stakes))
     most = float(np.abs(np.bincount(bins, weights=staked)).sum())
     least = float(np.sum(_earlier_signs(excess, bins) * staked))
-    return max((least - price) / total, 0.0), min((most + price) / total, 1.0)
+    # The value has bins of its own, and may be farther off: no limit is proven that it breaks.
+    value = evidence.value
+    lower, upper = max((least - price) / total, 0.0), min((most + price) / total, 1.0)
+    return min(lower, value), max(upper, value)
 
 
 def _stakes(excess: Array, risk: float) -> Array:
