@@ -58,7 +58,7 @@ def test_values(evidence: Evidence, value: float) -> None:
         (Gap(RATES | {"c": Rate(0, 0, "positive rows")}), "group 'c' has no positive rows"),
         (Gap({}), "there is nothing to compare"),
         (Largest({"x": Gap(RATES), "y": Ratio({"c": Rate(0, 0)})}), "group 'c' has no rows"),
-        (Smallest({"f": Rate(1, 4), "m": Rate(0, 0, "positive rows")}), "has no positive rows"),
+        (Smallest({"f": Rate(1, 4), "m": Rate(0, 0, "positive rows")}), "m has no positive rows"),
     ],
 )
 def test_what_is_unknown_says_why(evidence: Evidence, reason: str) -> None:
