@@ -31,6 +31,7 @@ from artificial_objective import commit_here
 from limits_experiment import measure_space, problem, settings_of
 from limits_report import Setting
 from limits_rivals import Trial, best_feasible, search, share_feasible, spend
+from paired import corrected
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
@@ -161,15 +162,6 @@ def interval(shares: np.ndarray) -> tuple[float, float]:
     places = np.random.default_rng(0).integers(len(shares), size=(RESAMPLES, len(shares)))
     low, high = np.quantile(shares[places].mean(axis=1), [0.025, 0.975])
     return float(low), float(high)
-
-
-def corrected(found: Mapping[str, float]) -> dict[str, float]:
-    """Correct p values by Holm: p_(i) times the number of those that are not smaller."""
-    largest, result = 0.0, {}
-    for place, (name, p) in enumerate(sorted(found.items(), key=lambda item: item[1])):
-        largest = max(largest, min(1.0, p * (len(found) - place)))
-        result[name] = largest
-    return result
 
 
 def table_of(losses: Mapping[str, np.ndarray], within: Mapping[str, np.ndarray]) -> list[list[Any]]:

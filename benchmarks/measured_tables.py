@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+import controls_tables
 import frames_table
 import peers_tables
 import study_pages
@@ -247,6 +248,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "certificates-price": certificates_price,
     "certificates-price-before": partial(certificates_price, "price_before"),
     "certificates-short": certificates_short,
+    "controls": controls_tables.tables,
+    "controls-protocol": controls_tables.protocol,
+    "controls-short": controls_tables.short,
     "evaluation-rate": rate_table,
     "faults-short": faults_short,
     "frames": frames_table.table,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy.stats import binomtest
@@ -32,3 +32,12 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Paired:
     pairs = list(zip(ours, theirs, strict=True))
     wins, losses = sum(a < b for a, b in pairs), sum(a > b for a, b in pairs)
     return Paired(wins, losses, len(pairs) - wins - losses)
+
+
+def corrected(found: Mapping[str, float]) -> dict[str, float]:
+    """Correct p values by Holm: p_(i) times the number of those that are not smaller."""
+    largest, result = 0.0, {}
+    for place, (name, p) in enumerate(sorted(found.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, p * (len(found) - place)))
+        result[name] = largest
+    return result

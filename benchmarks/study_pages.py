@@ -9,6 +9,7 @@ PAGES = Path(__file__).parents[1] / "docs" / "benchmarks"
 GROUPS = {
     "The whole tool": (
         "peers",
+        "controls",
         "frames",
         "portfolio",
         "real_data",
