@@ -213,8 +213,11 @@ def _fits(system: str) -> list[float]:
 
 
 def _not_run() -> str:
-    absent = [NAMES.get(one, one) for one in KNOWN if not runs_of(one)]
-    return f"Not run: {joined([*absent, 'budgets longer than a minute'])}."
+    absent = [one for one in KNOWN if not runs_of(one)]
+    apart = [NAMES[one] for one in absent if one in NAMES]
+    missing = joined([*(one for one in absent if one not in NAMES), "budgets longer than a minute"])
+    told = f" Not in this table: {joined(apart)} ([controls](controls.md))." if apart else ""
+    return f"Not run: {missing}.{told}"
 
 
 def _last() -> str:

@@ -19,6 +19,7 @@ GROUPS = {
     "Solvers": (
         "admm_against_joint",
         "admm_precision",
+        "admm_parts",
         "z_solvers",
         "theta_solvers",
         "theta_constrained",
