@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,12 +21,8 @@ from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral, deferral_for
-from automl_admm.runs.finish.certification import (
-    Examined,
-    certificate_of,
-    examine,
-    whole_text,
-)
+from automl_admm.runs.finish import kept_model
+from automl_admm.runs.finish.certification import Examined, certificate_for, examine, is_certified
 from automl_admm.runs.finish.closing import Closing, close_after
 from automl_admm.runs.finish.ensemble_fit import EnsembleFit, read_pool
 from automl_admm.runs.finish.fallback_model import (
@@ -43,7 +40,6 @@ from automl_admm.runs.finish.final_fit import (
     expected_seconds,
     refit_best,
 )
-from automl_admm.runs.finish.kept_model import is_better, model_that_is_there
 from automl_admm.runs.finish.kept_models import KeptModels
 from automl_admm.runs.finish.kept_predictions import KeptPredictions
 from automl_admm.runs.finish.no_success import best_or_raise, is_interrupted
@@ -62,6 +58,8 @@ from automl_admm.runs.search_run import budget_of, run_search, teller
 from automl_admm.runs.session.iterations import noting_iterations
 from automl_admm.runs.session.session import Session, open_session
 from automl_admm.store.run_folder import RunFolder
+
+logger = logging.getLogger(__name__)
 
 
 def run_pipelines(prepared: Preparation) -> PipelineResult:
@@ -207,9 +205,9 @@ def _conclude(ending: Ending) -> PipelineResult:
     """Make the final fit, its measurements and its files."""
     session, prepared, ledger = ending.session, ending.prepared, ending.desk.ledger
     shipped = _what_ships(ending)
-    refit, certificate = shipped.refit, None
+    refit, certificate = shipped.refit, shipped.proof
     if shipped.finished is not None:
-        certificate = _certificate(prepared, refit.evaluation, shipped.examined)
+        certificate = certificate_for(prepared, refit.evaluation, shipped.examined)
     feasible = is_feasible(refit.evaluation, prepared.limits) and refit.one_class is None
     best = replace(
         ending.result,
@@ -243,12 +241,16 @@ def _write_shipped(
 
 @dataclass(frozen=True)
 class Shipped:
-    """The shipped model; if it lies in the run's folder already, nothing was `finished`."""
+    """The shipped model; if it lies in the run's folder already, nothing was `finished`.
+
+    Then `proof` is its certificate, if it has one.
+    """
 
     refit: Refit
     finished: Finished | None = None
     examined: Examined | None = None
     fallback: FallbackKind | None = None
+    proof: Certificate | None = None
 
     @property
     def pickled(self) -> bytes:
@@ -267,7 +269,9 @@ def _what_ships(ending: Ending) -> Shipped:
     Without either in time, it is a fallback fitted beforehand; also after an interrupt before the
     first success.
     """
-    there = model_that_is_there(ending.session)
+    proven = kept_model.proven_model_that_is_there(ending.session)
+    proof = None if proven is None else proven.certificate
+    there = kept_model.model_that_is_there(ending.session) if proven is None else proven.refit
     is_early = ending.result.best is None and is_interrupted(ending.result)
     if is_early and there is None and ending.prepared.config.deadline is not None:
         return _makeshift(ending)
@@ -276,12 +280,15 @@ def _what_ships(ending: Ending) -> Shipped:
         fitted = _fit_and_test(ending)
     except NoSuccessError as problem:
         if there is not None:
-            return _kept(ending, there, _unfitted(ending.result, problem))
+            return _kept(ending, there, _unfitted(ending.result, problem), proof)
         if ending.closing.is_open_ended:
             raise
         return _makeshift(ending)
-    if there is not None and is_better(there, fitted[0], ending.session):
-        return _kept(ending, there, fitted[0].passed_over)
+    is_proof_lost = proof is not None and not is_certified(fitted[2])
+    if there is not None and (
+        is_proof_lost or kept_model.is_better(there, fitted[0], ending.session)
+    ):
+        return _kept(ending, there, fitted[0].passed_over, proof)
     return Shipped(*fitted)
 
 
@@ -290,10 +297,14 @@ def _unfitted(result: RunResult, problem: NoSuccessError) -> tuple[PassedOver, .
     return () if result.best is None else (PassedOver(result.best, problem.message.rstrip(".")),)
 
 
-def _kept(ending: Ending, there: Refit, passed: Sequence[PassedOver]) -> Shipped:
+def _kept(
+    ending: Ending, there: Refit, passed: Sequence[PassedOver], proof: Certificate | None
+) -> Shipped:
     """Ship the model of an earlier session, with the better evaluations passed over, if any."""
     better = if_better(passed, there.evaluation, ending.prepared.aims)
-    return Shipped(replace(there, passed_over=better))
+    if proof is not None:
+        logger.warning("the model that an earlier look (%d) certified stays", proof.look)
+    return Shipped(replace(there, passed_over=better), proof=proof)
 
 
 def _makeshift(ending: Ending) -> Shipped:
@@ -363,17 +374,6 @@ def _ensemble(ending: Ending, refit: Refit, finished: Finished) -> tuple[Refit, 
         if closing.is_cut_short:
             raise
         return None
-
-
-def _certificate(
-    prepared: Preparation, evaluation: Evaluation, examined: Examined | None
-) -> Certificate | None:
-    aside, question = prepared.aside, prepared.question
-    if examined is None or aside is None or question is None or not examined.shipped.findings:
-        return None
-    told = FinalFitResult.from_json(examined.finished.result).files
-    model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
-    return certificate_of(examined, aside, question, whole_text(evaluation), model_sha256)
 
 
 def _write_certificate(

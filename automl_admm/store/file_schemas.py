@@ -162,6 +162,7 @@ _MODEL = record(
         "class_weights": mapping_of(real),
         "passed_over": nullable(PASSED_OVER),
         "untested": nullable(text),
+        "last_evaluation": nullable(whole()),
         "of_folds": nullable(OF_FOLDS),
         "held_out_interval": nullable(interval),
         "held_out_constraints": mapping_of(nullable(real)),

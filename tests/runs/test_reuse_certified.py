@@ -12,11 +12,16 @@ import pandas as pd
 import pytest
 
 from automl_admm import AutoMLClassifier
+from automl_admm.certify.walk.looks import take_look
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.runs.config import RunConfig
+from automl_admm.runs.finish.outcome import PipelineResult
+from automl_admm.runs.pipelines import run_pipelines
 from automl_admm.runs.prepare.preparation import Preparation, prepare
 from automl_admm.runs.reuse import reuse_runs
+from automl_admm.runs.saved.verification import verify_run
 from automl_admm.runs.session.session import open_session
+from automl_admm.store.run_folder import RunFolder
 
 SETTINGS: dict[str, Any] = {
     "grammar": "tiny",
@@ -82,3 +87,43 @@ def test_a_resumed_certified_run_begins_without_pipelines_that_know_the_rows_set
         assert not session.past.evaluations
         assert bool(session.prepared.starts) is is_aside_same
     assert ("begins without the pipelines" in caplog.text) is not is_aside_same
+
+
+def resume_after(run: Path, looks: int) -> PipelineResult:
+    """Resume a certified run whose rows others have looked at so often."""
+    again = prepared(**CERTIFIED, work_dir=run, resumed=True, max_evaluations=3)
+    question = again.question
+    assert question is not None
+    for number in range(looks):
+        take_look(question.ledger, question.data, f"another {number}", 0.2)
+    return run_pipelines(again)
+
+
+def test_a_certified_model_stays_if_a_later_walk_certifies_nothing(
+    certified: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(certified, run)
+    files = [path for path in run.iterdir() if path.name.startswith(("model", "certificate"))]
+    before = {path: path.read_bytes() for path in files if path.suffix != ".lock"}
+    outcome = resume_after(run, looks=80)
+    assert outcome.is_certified
+    assert outcome.certificate is not None
+    assert outcome.certificate.look == 1
+    assert "that an earlier look (1) certified stays" in caplog.text
+    kept = [path for path in before if path.name.endswith((".skops", "certificate.json"))]
+    assert len(kept) == 2
+    assert all(path.read_bytes() == before[path] for path in kept)
+    frame, target = table()
+    found = verify_run(RunFolder(run), frame.assign(y=target), "table.csv")
+    assert not found.differences
+    assert not any("order" in one for one in found.unvouched)
+
+
+def test_a_certified_model_of_other_bytes_does_not_stay(certified: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(certified, run)
+    model = next(run.glob("model.skops"))
+    model.write_bytes(model.read_bytes() + b"x")
+    outcome = resume_after(run, looks=80)
+    assert not outcome.is_certified

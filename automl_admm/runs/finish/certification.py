@@ -16,11 +16,14 @@ from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.evidence_files import encode_evidence
+from automl_admm.pipelines.fit_results import FinalFitResult
+from automl_admm.pipelines.shipping import PICKLE, SHIPPED
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import contend, price_of
 from automl_admm.runs.finish.passed_over import PassedOver, say_passed_over
 from automl_admm.runs.finish.walk_fits import Bench, WalkFits, better_first, read_evidence
+from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import Aside, Question
 from automl_admm.runs.provenance import versions
 
@@ -174,6 +177,23 @@ def judge_all(
     """Test every limit at the full risk; nothing if nothing could be measured."""
     pairs = zip(evidence, constraints, strict=True) if evidence else ()
     return tuple(judge(seen, constraint.limit, risk) for seen, constraint in pairs)
+
+
+def is_certified(examined: Examined | None) -> bool:
+    """Return True if a walk ships a certified model."""
+    return examined is not None and examined.shipped.is_certified
+
+
+def certificate_for(
+    prepared: Preparation, evaluation: Evaluation, examined: Examined | None
+) -> Certificate | None:
+    """Return the certificate of the model that a walk ships; None if it tested none."""
+    aside, question = prepared.aside, prepared.question
+    if examined is None or aside is None or question is None or not examined.shipped.findings:
+        return None
+    told = FinalFitResult.from_json(examined.finished.result).files
+    model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
+    return certificate_of(examined, aside, question, whole_text(evaluation), model_sha256)
 
 
 def certificate_of(

@@ -1,13 +1,17 @@
-"""The model of an earlier session: it stays if no better one could be fitted."""
+"""The model of an earlier session: it stays if no better one could be fitted.
+
+A certified one stays, too, if the later walk certifies nothing: its proof still holds.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.ranking import rank
@@ -21,14 +25,59 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.session.session import Session
 
 
+@dataclass(frozen=True)
+class Proven:
+    """The certified model of an earlier session, and its certificate."""
+
+    refit: Refit
+    certificate: Certificate
+
+
+def proven_model_that_is_there(session: Session) -> Proven | None:
+    """Return the certified model in the run's folder, if this run asks for the same proof.
+
+    The certificates of all looks hold together with the promised confidence: a later look that does
+    not pass takes nothing from an earlier one.
+    """
+    folder, aside, question = session.folder, session.prepared.aside, session.prepared.question
+    if folder is None or aside is None or question is None:
+        return None
+    try:
+        certificate = read_certificate(folder.certificate)
+        manifest = folder.read(folder.model_manifest)
+    except StoreError:
+        return None
+    asked = (question.rows, question.data, aside.risk, manifest.get("sha256"))
+    told = (certificate.rows_sha256, certificate.data_sha256, certificate.risk)
+    if not certificate.is_certified or (*told, certificate.model_sha256) != asked:
+        return None
+    refit = _model_in(session)
+    return None if refit is None else Proven(_as_certified(refit, manifest, session), certificate)
+
+
+def _as_certified(refit: Refit, manifest: Mapping[str, Any], session: Session) -> Refit:
+    """Return a model with the thresholds that were tested, and its numbers at these."""
+    evaluation = replace(
+        refit.evaluation,
+        loss=session.prepared.metric.loss(float(manifest["validation_score"])),
+        constraints=_values(manifest),
+        details={**refit.evaluation.details, **read_thresholds(manifest)},
+    )
+    return replace(refit, evaluation=evaluation)
+
+
 def model_that_is_there(session: Session) -> Refit | None:
+    """Return the model in the run's folder; a certifying run has tests, and compares by these."""
+    return None if session.prepared.aside is not None else _model_in(session)
+
+
+def _model_in(session: Session) -> Refit | None:
     """Return the model in the run's folder, if it is whole, and its evaluation still counts.
 
-    Evaluations on other data, or for other limits, are no longer in the log, or measured anew. A
-    certifying run tests its models again.
+    Evaluations on other data, or for other limits, are no longer in the log, or measured anew.
     """
     folder, prepared = session.folder, session.prepared
-    if folder is None or prepared.aside is not None or not folder.model.is_file():
+    if folder is None or not folder.model.is_file():
         return None
     try:
         manifest = folder.read(folder.model_manifest)

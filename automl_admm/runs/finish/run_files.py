@@ -32,6 +32,8 @@ from automl_admm.store.json_content import with_digest
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 PASSED_OVER = "passed_over"
+# The log may grow after a certificate, and the order of its walk is of the log before.
+LAST_EVALUATION = "last_evaluation"
 THRESHOLDS = ("threshold", "group_thresholds", CLASS_WEIGHTS)
 # As words in `model.json`, because JSON has no infinities.
 INFINITE: Mapping[Any, float] = MappingProxyType(
@@ -52,6 +54,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         "sha256": hashlib.sha256(content).hexdigest(),
         "pipeline": outcome.best.text,
         "evaluation": outcome.best.number if is_single else None,
+        LAST_EVALUATION: max((one.number for one in outcome.result.evaluations), default=None),
         "ensemble": None if ensemble is None else ensemble.as_content(prepared.metric),
         "fallback": outcome.fallback,
         PASSED_OVER: as_content(refit.passed_over),

@@ -27,7 +27,7 @@ from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
-from automl_admm.runs.finish.run_files import read_thresholds
+from automl_admm.runs.finish.run_files import LAST_EVALUATION, read_thresholds
 from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,
@@ -86,6 +86,12 @@ class _Again:
         """The evaluation of the model in the run's log."""
         number = self.run.manifest.get("evaluation")
         return next((one for one in self.evaluations if one.number == number), None)
+
+    @property
+    def before_the_walk(self) -> tuple[Evaluation, ...]:
+        """The evaluations that the walk chose from: a session that came later may have more."""
+        last = self.run.manifest.get(LAST_EVALUATION)
+        return tuple(one for one in self.evaluations if last is None or one.number <= last)
 
     @property
     def place(self) -> int | None:
@@ -214,7 +220,7 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     examples = imagine(again.constraints, trial_rows(alike))
     confidence, fraction = float(again.run.settings["certify"]), again.run.aside.fraction
     aside = plan_aside(again.constraints, examples, confidence, fraction)
-    return tuple(one.name for one in contend(again.evaluations, again.constraints, aside))
+    return tuple(one.name for one in contend(again.before_the_walk, again.constraints, aside))
 
 
 def _look(again: _Again) -> int | None:
