@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,23 @@ def test_columns_with_a_role_are_no_features_and_kept_for_resume(
     again = run("resume", "here", "--max-evaluations", "+1", "-q")
     assert again.code == 0, again.err
     assert run("predict", "here", table, "-o", "out.csv").code == 0
+
+
+def test_the_script_of_a_weighted_run_fits_rows_of_one_weight_as_if_they_had_none(
+    run: Any, table: Path, tmp_path: Path
+) -> None:
+    rows = pd.read_csv(table)[["x", "z", "buys", "w"]]
+    rows.to_csv(table, index=False)
+    assert fit(run, table, "--weight", "w").code == 0
+    found = []
+    for weight in (1, 1000):
+        other, out = tmp_path / f"other{weight}.csv", tmp_path / f"out{weight}.csv"
+        rows.assign(w=weight).to_csv(other, index=False)
+        words = [sys.executable, "here/pipeline.py", other.name, table.name, out.name]
+        subprocess.run(words, check=True, cwd=tmp_path)
+        found.append(out.read_text(encoding="utf-8"))
+    assert found[0] == found[1]
+    assert len(found[0].splitlines()) == len(rows) + 1
 
 
 @pytest.mark.parametrize("column", ["w", "site", "day"])

@@ -75,6 +75,11 @@ def fit_folds(
     return model.set_params(estimators=fitted).fit(X, y)
 
 
+def kept_weights(weights: Any, is_kept: Any) -> Any:
+    """Return the weights of the rows to fit on; None if all of the file are the same."""
+    return None if weights is None else weights[is_kept]
+
+
 def fit_weighted(model: Any, X: Any, y: Any, weights: Any, fit_last: Any) -> Any:
     """Fit a pipeline, its last step with the weights of the rows; of an ensemble each pipeline."""
     if hasattr(model, "estimators"):

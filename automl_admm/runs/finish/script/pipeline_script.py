@@ -269,7 +269,8 @@ class _Script:
             bundle.add(PARTS, "fit_weighted")
             bundle.add(WEIGHTS, "fit_estimator")
             bundle.add(ROLES, "_relative")
-            lines = ["    weights = _relative(table[WEIGHT].to_numpy(dtype=float))[is_kept]"]
+            given = "_relative(table[WEIGHT].to_numpy(dtype=float))"
+            lines = [f"    weights = {bundle.add(PARTS, 'kept_weights')}({given}, is_kept)"]
         if folds:
             bundle.add(PARTS, "fit_folds")
             bundle.add(PARTS, "unpack_rows")
