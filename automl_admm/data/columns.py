@@ -15,6 +15,8 @@ from automl_admm.plugins.records import LearningTask
 
 MOST_CLASSES = 20
 LEAST_ROWS_A_CLASS = 5
+# The sum of ten million squares of it is finite; beyond, R² and RMSE are not.
+LARGEST_TARGET = 1e150
 Kind = Literal["numeric", "categorical"]
 
 
@@ -89,8 +91,13 @@ def _check_quantities(values: Any) -> None:
             f"the target holds values such as {say_value(values.iloc[0])}, which are no numbers.",
             hint="Use classification, or turn it into numbers.",
         )
-    is_infinite = ~np.isfinite(values.to_numpy(dtype=float))
-    refuse_in_target(is_infinite, "the target is infinite")
+    figures = values.to_numpy(dtype=float)
+    refuse_in_target(~np.isfinite(figures), "the target is infinite")
+    refuse_in_target(
+        np.abs(figures) > LARGEST_TARGET,
+        f"the target is beyond {LARGEST_TARGET:g}, where no squared error is finite,",
+        hint="Are these values right? If so, divide the target by a power of ten.",
+    )
     if values.nunique() == 1:
         raise DataError(
             f"the target has one value only: {say_value(values.iloc[0])}.",

@@ -58,6 +58,7 @@ def test_the_task_is_told_by_the_target(y, task):
         (["a", "b"], "regression", "no numbers"),
         ([1.0, np.nan], "regression", "missing in 1"),
         ([1.0, -np.inf], "regression", "infinite in 1 of 2"),
+        ([1.0, -1e308], "regression", "beyond 1e.150, where no squared error is finite, in 1 of 2"),
         (np.zeros((3, 2)), "regression", "one column"),
     ],
 )
