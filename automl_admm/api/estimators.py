@@ -258,6 +258,12 @@ def _kept(given: Any, checked: Any) -> Any:
     return given if hasattr(given, "iloc") else checked
 
 
+REMEDIES = {
+    "predict_proba": "With scoring='neg_log_loss' only a pipeline with probabilities can win.",
+    "decision_function": "It may have 'predict_proba'.",
+}
+
+
 def _best_has(method: str) -> Callable[[_AutoML], bool]:
     """Return a check for a method that not every pipeline has.
 
@@ -265,8 +271,9 @@ def _best_has(method: str) -> Callable[[_AutoML], bool]:
     """
 
     def check(estimator: _AutoML) -> bool:
-        if estimator.__sklearn_is_fitted__():
-            getattr(estimator.best_pipeline_, method)
+        if estimator.__sklearn_is_fitted__() and not hasattr(estimator.best_pipeline_, method):
+            told = f"the best pipeline has no '{method}', as the metric asks for none."
+            raise AttributeError(f"{told} {REMEDIES[method]}")
         return True
 
     return check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     BaggingClassifier,
     StackingClassifier,
@@ -201,4 +203,23 @@ def test_scikit_learns_own_importances_agree(regressor: AutoMLRegressor, numbers
     assert fitted.feature_importances_ == pytest.approx(theirs.importances_mean)
     assert ours["std"].to_numpy() == pytest.approx(
         theirs.importances_std[ours.index.to_numpy(dtype=int)]
+    )
+
+
+def test_a_model_without_probabilities_says_how_to_get_them(tmp_path: Path) -> None:
+    grammar = tmp_path / "margins.lark"
+    grammar.write_text("start: linear_svm\n%import components (linear_svm)\n", encoding="utf-8")
+    X, y = make_classification(80, random_state=0)
+    settings: dict[str, Any] = {
+        "max_evaluations": 1,
+        "cv": 2,
+        "executor": "inline",
+        "scoring": "roc_auc",
+    }
+    search = AutoMLClassifier(grammar, **settings).fit(X, y)
+    assert not hasattr(search, "predict_proba")
+    with pytest.raises(AttributeError) as refused:
+        search.predict_proba(X)
+    assert "With scoring='neg_log_loss' only a pipeline with probabilities" in str(
+        refused.value.__cause__
     )
