@@ -36,7 +36,8 @@ class Price:
 class Certificate:
     """One model, the rows it was tested on, and a finding for every limit.
 
-    `risk` is the budget of all looks at these rows, `risk_spent` the part of this look. `order`
+    `risk` is the budget of all looks at these rows, `risk_spent` the part of this look; a finding
+    with a risk of its own is of a limit with a confidence of its own. `order`
     names the contenders of the walk; this model is at `position`, from 1. `data_sha256` is the hash
     of all the data in any order (looks are counted by it), `token` distinguishes the question of
     this walk from all others. Both are empty in certificates of older versions. With weights or
@@ -67,6 +68,13 @@ class Certificate:
         return all_certified(self.findings)
 
     @property
+    def whole_risk(self) -> float:
+        """The risk of all looks that one of the limits is broken: the largest of any limit."""
+        own = (finding.risk for finding in self.findings)
+        spent = [self.risk_spent if risk is None else risk for risk in own]
+        return max((risk * 2**self.look for risk in spent), default=self.risk)
+
+    @property
     def is_approximate(self) -> bool:
         """True if a finding rests on an approximate bound."""
         return any(finding.is_approximate for finding in self.findings)
@@ -80,9 +88,12 @@ def write_certificate(path: Path, certificate: Certificate) -> None:
 def encode_certificate(certificate: Certificate) -> bytes:
     """Return the content of its file."""
     content = {"schema": CERTIFICATE_SCHEMA, **_without_nan(asdict(certificate))}
-    for name in ("tested", "price"):
-        if content[name] is None:
-            del content[name]
+    for one, name in [
+        *((content, name) for name in ("tested", "price")),
+        *((finding, "risk") for finding in content["findings"]),
+    ]:
+        if one[name] is None:
+            del one[name]
     return (json.dumps(content, indent=2) + "\n").encode()
 
 
@@ -144,6 +155,7 @@ def _finding_from(content: Mapping[str, Any]) -> Finding:
         counts=dict(content["counts"]),
         rows_needed=content["rows_needed"],
         reason=content["reason"],
+        risk=content.get("risk"),
     )
 
 

@@ -92,6 +92,9 @@ def _differences(claimed: Finding, seen: Finding) -> Iterator[str]:
     for what, (before, now) in numbers.items():
         if not _agree(before, now):
             yield f"{claimed.limit}: the {what} was {before:.6g}, and is {now:.6g}."
+    risks = [math.nan if one.risk is None else one.risk for one in (claimed, seen)]
+    if not _agree(*risks):
+        yield f"{claimed.limit}: the certificate says another risk than its confidence leaves."
     if claimed.rows_needed != seen.rows_needed:
         yield (
             f"{claimed.limit}: the rows needed were {claimed.rows_needed}, "
@@ -109,7 +112,7 @@ def _agree(claimed: float, seen: float) -> bool:
 
 def explain(certificate: Certificate) -> str:
     """Return the claims of the certificate and their grounds, a sentence a line."""
-    lines = [claim(finding, certificate.risk_spent) for finding in certificate.findings]
+    lines = _claims(certificate.findings, certificate.risk_spent)
     lines.append(
         f"Rows: {certificate.rows}, set aside before the search, taken to be independent and drawn "
         f"like the data to come. {WHAT_BREAKS_IT}"
@@ -123,7 +126,7 @@ def explain(certificate: Certificate) -> str:
         )
     lines.append(
         f"This is look {certificate.look} at these rows; all looks at them together are wrong with "
-        f"probability at most {_percent(certificate.risk)}, as far as they were counted."
+        f"probability at most {_percent(certificate.whole_risk)}, as far as they were counted."
     )
     return "\n".join(lines)
 
@@ -142,7 +145,7 @@ def explain_fresh(
     findings: Sequence[Finding], rows: int, risk: float, tested: int | None = None
 ) -> str:
     """Return the conclusions from rows unseen by the run, a sentence a line."""
-    lines = [claim(finding, risk) for finding in findings]
+    lines = _claims(findings, risk)
     lines.append(
         f"Rows: {rows}, none of which decided anything, taken to be independent and drawn like the "
         f"data to come. {WHAT_BREAKS_IT}"
@@ -155,6 +158,10 @@ def explain_fresh(
         "be wrong adds up."
     )
     return "\n".join(lines)
+
+
+def _claims(findings: Sequence[Finding], risk: float) -> list[str]:
+    return [claim(one, risk if one.risk is None else one.risk) for one in findings]
 
 
 def claim(finding: Finding, risk: float) -> str:

@@ -46,7 +46,8 @@ class Watch:
     """The risk of a false alarm in all looks together, and the number of this look.
 
     `limits` of them share the risk of an alarm. That all hold is a claim at the whole risk, because
-    it is wrong only if the claim about a broken one is.
+    it is wrong only if the claim about a broken one is. A limit with a confidence of its own is
+    claimed at that.
     """
 
     risk: float
@@ -60,7 +61,8 @@ class Watch:
         rows of a look see one that is new.
         """
         alarm = self.risk / (2 * max(self.limits, 1))
-        claimed = anytime_bounds(pooled, self.risk, self.look)
+        claim = self.risk if limit.confidence is None else 1.0 - limit.confidence
+        claimed = anytime_bounds(pooled, claim, self.look)
         surely = anytime_bounds(pooled, alarm, self.look)
         alone = _bounds(lot, risk_at(self.look, alarm))
         recent = _is_outside(alone, limit)

@@ -28,13 +28,14 @@ OPTION_EXAMPLE = 'Write it like recall{class="a"} or confusion{true="a",predicte
 # What is between brackets is told apart after parsing: a comma may be followed by the next
 # column, or by the next point where this one is cut.
 GRAMMAR = r"""
-start: WORD classes? groups? SENSE bound
+start: WORD classes? groups? SENSE bound confidence?
 classes: "{" option ("," option)* "}"
 option: WORD ("=" (WORD | LABEL | NUMBER))?
 groups: "[" entry ("," entry)* "]"
 entry: column (":" NUMBER)? | NUMBER
 column: WORD | QUOTED
 bound: NUMBER PERCENT? ("*" WORD)?
+confidence: "@" NUMBER PERCENT?
 WORD: /[^\W\d][\w.\-]*/
 QUOTED: /"[^"]+"|'[^']+'/
 LABEL: /"([^"]|"")*"|'([^']|'')*'/
@@ -106,16 +107,31 @@ def _parser() -> Lark:
 
 
 def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
-    measure, *between, sense, bound = tree.children
-    parts = {part.data: part for part in between}
+    measure, *rest = tree.children
+    (sense,) = (part for part in rest if not hasattr(part, "data"))
+    parts = {part.data: part for part in rest if part is not sense}
     columns = _columns(parts["groups"]) if "groups" in parts else ()
     classes = _classes(parts["classes"]) if "classes" in parts else ()
-    number, *more = bound.children
-    value = float(number) / 100 if any(token.type == "PERCENT" for token in more) else float(number)
+    number, *more = parts["bound"].children
+    value = _number(number, more)
+    confidence = _confidence(parts["confidence"]) if "confidence" in parts else None
     factors = [token for token in more if token.type == "WORD"]
     of_baseline = any(map(_is_baseline, factors))
     at_least = _is_at_least(sense)
-    return WrittenLimit(str(measure), columns, at_least, value, of_baseline, classes, text)
+    return WrittenLimit(
+        str(measure), columns, at_least, value, of_baseline, classes, confidence, text
+    )
+
+
+def _number(number: Token, more: list[Token]) -> float:
+    is_percent = any(token.type == "PERCENT" for token in more)
+    return float(number) / 100 if is_percent else float(number)
+
+
+def _confidence(tree: Tree[Any]) -> float:
+    """Return the confidence; rounded, as 99.9 / 100 is not the number that 0.999 is."""
+    number, *more = tree.children
+    return float(f"{_number(number, more):.12g}")
 
 
 def _is_baseline(word: Token) -> bool:

@@ -296,7 +296,7 @@ def _function(plugin: ConstraintPlugin, groups: Grouping | None) -> ConstraintFu
 def _limit(written: WrittenLimit, extreme: float | None) -> Limit:
     """Return the limit; one relative to the baseline is the extreme until that is known."""
     bound = (extreme or 0.0) if written.of_baseline else written.bound
-    return Limit(written.name, bound, written.at_least, extreme)
+    return Limit(written.name, bound, written.at_least, extreme, written.confidence)
 
 
 def bare_limit(written: WrittenLimit) -> Limit:
@@ -310,7 +310,7 @@ def bare_limit(written: WrittenLimit) -> Limit:
         raise ConfigurationError(
             f"the limit on '{written.name}': an objective has no baseline.", hint="Give a number."
         )
-    return Limit(written.name, written.bound, written.at_least)
+    return Limit(written.name, written.bound, written.at_least, confidence=written.confidence)
 
 
 def with_classes(constraint: Constraint, labels: Sequence[object]) -> Constraint:

@@ -45,7 +45,8 @@ class ClassOption:
 class WrittenLimit:
     """`measure{classes}[columns] <= bound`; its text is canonical: one limit has one name.
 
-    A bound may be a multiple of the baseline's value. `text` is what the user wrote.
+    A bound may be a multiple of the baseline's value, and `confidence` is that of its certificate.
+    `text` is what the user wrote.
     """
 
     measure: str
@@ -54,6 +55,7 @@ class WrittenLimit:
     bound: float
     of_baseline: bool = False
     classes: tuple[ClassOption, ...] = ()
+    confidence: float | None = None
     text: str = field(default="", compare=False)
 
     @property

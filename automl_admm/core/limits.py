@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from automl_admm.core.errors import ConfigurationError
 
 ROUNDING = 1e-9  # a measure may miss its own extreme by this
+LEAST_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Limit:
     """A constraint g ≤ bound, or g ≥ bound if `at_least`.
 
     `extreme` is the best possible g, if known: a latency is never below 0, a recall never above 1.
-    It bounds the slack u.
+    It bounds the slack u. A `confidence` is that of its certificate, None is that of the run.
 
     >>> Limit("size_mb", 5.0).holds(4.0)
     True
@@ -25,6 +26,7 @@ class Limit:
     bound: float
     at_least: bool = False
     extreme: float | None = None
+    confidence: float | None = None
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.bound):
@@ -34,6 +36,11 @@ class Limit:
             side = "above" if self.at_least else "below"
             reason = f"'{self.name}' is never {side} {self.extreme:g}."
             raise ConfigurationError(f"the limit '{self}' can never hold:", hint=reason)
+        if self.confidence is not None and not LEAST_CONFIDENCE <= self.confidence < 1.0:
+            raise ConfigurationError(
+                f"the limit '{self}': a confidence must be in [{LEAST_CONFIDENCE:g}, 1).",
+                hint="Write 99 % as '@ 0.99' or as '@ 99 %'.",
+            )
 
     @property
     def room(self) -> float:
@@ -65,7 +72,8 @@ class Limit:
         return max(self.turned(value) - self.turned(self.bound), 0.0)
 
     def __str__(self) -> str:
-        return f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
+        said = f"{self.name} {'>=' if self.at_least else '<='} {self.bound:g}"
+        return said if self.confidence is None else f"{said} @ {self.confidence:.12g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,17 @@ class PreparedBox:
         return self.problem.text(candidate)
 
 
+def _bare(given: Limit | str) -> Limit:
+    """Return a limit on what an objective returns; no rows stand behind it to certify it by."""
+    limit = given if isinstance(given, Limit) else read_limit(given, LIMIT_HINT)
+    if limit.confidence is not None:
+        raise ConfigurationError(
+            f"the limit '{limit}': what an objective returns cannot be certified.",
+            hint=f"Leave out '@ {limit.confidence:.12g}'.",
+        )
+    return limit
+
+
 def prepare_black_box(
     config: RunConfig, space: SearchSpace, limits: Sequence[Limit | str], cheap: Cheap
 ) -> PreparedBox:
@@ -99,7 +110,7 @@ def prepare_black_box(
     plugins = load_plugins(config.extra_plugins)
     check_parts(config, plugins)
     check_executor(config, plugins)
-    found = tuple(g if isinstance(g, Limit) else read_limit(g, LIMIT_HINT) for g in limits)
+    found = tuple(map(_bare, limits))
     check_names(found)
     check_ranges(found)
     check_cheap(cheap, [limit.name for limit in found])

@@ -45,7 +45,7 @@ def interval(value: Any, where: str) -> None:
         raise MismatchError(f"'{where}' has {len(value)} numbers, and 2 were expected")
 
 
-LIMIT = record({"name": text, "bound": number, "at_least": flag})
+LIMIT = record({"name": text, "bound": number, "at_least": flag}, {"confidence": SHARE})
 
 # The options in a request are checked by the code that knows them, where a run goes on.
 REQUEST = record(
@@ -196,7 +196,8 @@ FINDING = record(
         "counts": mapping_of(whole()),
         "rows_needed": nullable(whole()),
         "reason": text,
-    }
+    },
+    {"risk": SHARE},
 )
 _CERTIFICATE = record(
     {

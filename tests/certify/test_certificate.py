@@ -11,7 +11,8 @@ import pytest
 
 from automl_admm.certify.certificate import Certificate, read_certificate, write_certificate
 from automl_admm.certify.claims import explain, verify
-from automl_admm.certify.walk.verdicts import judge
+from automl_admm.certify.walk.looks import Look
+from automl_admm.certify.walk.verdicts import judge, judge_in
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evidence import Estimate, Fact, Ranking, Rate, Timing
 from automl_admm.core.limits import Limit
@@ -53,6 +54,34 @@ def test_it_survives_being_written_and_read(tmp_path: Path) -> None:
     write_certificate(path, CERTIFICATE)
     assert read_certificate(path) == CERTIFICATE
     assert json.loads(path.read_text())["schema"] == 2
+
+
+def test_a_limit_with_its_own_confidence_is_claimed_at_that(tmp_path: Path) -> None:
+    path, look = tmp_path / "certificate.json", Look.of(1, 0.05)
+    for confidence, whole, spent in ((0.9, 0.1, "5 %"), (0.99, 0.05, "0.5 %")):
+        limit = Limit("fnr", 0.05, extreme=0.0, confidence=confidence)
+        own = judge_in(look, Rate(2, 500, "positives"), limit)
+        mixed = replace(CERTIFICATE, findings=(FPR, own))
+        write_certificate(path, mixed)
+        again = read_certificate(path)
+        assert again == mixed
+        assert "risk" not in json.loads(path.read_text())["findings"][0]
+        # Broken is any limit with at most the largest risk of one.
+        assert again.whole_risk == pytest.approx(whole)
+        said = explain(again).splitlines()
+        assert "with probability at most 2.5 %" in said[0]
+        assert f"fnr <= 0.05 @ {confidence:g}: if this did not truly hold" in said[1]
+        assert f"with probability at most {spent}," in said[1]
+        assert (
+            f"all looks at them together are wrong with probability at most {whole:.0%}".replace(
+                "%", " %"
+            )
+            in said[-1]
+        )
+        edited = replace(own, risk=0.4)
+        assert verify(replace(mixed, findings=(FPR, edited)), {}, mixed.findings) == (
+            f"{own.limit}: the certificate says another risk than its confidence leaves.",
+        )
 
 
 def test_what_is_no_number_is_written_as_plain_json(tmp_path: Path) -> None:

@@ -76,6 +76,10 @@ def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
         ("f(a) <= 1", 2, "L001", "'(' is not expected here"),
         ("f[a:2,1] <= 1", 7, "L003", "1 does not come after 2"),
         ("f <= 2 * base", 10, "L005", "0.5 * baseline"),
+        ("f <= 1 @", 9, "L001", "ends too early"),
+        ("f <= 1 @ @ 0.9", 10, "L001", "'@' is not expected here"),
+        ("f <= 1 @ baseline", 10, "L001", "'baseline' is not expected here"),
+        ("f @ 0.9 <= 1", 3, "L001", "'@' is not expected here"),
         ("f <= baseline", 6, "L001", "'baseline' is not expected here"),
         ("f[7,a] <= 1", 3, "L003", "quote a name like this"),
         ("f[a,b,a] <= 1", 7, "L004", "'a' stands twice"),
@@ -88,6 +92,20 @@ def test_a_mistake_is_shown_where_it_is(text: str, place: int, code: str, says: 
     message = str(caught.value)
     assert message.startswith(f"limit:1:{place}: error[{code}]: ")
     assert says in message
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [
+        ("fpr <= 0.1", None),
+        ("fpr <= 0.1 @ 0.99", 0.99),
+        ("fpr<=10%@99.9%", 0.999),
+        ("fpr_gap[sex] <= 0.1 @ 90 %", 0.9),
+        ("latency_us <= 0.5 * baseline @ 0.9", 0.9),
+    ],
+)
+def test_a_limit_may_have_a_confidence_of_its_own(text: str, confidence: float | None) -> None:
+    assert read_text(text).confidence == confidence
 
 
 NAMES = st.text(min_size=1, max_size=12).filter(

@@ -26,8 +26,15 @@ def test_slack_has_room_up_to_the_extreme_or_without_end() -> None:
         ({"bound": float("nan")}, "needs a finite number"),
         ({"bound": -1.0, "extreme": 0.0}, "'g' is never below 0"),
         ({"bound": 1.1, "at_least": True, "extreme": 1.0}, "'g' is never above 1"),
+        ({"bound": 1.0, "confidence": 99.0}, r"'g <= 1 @ 99': a confidence must be in \[0.5, 1\)"),
+        ({"bound": 1.0, "confidence": 0.05}, "a confidence must be in"),
+        ({"bound": 1.0, "confidence": 1.0}, "a confidence must be in"),
     ],
 )
 def test_limits_that_can_never_hold_are_refused(limit: dict, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         Limit("g", **limit)
+
+
+def test_a_confidence_is_told_with_all_its_digits() -> None:
+    assert str(Limit("g", 1.0, confidence=0.99999999)) == "g <= 1 @ 0.99999999"

@@ -23,12 +23,14 @@ class Demand:
     """A limit, and an example of its evidence on all rows: of a plain pipeline, or made up.
 
     The rows are to certify a model so far from the extreme to the limit; its value is `aimed` so
-    near where a threshold can bring it there.
+    near where a threshold can bring it there. `risk` is that of a limit with its own confidence;
+    None is the risk of the plan.
     """
 
     limit: Limit
     evidence: Evidence
     aimed: float = HALFWAY
+    risk: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def plan(
 
 def _shortfall(demand: Demand, fraction: float, risk: float, *, approximate_allowed: bool) -> str:
     """Say in a sentence why this fraction of the rows is too small for a limit."""
-    limit, evidence = demand.limit, demand.evidence
+    limit, evidence, risk = demand.limit, demand.evidence, demand.risk or risk
     if expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is None:
         return f"{IMPOSSIBLE} {limit}: {why_not_estimable(evidence)}."
     return _few_rows(
@@ -95,6 +97,7 @@ def _fraction_needed(
     Facts and calls take no rows.
     """
     limit, evidence, cell = demand.limit, demand.evidence, smallest(demand.evidence)
+    risk = demand.risk or risk
     if isinstance(evidence, Fact | Timing):
         return 0.0
     known = expected_bounds(evidence, risk, approximate_allowed=approximate_allowed) is not None

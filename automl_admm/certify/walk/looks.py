@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
+from automl_admm.core.limits import Limit
 from automl_admm.store.run_folder import write_json
 
 SCHEMA = 1
@@ -36,10 +37,30 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The number of a look at its rows, from 1, and its share of the risk."""
+    """The number of a look at its rows, from 1, and its share of the risk.
+
+    A look that may spend all of it, at rows that nobody counts, has the number 0.
+    """
 
     number: int
     risk: float
+
+    @classmethod
+    def of(cls, number: int, risk: float) -> Look:
+        """Return the look with this number, given the risk of all looks."""
+        return cls(number, risk_of_look(number, risk))
+
+    def risk_of(self, limit: Limit) -> float:
+        """Return the risk of the test of a limit: by its own confidence, if it has one.
+
+        Limits share nothing. Let i be a broken limit, with the risk α_i. The walk gets past the
+        first model that breaks it with probability at most α_i, whatever the other tests say. So a
+        model that breaks limit i is certified with probability at most α_i, and one that breaks any
+        limit with at most max α_i.
+        """
+        if limit.confidence is None:
+            return self.risk
+        return risk_of_look(self.number, 1.0 - limit.confidence)
 
 
 def take_look(
@@ -70,7 +91,7 @@ def take_look(
             for one in dict.fromkeys((rows, *also)):
                 content["looks"].setdefault(one, []).append(look)
             write_json(ledger, content)
-    return Look(number, risk_of_look(number, risk))
+    return Look.of(number, risk)
 
 
 def check_ledger(ledger: Path) -> None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from automl_admm.certify.bounds.bounds import Bounds, approximate_bounds, exact_bounds
 from automl_admm.certify.bounds.row_counts import counts, smallest
 from automl_admm.certify.plan.power import rows_needed
+from automl_admm.certify.walk.looks import Look
 from automl_admm.core.evidence import (
     Calibration,
     Estimate,
@@ -47,7 +48,8 @@ class Finding:
     """One limit on the certification rows: its value there, and the conclusion for new rows.
 
     `bound` decides the verdict: on the limit's side of the value, or for a violation on the other
-    side; NaN if there is none. `rows_needed` is the necessary size of the smallest cell.
+    side; NaN if there is none. `rows_needed` is the necessary size of the smallest cell. `risk` is
+    that of a test at a confidence of the limit's own; None is the risk of the look.
     """
 
     limit: str
@@ -59,6 +61,7 @@ class Finding:
     counts: Mapping[str, int] = field(default_factory=dict)
     rows_needed: int | None = None
     reason: str = ""
+    risk: float | None = None
 
     @property
     def is_certified(self) -> bool:
@@ -98,11 +101,20 @@ def judge(
     return replace(_finding(evidence, Verdict.NOT_ESTIMABLE, limit, nothing), reason=reason)
 
 
+def judge_in(
+    look: Look, evidence: Evidence, limit: Limit, *, approximate_allowed: bool = True
+) -> Finding:
+    """Test one limit in a look, at the confidence of the limit if it has its own."""
+    risk = look.risk_of(limit)
+    found = judge(evidence, limit, risk, approximate_allowed=approximate_allowed)
+    return found if limit.confidence is None else replace(found, risk=risk)
+
+
 def all_certified(findings: Sequence[Finding]) -> bool:
     """Return True if all limits may be claimed at once, at the risk of each single test.
 
     Their number needs no correction: if not all hold, one certain limit does not, and its own test
-    passes with probability at most the risk; all of them pass with at most the same probability
+    passes with probability at most its risk; all of them pass with at most the same probability
     (an intersection-union test).
     """
     return bool(findings) and all(finding.is_certified for finding in findings)

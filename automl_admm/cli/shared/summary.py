@@ -142,6 +142,9 @@ def announce(prepared: Preparation) -> Iterator[str]:
         f"{question.count} rows set aside to certify the limits at {_percent(aside.confidence)}"
         f"{again if look > 1 else ''}"
     )
+    own = [str(c.limit) for c in prepared.constraints if c.limit.confidence is not None]
+    if own:
+        yield f"of them at a confidence of their own: {', '.join(own)}"
     if question.tested is not None:
         drawn = "one of a group at most, drawn by their weights"
         yield f"{question.tested} of them count for the proof: {drawn}"

@@ -139,7 +139,7 @@ def _outcome(view: RunView, model: Shipped | None) -> Outcome:
         held_out_rows=measured.held_out_rows,
         limits=_limits(view, model),
         is_certified=None if certificate is None else certificate.is_certified,
-        confidence=None if certificate is None else 1.0 - certificate.risk,
+        confidence=None if certificate is None else 1.0 - certificate.whole_risk,
         seconds=measured.seconds,
         evaluations=dict(Counter(one.ending for one in view.evaluations)),
         ended_by=view.result.get("stopped_by"),

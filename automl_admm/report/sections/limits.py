@@ -107,7 +107,7 @@ def measure(view: RunView) -> Limits:
         metric=view.metric,
         confidence_asked=asked,
         is_certified=None if certificate is None else certificate.is_certified,
-        confidence=None if certificate is None else 1.0 - certificate.risk,
+        confidence=None if certificate is None else 1.0 - certificate.whole_risk,
         risk_of_look=None if certificate is None else certificate.risk_spent,
         look=None if certificate is None else certificate.look,
         rows=None if certificate is None else certificate.rows,

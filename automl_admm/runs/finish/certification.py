@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from automl_admm.certify.certificate import Certificate, Price
 from automl_admm.certify.walk.looks import Look, question_of, take_look
 from automl_admm.certify.walk.sequence import Contender, Step, walk
-from automl_admm.certify.walk.verdicts import Finding, judge
+from automl_admm.certify.walk.verdicts import Finding, judge_in
 from automl_admm.core.errors import DiskFullError, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
@@ -84,7 +84,7 @@ def examine(
 
     def test(contender: Contender) -> Sequence[Finding] | None:
         seen = tests.evidence(contender)
-        return None if seen is None else judge_all(seen, constraints, look.risk)
+        return None if seen is None else judge_all(seen, constraints, look)
 
     walked = walk(contenders, test)
     fitted = [step for step in walked.steps if step.contender.key in tests.fits]
@@ -132,7 +132,7 @@ def _settled(examined: Examined, tests: WalkFits) -> Examined | Untested:
         seen if constraint.kind == "measured" else now
         for constraint, seen, now in zip(constraints, examined.evidence, again, strict=True)
     )
-    step = replace(examined.shipped, findings=judge_all(evidence, constraints, examined.look.risk))
+    step = replace(examined.shipped, findings=judge_all(evidence, constraints, examined.look))
     return replace(examined, shipped=step, finished=finished, evidence=evidence, price=price)
 
 
@@ -172,11 +172,11 @@ def ask(models: Sequence[str], limits: Sequence[str], risk: float, run: str) -> 
 
 
 def judge_all(
-    evidence: Sequence[Evidence], constraints: Sequence[Constraint], risk: float
+    evidence: Sequence[Evidence], constraints: Sequence[Constraint], look: Look
 ) -> tuple[Finding, ...]:
-    """Test every limit at the full risk; nothing if nothing could be measured."""
+    """Test every limit at its full risk; nothing if nothing could be measured."""
     pairs = zip(evidence, constraints, strict=True) if evidence else ()
-    return tuple(judge(seen, constraint.limit, risk) for seen, constraint in pairs)
+    return tuple(judge_in(look, seen, constraint.limit) for seen, constraint in pairs)
 
 
 def is_certified(examined: Examined | None) -> bool:

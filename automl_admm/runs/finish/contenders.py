@@ -10,7 +10,7 @@ from typing import Any
 from automl_admm.certify.bounds.row_counts import stretch
 from automl_admm.certify.certificate import Price
 from automl_admm.certify.plan.power import half_width
-from automl_admm.certify.walk.looks import risk_of_look
+from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.sequence import Contender, Route, Spot, order_routes
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence
@@ -33,12 +33,12 @@ def contend(
     worth nothing.
     """
     evaluations = [one for one in evaluations if one.one_class is None]
-    risk = risk_of_look(1, aside.risk)
+    look = Look.of(1, aside.risk)
     pairs = zip(constraints, aside.examples, strict=True)
-    if any(is_hopeless(constraint, example, aside, risk) for constraint, example in pairs):
+    if any(is_hopeless(constraint, example, aside, look) for constraint, example in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
-    widths = _widths(constraints, aside, risk)
+    widths = _widths(constraints, aside, look)
     routes = [_route(one, constraints, widths) for one in evaluations if one.is_ranked]
     return order_routes(routes)
 
@@ -135,10 +135,10 @@ def _slack_of_one(limit: Limit, value: float, width: float) -> float:
     return room / width if 0.0 < width < math.inf else math.copysign(math.inf, room)
 
 
-def _widths(constraints: Sequence[Constraint], aside: Aside, risk: float) -> list[float]:
+def _widths(constraints: Sequence[Constraint], aside: Aside, look: Look) -> list[float]:
     """Return the half-width of the bound of each limit; that of a fact is 0."""
     return [
-        _width_of_one(constraint, example, aside.fraction, risk)
+        _width_of_one(constraint, example, aside.fraction, look.risk_of(constraint.limit))
         for constraint, example in zip(constraints, aside.examples, strict=True)
     ]
 

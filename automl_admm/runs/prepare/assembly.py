@@ -13,7 +13,7 @@ from typing import Any
 
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.resolve import bare_limit, constraint_of
-from automl_admm.core.errors import ConfigurationError, PluginError
+from automl_admm.core.errors import ConfigurationError, PluginError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.messages import say_value
 from automl_admm.core.priors import Priors, takes_priors
@@ -193,6 +193,18 @@ def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint
     # What hangs on a baseline has no number yet.
     check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
     return found
+
+
+def check_confidences(limits: Sequence[Limit], config: RunConfig) -> None:
+    """Raise if a limit asks for a confidence in a run without a certificate."""
+    asked = next((limit for limit in limits if limit.confidence is not None), None)
+    if asked is not None and config.certify is None:
+        raise ConfigurationError(
+            f"'{asked}' asks for a proof, and this run makes none.",
+            hint=Remedy(
+                f"Add {{certify=0.95}}, or leave out '@ {asked.confidence:.12g}'.",
+            ),
+        )
 
 
 def _constraint(given: object, plugins: Plugins) -> Constraint:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from automl_admm.certify.walk.looks import check_ledger, risk_of_look
+from automl_admm.certify.walk.looks import Look, check_ledger
 from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
 from automl_admm.core.errors import ConfigurationError, Remedy
@@ -30,7 +30,7 @@ def aims_of(
     """Return the limits for the search: tighter ones where a proof needs room."""
     if aside is None or question is None:
         return tuple(constraint.limit for constraint in constraints)
-    return aim(constraints, aside, risk_of_look(question.next_look, aside.risk))
+    return aim(constraints, aside, Look.of(question.next_look, aside.risk))
 
 
 def plan_certificate(

@@ -40,6 +40,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.answering import answer
 from automl_admm.runs.prepare.assembly import (
     SearchPlan,
+    check_confidences,
     check_executor,
     plan_search,
     resolve_constraints,
@@ -273,6 +274,7 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     plan = plan_search(config, plugins)
     check_executor(config, plugins)
     constraints = resolve_constraints(config, plugins)
+    check_confidences([constraint.limit for constraint in constraints], config)
     task = config.task or task_of(y)
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))

@@ -20,7 +20,7 @@ from automl_admm.certify.plan.planning import (
     is_out_of_reach,
     plan,
 )
-from automl_admm.certify.walk.looks import expect_look, risk_of_look
+from automl_admm.certify.walk.looks import Look, expect_look
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.data.independent_rows import independent_rows, largest_total
@@ -110,12 +110,18 @@ def plan_aside(
     Costs and facts take no rows to test, but they need some to be measured on. Nobody knows yet
     the demand of a limit relative to the baseline.
     """
+    look = Look.of(1, 1.0 - confidence)
     demands = [
-        Demand(constraint.limit, example, NEAR if has_thresholds and moves(constraint) else HALFWAY)
+        Demand(
+            constraint.limit,
+            example,
+            NEAR if has_thresholds and moves(constraint) else HALFWAY,
+            look.risk_of(constraint.limit),
+        )
         for constraint, example in zip(constraints, examples, strict=True)
         if example is not None and constraint.of_baseline is None
     ]
-    planned = plan(demands, risk_of_look(1, 1.0 - confidence), fraction=fraction)
+    planned = plan(demands, look.risk, fraction=fraction)
     share = fraction or max(planned.fraction, LEAST_FRACTION)
     untested = tuple(
         f"{IMPOSSIBLE} {constraint.limit}: no test is known for one number of one fit."
@@ -146,7 +152,7 @@ def tested_rows(whole: Table, set_aside: Any, seed: int) -> Any:
     return independent_rows(whole.roles.part(set_aside), largest_total(whole.roles), seed)
 
 
-def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[Limit, ...]:
+def aim(constraints: Sequence[Constraint], aside: Aside, look: Look) -> tuple[Limit, ...]:
     """Return the limits for the search: two half-widths inside those of the user.
 
     It is one for a limit that a decision threshold moves: the certificate chooses that anew.
@@ -154,13 +160,14 @@ def aim(constraints: Sequence[Constraint], aside: Aside, risk: float) -> tuple[L
     A hopeless limit stays as it is: to aim inside it would cost, and bring no proof.
     """
     pairs = zip(constraints, aside.examples, strict=True)
-    return tuple(_aimed(constraint, example, aside, risk) for constraint, example in pairs)
+    return tuple(_aimed(constraint, example, aside, look) for constraint, example in pairs)
 
 
-def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, risk: float) -> Limit:
-    limit = constraint.limit
+def _aimed(constraint: Constraint, example: Evidence | None, aside: Aside, look: Look) -> Limit:
+    # The search keeps to a number; the confidence is that of the certificate.
+    limit, risk = replace(constraint.limit, confidence=None), look.risk_of(constraint.limit)
     if example is not None:
-        if is_hopeless(constraint, example, aside, risk):
+        if is_hopeless(constraint, example, aside, look):
             return limit
         margin = MARGIN_IF_MOVED if aside.has_thresholds and moves(constraint) else MARGIN
         return tighten(limit, example, aside.fraction, risk, margin=margin)
@@ -179,9 +186,10 @@ def find_out_of_reach(
 
     `imagine_more` has other examples of a limit: its rows may depend on decisions.
     """
-    risk, most = risk_of_look(1, aside.risk), fraction or LARGEST_FRACTION
+    look, most = Look.of(1, aside.risk), fraction or LARGEST_FRACTION
     for constraint, example in zip(constraints, aside.examples, strict=True):
         limit, seen = constraint.limit, None if example is None else stretch(example, most)
+        risk = look.risk_of(limit)
         if seen is None or constraint.of_baseline is not None:
             continue
         if not is_out_of_reach(limit, seen, risk):
@@ -193,11 +201,10 @@ def find_out_of_reach(
     return None
 
 
-def is_hopeless(
-    constraint: Constraint, example: Evidence | None, aside: Aside, risk: float
-) -> bool:
+def is_hopeless(constraint: Constraint, example: Evidence | None, aside: Aside, look: Look) -> bool:
     """Return True if not even the best possible value would pass on the rows set aside."""
     if example is None:
         return False
     seen = stretch(example, aside.fraction)
+    risk = look.risk_of(constraint.limit)
     return not can_pass(constraint.limit, seen, risk, approximate_allowed=True)

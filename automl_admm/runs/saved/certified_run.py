@@ -39,6 +39,7 @@ from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation, trial_rows
 from automl_admm.runs.prepare.set_aside import CALLS
 from automl_admm.runs.provenance import hash_table
+from automl_admm.runs.session.written_limits import limit_as_text
 from automl_admm.store.json_content import read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
@@ -186,9 +187,7 @@ class CertifiedRun:
 
     def limits(self) -> tuple[Constraint, ...]:
         """Return its limits, measured by the installed functions of their names."""
-        limits = self.settings["limits"]
-        texts = (f"{x['name']} {'>=' if x['at_least'] else '<='} {x['bound']!r}" for x in limits)
-        config = RunConfig(constraints=tuple(texts))
+        config = RunConfig(constraints=tuple(map(limit_as_text, self.settings["limits"])))
         return resolve_constraints(config, load_plugins(quietly=True))
 
     def constraints(self, table: Table) -> tuple[Constraint, ...]:

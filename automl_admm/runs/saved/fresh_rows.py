@@ -9,7 +9,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.bounds.bounds import exact_bounds
-from automl_admm.certify.walk.verdicts import Finding, all_certified, judge
+from automl_admm.certify.walk.looks import Look
+from automl_admm.certify.walk.verdicts import Finding, all_certified, judge_in
 from automl_admm.core.errors import DataError
 from automl_admm.core.evidence import Rate, Timing
 from automl_admm.data.conforming import Place
@@ -27,7 +28,7 @@ DOUBT = 1e-4
 
 @dataclass(frozen=True)
 class OnFreshRows:
-    """The findings about limits on fresh rows, each at the whole `risk`.
+    """The findings about limits on fresh rows, each at the whole `risk`, or at all of its own.
 
     Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
     decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
@@ -62,8 +63,9 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     constraints = run.constraints(table)
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(table, constraints, tested)
+    look = Look(0, run.risk)
     findings = tuple(
-        judge(evidence, constraint.limit, run.risk)
+        judge_in(look, evidence, constraint.limit)
         for constraint, evidence in zip(constraints, seen, strict=True)
         if constraint.kind != "measured"
     )
@@ -72,7 +74,7 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
         for one, evidence in zip(constraints, seen, strict=True)
         if one.kind == "measured" and not isinstance(evidence, Timing)
     )
-    timed = (*judge_calls(constraints, seen, run.risk), *apart)
+    timed = (*judge_calls(constraints, seen, look), *apart)
     drawn = None if tested is None else len(tested)
     return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn)
 

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.certify.claims import verify
-from automl_admm.certify.walk.looks import find_look, risk_of_look
+from automl_admm.certify.walk.looks import Look, find_look
 from automl_admm.certify.walk.sequence import Contender
-from automl_admm.certify.walk.verdicts import Finding, judge
+from automl_admm.certify.walk.verdicts import Finding, judge_in
 from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
@@ -123,17 +123,17 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     # Calls are timed with as many threads as they were in the run; that holds for what is loaded.
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints, again.tested)
-    risk = risk_of_look(certificate.look, run.risk)
+    spent = Look.of(certificate.look, run.risk)
     order, look = _order(again), _look(again)
     findings = tuple(
-        _finding(again, constraint, evidence, risk)
+        _finding(again, constraint, evidence, spent)
         for constraint, evidence in zip(constraints, seen, strict=True)
     )
     return Verified(
         certificate,
         findings,
         (*_edited(again), *verify(certificate, _claims(again, order, look), findings)),
-        tuple(judge_calls(constraints, seen, risk)),
+        tuple(judge_calls(constraints, seen, spent)),
         tuple(_unvouched(again, order, look)),
     )
 
@@ -190,7 +190,7 @@ def _claims(again: _Again, order: tuple[str, ...] | None, look: int | None) -> d
         "rows_sha256": fingerprint(again.rows),
         "rows": len(again.rows.y),
         "risk": run.risk,
-        "risk_spent": risk_of_look(certificate.look, run.risk),
+        "risk_spent": Look.of(certificate.look, run.risk).risk,
         "versions": run.manifest["versions"],
     }
     claims["tested"] = None if again.tested is None else len(again.tested)
@@ -256,7 +256,7 @@ def _edited(again: _Again) -> Iterator[str]:
             yield "Other rows were tested than their weights and groups say."
 
 
-def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float) -> Finding:
+def _finding(again: _Again, constraint: Constraint, seen: Evidence, look: Look) -> Finding:
     """Return the finding of one limit: a timed one is judged by the run's own record of it.
 
     A size was another thing in certificates of older versions: there the verdict alone counts.
@@ -265,11 +265,10 @@ def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float)
     if constraint.kind == "measured":
         recorded = again.run.recorded(constraint, seen)
         if recorded is not None:
-            return judge(recorded, constraint.limit, risk)
-        return (
-            claimed if again.is_old and claimed is not None else judge(seen, constraint.limit, risk)
-        )
-    found = judge(seen, constraint.limit, risk)
+            return judge_in(look, recorded, constraint.limit)
+        if again.is_old and claimed is not None:
+            return claimed
+    found = judge_in(look, seen, constraint.limit)
     is_size = again.is_old and constraint.limit.name == "size_mb" and claimed is not None
     if is_size and claimed is not None and claimed.verdict is found.verdict:
         return replace(claimed, reason=found.reason)
@@ -277,12 +276,12 @@ def _finding(again: _Again, constraint: Constraint, seen: Evidence, risk: float)
 
 
 def judge_calls(
-    constraints: Sequence[Constraint], seen: Sequence[Evidence], risk: float
+    constraints: Sequence[Constraint], seen: Sequence[Evidence], look: Look
 ) -> Iterator[str]:
     """Yield the verdicts on calls timed on this machine, now."""
     for constraint, evidence in zip(constraints, seen, strict=True):
         if isinstance(evidence, Timing):
-            yield str(judge(evidence, constraint.limit, risk))
+            yield str(judge_in(look, evidence, constraint.limit))
 
 
 def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -> Iterator[str]:

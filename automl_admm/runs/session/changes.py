@@ -12,13 +12,13 @@ from typing import Any
 
 from automl_admm.core.errors import ConfigurationError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
-from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import rank
 from automl_admm.core.space import Candidate, SearchSpace
 from automl_admm.core.structure.pipeline_space import PipelineSpace
 from automl_admm.data.row_roles import NAMES
 from automl_admm.grammar.text.matcher import parse
 from automl_admm.runs.options import OPTIONS
+from automl_admm.runs.session.written_limits import read_limit
 
 SHOWN_CHARACTERS = 60
 STARTS = 10
@@ -80,14 +80,10 @@ def _data(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _limits(was: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[str]:
-    texts = [[_limit(item) for item in side] for side in (was, now)]
+    texts = [[str(read_limit(item)) for item in side] for side in (was, now)]
     if texts[0] == texts[1]:
         return []
     return [f"limits: {', '.join(texts[0]) or 'none'} → {', '.join(texts[1]) or 'none'}"]
-
-
-def _limit(item: Mapping[str, Any]) -> str:
-    return str(Limit(item["name"], item["bound"], item["at_least"]))
 
 
 def _components(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.provenance import fingerprint, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.changes import hash_space
+from automl_admm.runs.session.written_limits import write_limit
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -109,7 +110,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "max_evaluations": config.max_evaluations,
         "metric": prepared.metric.name,
         "metric_best": prepared.metric.best,
-        "limits": [_limit(constraint.limit) for constraint in prepared.constraints],
+        "limits": [write_limit(constraint.limit) for constraint in prepared.constraints],
         "theta_solver": config.theta_solver,
         "z_solver": config.z_solver,
         "strategy": config.strategy,
@@ -158,7 +159,3 @@ def _describe(work: PipelineWork) -> dict[str, Any]:
         "rows_sum": sum_of_rows(table),
         "held_out_rows_sum": None if held_out is None else sum_of_rows(held_out),
     }
-
-
-def _limit(limit: Any) -> dict[str, Any]:
-    return {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}

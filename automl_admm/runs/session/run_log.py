@@ -10,6 +10,7 @@ from typing import Any
 from automl_admm.core.errors import StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
+from automl_admm.runs.session.written_limits import read_limit
 from automl_admm.store.json_content import RESTORE
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
@@ -35,10 +36,7 @@ def read_log(folder: RunFolder) -> Log:
     settings = folder.read(folder.settings)["settings"]
     evaluations = read_evaluations(folder)
     check_limits(folder, settings, evaluations)
-    limits = tuple(
-        Limit(item["name"], float(item["bound"]), item["at_least"]) for item in settings["limits"]
-    )
-    return Log(settings, limits, evaluations)
+    return Log(settings, tuple(map(read_limit, settings["limits"])), evaluations)
 
 
 def check_limits(

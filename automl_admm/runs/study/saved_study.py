@@ -102,13 +102,18 @@ def write_study(folder: Path, study: SavedStudy) -> None:
         "name": study.name,
         "decisions": [_decision(one) for one in study.space.decisions],
         "parameters": [asdict(one) for one in study.space.parameters],
-        "limits": [asdict(limit) for limit in study.limits],
+        "limits": [_limit(limit) for limit in study.limits],
         "cheap": list(study.cheap),
         "starts": [dict(point) for point in study.starts],
         "options": dict(study.options),
         "objects": list(study.objects),
     }
     write_json(folder / FILE, content)
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    """Return a limit without a confidence: what an objective returns is not certified."""
+    return {name: value for name, value in asdict(limit).items() if name != "confidence"}
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from automl_admm.certify.plan.power import most_events
-from automl_admm.certify.walk.verdicts import Verdict, all_certified, judge
+from automl_admm.certify.walk.looks import Look
+from automl_admm.certify.walk.verdicts import Verdict, all_certified, judge, judge_in
 from automl_admm.core.evidence import Estimate, Evidence, Fact, Gap, Mean, Ranking, Rate, Timing
 from automl_admm.core.limits import Limit
 
@@ -36,6 +38,18 @@ def test_a_rate_is_judged_by_the_bound_on_the_side_in_question(
     assert (finding.bound < finding.value) == (verdict is Verdict.VIOLATED)
     assert finding.counts == {"negatives": 1000, "events among negatives": events}
     assert not finding.is_approximate
+
+
+def test_a_limit_is_judged_at_its_own_confidence_in_every_look() -> None:
+    seen, second = Rate(35, 1000, "negatives"), Look.of(2, 0.05)
+    plain = judge_in(second, seen, FPR)
+    assert (plain, plain.risk) == (judge(seen, FPR, 0.0125), None)
+    for confidence, verdict in ((0.9, Verdict.CERTIFIED), (0.999, Verdict.NOT_CERTIFIED)):
+        own = judge_in(second, seen, replace(FPR, confidence=confidence))
+        assert own.verdict is verdict
+        assert own.risk == pytest.approx((1 - confidence) / 4)
+        assert own.bound == judge(seen, FPR, own.risk).bound
+        assert own.limit == f"fpr <= 0.05 @ {confidence:g}"
 
 
 def test_a_limit_from_below_is_judged_by_the_lower_bound() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from automl_admm.certify.walk.looks import Look
 from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.evidence import Evidence, Fact, Rate
 from automl_admm.core.limits import Limit
@@ -25,6 +26,7 @@ FPR = Constraint(Limit("fpr", 0.10, extreme=0.0), lambda _: 0.0, kind="statistic
 COST = Constraint(Limit("latency_us", 50.0, extreme=0.0), lambda _: 0.0)
 SIZE = Constraint(Limit("size_mb", 5.0, extreme=0.0), lambda _: 0.0, kind="checked")
 MIDDLING = Rate(200, 2000, "negative rows")
+LOOK = Look.of(1, 0.05)
 
 
 def aside(*examples: Evidence | None, fraction: float = 0.25) -> Aside:
@@ -86,7 +88,7 @@ def fitter(folder: Path, found: dict[str, Rate | None]) -> Bench:
 
 
 def test_the_search_aims_inside_and_facts_stay() -> None:
-    aims = aim((FPR, COST, SIZE), aside(MIDDLING, None, None), 0.025)
+    aims = aim((FPR, COST, SIZE), aside(MIDDLING, None, None), LOOK)
     assert 0.02 < aims[0].bound < 0.08
     assert aims[1].bound == pytest.approx(40.0)
     assert aims[2] == SIZE.limit
@@ -94,10 +96,20 @@ def test_the_search_aims_inside_and_facts_stay() -> None:
 
 def test_more_rows_leave_more_of_the_limit() -> None:
     bounds = [
-        aim((FPR,), aside(MIDDLING, fraction=share), 0.025)[0].bound for share in (0.1, 0.2, 0.4)
+        aim((FPR,), aside(MIDDLING, fraction=share), LOOK)[0].bound for share in (0.1, 0.2, 0.4)
     ]
     assert bounds == sorted(bounds)
     assert bounds[0] < bounds[-1]
+
+
+def test_a_limit_with_a_higher_confidence_takes_more_rows_and_a_safer_aim() -> None:
+    sure = replace(FPR, limit=replace(FPR.limit, confidence=0.999))
+    planned = [plan_aside((one,), (MIDDLING,), 0.95).fraction for one in (FPR, sure)]
+    assert planned[0] < planned[1]
+    bounds = [aim((one,), aside(MIDDLING), LOOK)[0].bound for one in (FPR, sure)]
+    assert bounds[1] < bounds[0]
+    # The search keeps to numbers: it asks for no proof of what it aims at.
+    assert aim((sure,), aside(MIDDLING), LOOK)[0].confidence is None
 
 
 def test_costs_take_no_rows_but_some_are_set_aside() -> None:
@@ -128,7 +140,7 @@ def test_where_nothing_can_pass_the_best_within_the_limits_is_looked_at_alone() 
     few = aside(Rate(4, 40, "negative rows"))
     log = [evaluation("safe", 0.5, 0.0), evaluation("good", 0.2, 0.09), evaluation("out", 0.1, 0.2)]
     assert [one.key for one in contend(log, (FPR,), few)] == ["good"]
-    assert aim((FPR,), few, 0.025) == (FPR.limit,)
+    assert aim((FPR,), few, LOOK) == (FPR.limit,)
 
 
 def test_the_best_that_passes_ships(tmp_path: Path) -> None:
