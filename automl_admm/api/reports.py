@@ -23,6 +23,8 @@ from automl_admm.api.plots import (
 from automl_admm.api.report_rows import rows_asked
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.pipelines.metrics import Metric
+from automl_admm.report.content import as_plain
+from automl_admm.report.sections.conflicts import explain_limits
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over
 
@@ -58,6 +60,19 @@ class Reports:
         """
         check_is_fitted(self)
         return leaderboard(self._history)
+
+    def explain_limits(self) -> dict[str, Any]:
+        """Explain the limits by the evaluations: which conflict, and what would be met.
+
+        Returns
+        -------
+        dict
+            The content of `automl-admm explain RUN --limits --json`: the smallest sets of limits
+            that no evaluation keeps together (`conflicts`), those `never_met`, the `closest`
+            evaluations with the bounds that they would be within, and the `trade_offs` of pairs.
+        """
+        check_is_fitted(self)
+        return dict(as_plain(explain_limits(self._history.search)))
 
     def permutation_importances(
         self, X: Any, y: Any, *, n_repeats: int = 5, random_state: Any = None

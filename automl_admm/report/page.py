@@ -10,6 +10,7 @@ from automl_admm.report.sections import (
     admm,
     baseline,
     columns,
+    conflicts,
     convergence,
     curves,
     data,
@@ -36,6 +37,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 SECTIONS: tuple[Section, ...] = (
     verdict.SECTION,
     limits.SECTION,
+    conflicts.SECTION,
     baseline.SECTION,
     convergence.SECTION,
     admm.SECTION,

@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
 
 from automl_admm import AutoMLClassifier, AutoMLRegressor, Constraint, EvaluatedPipeline, Limit
+from automl_admm.cli.commands.explain import command as explain_command
 from automl_admm.cli.commands.leaderboard import command as leaderboard_command
 from automl_admm.core.errors import ConfigurationError, DataError
 
@@ -88,6 +89,15 @@ def test_the_leaderboard_tells_the_excess_in_the_unit_of_the_limit(
         board.assign(message=board["message"].replace("", np.nan)),
         check_dtype=False,
     )
+
+
+def test_limits_are_explained_as_by_the_command(limited: tuple[AutoMLClassifier, Path]) -> None:
+    search, folder = limited
+    done = CliRunner().invoke(explain_command, [str(folder), "--limits", "--json"])
+    told = json.loads(done.output)
+    found = {"schema": 1, **search.explain_limits()}
+    assert json.loads(json.dumps(found)) == told
+    assert found["limits"] == ["columns <= 2", "recall >= 0.5"]
 
 
 def test_failures_are_on_the_leaderboard_without_a_rank(

@@ -23,7 +23,7 @@ HOSTILE = (
 )
 # The sections that take no labelled rows.
 OF_THE_FOLDER = {one.key for one in SECTIONS} - {
-    *("rows", "curves", "thresholds", "residuals", "groups", "columns")
+    *("conflicts", "rows", "curves", "thresholds", "residuals", "groups", "columns")
 }
 # Elements that load, run or send anything.
 ACTIVE = {"script", "img", "link", "iframe", "object", "embed", "form", "base", "use", "image"}

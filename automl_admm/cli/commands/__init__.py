@@ -22,7 +22,7 @@ SUMMARIES = {
     "constraints": "list the quantities that you can limit",
     "docs": "show the documentation, or explain a diagnostic",
     "evaluate": "measure the model of a run on labelled rows",
-    "explain": "explain one evaluation of a run",
+    "explain": "explain one evaluation of a run, or why nothing is within its limits",
     "export": "write the model of a run as ONNX, or the run for another tool",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",

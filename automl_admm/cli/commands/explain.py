@@ -1,4 +1,4 @@
-"""`automl-admm explain`: one evaluation of a run, with all that the run folder knows of it."""
+"""`automl-admm explain`: one evaluation of a run, or its limits, as the run folder knows them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 
 import click
 
+from automl_admm.cli.shared.limits_explained import hand_on_csv, hand_on_json, print_limits
 from automl_admm.cli.shared.screen import hand_on, say
 from automl_admm.cli.shared.text_table import align
 from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.content import as_plain
 from automl_admm.report.document.numbers import NONE, duration, plain, score, signed
 from automl_admm.report.one_evaluation import Explained, LimitMeasured, Seconds, explain
+from automl_admm.report.sections.conflicts import explain_limits
 from automl_admm.report.view import read_view
 
 Fact = tuple[str, str]
@@ -21,14 +23,34 @@ Fact = tuple[str, str]
 
 @click.command("explain")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("key")
+@click.argument("key", required=False)
+@click.option(
+    "--limits",
+    "of_limits",
+    is_flag=True,
+    help="Explain the limits: which conflict, the closest evaluations, the trade-offs.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-def command(run: Path, key: str, *, as_json: bool) -> None:
+@click.option("--csv", "as_csv", is_flag=True, help="With --limits: print the trade-offs as CSV.")
+def command(run: Path, key: str | None, *, of_limits: bool, as_json: bool, as_csv: bool) -> None:
     """Explain the evaluation KEY of the run folder RUN, and how the winner differs from it.
 
     KEY is a key as `automl-admm leaderboard` shows it, a beginning that no other key has, or a
-    number such as 12.
+    number such as 12. With --limits it explains the limits instead: the smallest set that no
+    evaluation keeps together, what would be met, and what each pair of limits trades.
     """
+    if (key is None) != of_limits:
+        raise click.UsageError("say one of KEY, an evaluation, and --limits.")
+    if as_csv and (as_json or not of_limits):
+        raise click.UsageError("--csv goes with --limits, and not with --json.")
+    if key is not None:
+        _explain_one(run, key, as_json=as_json)
+        return
+    found = explain_limits(read_view(run).searched)
+    (hand_on_csv if as_csv else hand_on_json if as_json else print_limits)(found)
+
+
+def _explain_one(run: Path, key: str, *, as_json: bool) -> None:
     found = explain(read_view(run), key)
     if as_json:
         content = {"schema": 1, **as_plain(found)}

@@ -14,6 +14,7 @@ from typing import Any
 
 from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
+from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
@@ -41,7 +42,7 @@ SEARCHING = {
     Account.SEARCH: "other",
 }
 # A command or a path is copied: it stays in one piece.
-TO_COPY = frozenset({"saved in", "go on with", "next"})
+TO_COPY = frozenset({"saved in", "go on with", "next", "explain"})
 LEAST_ROOM = 30
 AFTERWARDS = (Account.FINAL_FIT, Account.CERTIFY, Account.SAVING)
 
@@ -74,6 +75,7 @@ def summarise(outcome: PipelineResult) -> Summary:
         "trained_rows": refit.learned_rows or len(prepared.work.table.y),
         "constraints": _constraints(outcome),
         "price": _price(outcome),
+        "conflict": conflict_of(result.evaluations, prepared.limits),
         "certified": outcome.is_certified,
         "certificate_price": _certificate_price(outcome),
         "look": None if outcome.certificate is None else outcome.certificate.look,
@@ -225,6 +227,7 @@ def print_summary(summary: Summary) -> None:
         taken, _, rows = summary["rows_taken"].partition("/")
         lines.append(("rows", f"{taken} of {rows}, in the time given"))
     lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
+    lines += conflict_lines(summary["conflict"], summary["folder"])
     if summary["price"]:
         lines.append(("price", summary["price"]))
     if summary["certified"] is not None:

@@ -8,6 +8,7 @@ from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifie
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
+from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict
 from automl_admm.runs.finish.no_success import cure, explain
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over
@@ -92,7 +93,17 @@ def demand_feasible(outcome: PipelineResult) -> None:
     if not outcome.result.feasible and not outcome.is_certified:
         constraints, evaluation = outcome.preparation.constraints, outcome.best
         found = _how_far(constraints, evaluation, outcome.refit.one_class)
-        raise InfeasibleError(found, closest=outcome)
+        raise InfeasibleError(found, hint=_conflict(outcome), closest=outcome)
+
+
+def _conflict(outcome: PipelineResult) -> str | None:
+    """Say which limits conflict, and the least change that would do."""
+    found = find_conflict(outcome.result.evaluations, outcome.preparation.limits)
+    said = say_conflict(found)
+    if said is None:
+        return None
+    met = ", ".join(map(str, found.closest[0].relaxed)) if found.closest else ""
+    return f"In its evaluations {said}.{f' One of them is within {met}.' if met else ''}"
 
 
 def _how_far(

@@ -1,0 +1,44 @@
+"""The end of a run with nothing within its limits: three lines on the reason."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
+from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict
+
+Conflict = Mapping[str, Any]
+
+
+def conflict_of(
+    evaluations: Sequence[Evaluation], limits: Sequence[Limit]
+) -> dict[str, Any] | None:
+    """Return why nothing is within the limits, as plain data; None if something is."""
+    found = find_conflict(evaluations, limits)
+    said = say_conflict(found)
+    if said is None:
+        return None
+    return {
+        "said": said,
+        "limits": [list(map(str, one)) for one in found.smallest],
+        "would_be_met": [
+            {"evaluation": one.evaluation.number, "limits": list(map(str, one.relaxed))}
+            for one in found.closest
+        ],
+    }
+
+
+def conflict_lines(found: Conflict | None, folder: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the conflict, the least change that would do, and the command that tells more."""
+    if found is None:
+        return
+    yield "conflict", found["said"]
+    if found["would_be_met"]:
+        nearest, *others = found["would_be_met"]
+        more = f"; {len(others)} other ways" if others else ""
+        yield "would be met", f"{', '.join(nearest['limits'])} (#{nearest['evaluation']}{more})"
+    if folder is not None:
+        yield "explain", f"automl-admm explain {shlex.quote(folder)} --limits"

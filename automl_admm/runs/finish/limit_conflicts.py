@@ -1,0 +1,200 @@
+"""Explain from the log that nothing is within the limits: who conflicts, and what would be met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+
+import numpy as np
+
+from automl_admm.core.evaluations import Evaluation, is_feasible
+from automl_admm.core.limits import Limit
+from automl_admm.core.ranking import violation
+
+DIGITS = 4  # of a bound that would be met: as many as a person types
+MOST_CLOSEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class NeverMet:
+    """A limit that holds for no evaluation; `nearest` has the best value, None if it has none."""
+
+    limit: Limit
+    best: float
+    nearest: Evaluation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """An evaluation outside the limits, and the bounds at which it would be within.
+
+    No other evaluation exceeds every limit by as little or less: its `relaxed` limits, with all
+    others as they are, ask for the least.
+    """
+
+    evaluation: Evaluation
+    relaxed: tuple[Limit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The limits of a run on `considered` evaluations, of which `feasible` are within them all.
+
+    `smallest` are the smallest sets of limits that no evaluation keeps together, in the order of
+    the limits. `never_met` has the limits that alone are such a set. Evaluations of `one_class` for
+    all rows are not considered: they decide nothing.
+    """
+
+    limits: tuple[Limit, ...]
+    considered: int
+    one_class: int
+    feasible: int
+    never_met: tuple[NeverMet, ...]
+    smallest: tuple[tuple[Limit, ...], ...]
+    closest: tuple[Close, ...]
+
+
+def find_conflict(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Conflict:
+    """Find the limits that conflict on the evaluations of a log, exactly."""
+    ranked = [one for one in evaluations if one.is_ranked]
+    several = deciding(ranked)
+    feasible = sum(is_feasible(one, limits) for one in several)
+    is_open = bool(several) and not feasible
+    broken = [_broken(one, limits) for one in several] if is_open else []
+    sets = smallest_hitting_sets(broken)
+    never = (_never_met(limit, place, several) for place, limit in enumerate(limits))
+    return Conflict(
+        limits=tuple(limits),
+        considered=len(several),
+        one_class=len(ranked) - len(several),
+        feasible=feasible,
+        never_met=tuple(one for one in never if one is not None),
+        smallest=tuple(tuple(limits[place] for place in sorted(one)) for one in sets),
+        closest=tuple(_closest(several, limits)) if is_open else (),
+    )
+
+
+def deciding(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
+    """Return the evaluations on all rows and folds that tell classes apart."""
+    return [one for one in evaluations if one.is_ranked and one.one_class is None]
+
+
+def _broken(evaluation: Evaluation, limits: Sequence[Limit]) -> frozenset[int]:
+    pairs = enumerate(zip(limits, evaluation.constraints, strict=True))
+    return frozenset(place for place, (limit, value) in pairs if not limit.holds(value))
+
+
+def smallest_hitting_sets(sets: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    """Return all smallest sets S with S ∩ B ≠ ∅ for each B of these sets.
+
+    B has the limits that an evaluation breaks. No evaluation keeps all limits of S together exactly
+    if each breaks one of them. Larger sets are tried only after all smaller ones.
+
+    >>> smallest_hitting_sets([frozenset({0, 1}), frozenset({1, 2})])
+    [frozenset({1})]
+    """
+    known = set(sets)
+    # What meets a set meets those that hold it.
+    least = [one for one in known if not any(other < one for other in known)]
+    if not least:
+        return []
+    size = 1
+    while not (found := set(_hitting(least, size))):
+        size += 1
+    return sorted(found, key=sorted)
+
+
+def _hitting(sets: Sequence[frozenset[int]], size: int) -> Iterator[frozenset[int]]:
+    """Yield each hitting set of at most this size, once."""
+    if not sets:
+        yield frozenset()
+        return
+    if not all(sets) or _disjoint(sets) > size:
+        return
+    # Each solution has a member of any of them; the smallest has the fewest to try.
+    tried: set[int] = set()
+    fewest = min(sets, key=len)
+    for member in sorted(fewest):
+        # Solutions with a member tried before have been found.
+        rest = [one - tried for one in sets if member not in one]
+        yield from (more | {member} for more in _hitting(rest, size - 1))
+        tried.add(member)
+
+
+def _disjoint(sets: Sequence[frozenset[int]]) -> int:
+    """Count some of the sets that have nothing in common: a solution has a member of each."""
+    met: set[int] = set()
+    count = 0
+    for one in sorted(sets, key=len):
+        if met.isdisjoint(one):
+            met |= one
+            count += 1
+    return count
+
+
+def _never_met(limit: Limit, place: int, several: Sequence[Evaluation]) -> NeverMet | None:
+    if not several or any(limit.holds(one.constraints[place]) for one in several):
+        return None
+    measured = [one for one in several if math.isfinite(one.constraints[place])]
+    nearest = min(measured, key=lambda one: limit.turned(one.constraints[place]), default=None)
+    return NeverMet(limit, math.nan if nearest is None else nearest.constraints[place], nearest)
+
+
+def _closest(several: Sequence[Evaluation], limits: Sequence[Limit]) -> Iterator[Close]:
+    """Yield the closest evaluations by `violation`, each the nearest in a way of its own.
+
+    One that exceeds each limit by as much as another, or more, is left out. The other has no larger
+    violation, so it comes first.
+    """
+    measured = [one for one in several if all(map(math.isfinite, one.constraints))]
+    measured.sort(key=lambda one: (violation(one.constraints, limits), one.loss))
+    kept = np.empty((0, len(limits)))
+    for one in measured:
+        pairs = zip(limits, one.constraints, strict=True)
+        excess = np.array([limit.excess(value) for limit, value in pairs])
+        if (kept <= excess).all(axis=1).any():
+            continue
+        kept = np.vstack([kept, excess])
+        yield Close(one, relaxed_to(limits, one.constraints))
+        if len(kept) == MOST_CLOSEST:
+            return
+
+
+def relaxed_to(limits: Sequence[Limit], values: Sequence[float]) -> tuple[Limit, ...]:
+    """Return the limits that these values break, with bounds at which they hold.
+
+    >>> [str(one) for one in relaxed_to([Limit("fpr", 0.1)], [0.123456])]
+    ['fpr <= 0.1235']
+    """
+    pairs = zip(limits, values, strict=True)
+    return tuple(_loosened(limit, value) for limit, value in pairs if not limit.holds(value))
+
+
+def _loosened(limit: Limit, value: float) -> Limit:
+    # Rounded outwards: a bound that is told must be met.
+    way = ROUND_FLOOR if limit.at_least else ROUND_CEILING
+    bound = Context(prec=DIGITS, rounding=way).create_decimal_from_float(value)
+    return replace(limit, bound=float(bound))
+
+
+def say_conflict(found: Conflict) -> str | None:
+    """Say in a sentence why nothing is within the limits; None if something is."""
+    if found.feasible or not found.considered:
+        return None
+    if found.never_met:
+        return "; ".join(map(_say_never, found.never_met))
+    first, *others = found.smallest
+    names = " and ".join(map(str, first))
+    more = f" (as for {len(others)} other set{'s' if len(others) > 1 else ''})" if others else ""
+    each = "each of them alone" if len(first) == 2 else f"any {len(first) - 1} of them"
+    return f"nothing keeps {names} together, while {each} can be kept{more}"
+
+
+def _say_never(one: NeverMet) -> str:
+    if one.nearest is None:
+        return f"{one.limit} has no value in any evaluation"
+    return (
+        f"{one.limit} is never met: the best value seen is {one.best:.4g} (#{one.nearest.number})"
+    )
