@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from automl_admm.report.document.frame import whole_page
 from automl_admm.report.document.html import Markup, name, tag, together
-from automl_admm.report.document.style import STYLE
 from automl_admm.report.sections import (
     admm,
     baseline,
@@ -32,8 +32,6 @@ from automl_admm.report.sections import (
 from automl_admm.report.sections.section import Section
 from automl_admm.report.view import RunView
 
-# The browser itself then refuses scripts, frames, forms, fonts and every other host.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 SECTIONS: tuple[Section, ...] = (
     verdict.SECTION,
     limits.SECTION,
@@ -68,21 +66,8 @@ def measure_all(view: RunView) -> Measured:
 
 def draw_page(view: RunView, measured: Measured, refresh: int | None = None) -> str:
     """Return the report as HTML; with `refresh` a browser loads it again after so many seconds."""
-    title = f"Report of {view.title}"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        None if refresh is None else tag("meta", http_equiv="refresh", content=refresh),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", title),
-        tag("style", Markup(STYLE)),
-    )
-    header = _header(view, measured, refresh)
-    body = tag("body", header, tag("main", *_sections(measured)), _footer())
-    whole = tag("html", head, body, lang="en", dir="ltr")
-    return f"<!DOCTYPE html>\n{whole.source}\n"
+    parts = (_header(view, measured, refresh), tag("main", *_sections(measured)), _footer())
+    return whole_page(f"Report of {view.title}", *parts, refresh=refresh)
 
 
 def _header(view: RunView, measured: Measured, refresh: int | None) -> Markup:

@@ -14,7 +14,8 @@ from report_runs import Page, an_evaluation, write_run
 
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.core.evaluations import ENDED, Evaluation
-from automl_admm.report.page import POLICY, SECTIONS
+from automl_admm.report.document.frame import POLICY
+from automl_admm.report.page import SECTIONS
 from automl_admm.report.writing import Report, make_report, write_report
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"

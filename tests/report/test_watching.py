@@ -13,7 +13,7 @@ from report_runs import Page, an_evaluation, write_run
 
 from automl_admm.core.errors import ConfigurationError, StoreError
 from automl_admm.report import watching
-from automl_admm.report.page import POLICY
+from automl_admm.report.document.frame import POLICY
 from automl_admm.report.watching import watch_run
 from automl_admm.store.run_folder import write_atomically
 from automl_admm.store.sqlite.lock import Holder, this_process

@@ -1,4 +1,4 @@
-"""The built-in commands as a plugin: one file a command, imported when the command is built.
+"""The built-in commands and exporters as a plugin; each is imported when it is asked for.
 
 Begin with `fit`. Commands parse words and print; the work itself belongs in `runs/`. Code that two
 commands share lives in `cli/shared/`.
@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from automl_admm.plugins.records import CommandPlugin
+from automl_admm.plugins.records import CommandPlugin, ExporterPlugin
 from automl_admm.plugins.specs import hookimpl
 
 if TYPE_CHECKING:
     import click
+
+    from automl_admm.core.run import SavedRun
 
 SUMMARIES = {
     "compare": "compare runs: settings, data, results, winners",
@@ -23,7 +25,7 @@ SUMMARIES = {
     "docs": "show the documentation, or explain a diagnostic",
     "evaluate": "measure the model of a run on labelled rows",
     "explain": "explain one evaluation of a run, or why nothing is within its limits",
-    "export": "write the model of a run as ONNX, or the run for another tool",
+    "export": "write the model as ONNX, the certificate for others, or the run for another tool",
     "fit": "search for the best pipeline within limits",
     "grammar": "check, show, count, sample and parse the pipelines of a grammar",
     "inspect": "show the kind of every column of a table, as `fit` would read it",
@@ -36,6 +38,16 @@ SUMMARIES = {
     "resume": "go on with an interrupted run, or give a run more time",
     "store": "check, repair and export the evaluations of a run",
     "verify": "compute the certificate of a run again, or test it on fresh rows",
+}
+
+
+EXPORTERS = {
+    "certificate": (
+        "the certificate as a page, and a statement to sign",
+        "FOLDER",
+        "automl_admm.report.audit.exporting",
+        "write_audit",
+    ),
 }
 
 
@@ -52,3 +64,20 @@ def _factory(name: str) -> Callable[[], click.Command]:
         return command
 
     return build
+
+
+@hookimpl
+def exporters() -> Iterable[ExporterPlugin]:
+    """Return a record for every form that runs are exported in."""
+    for name, (summary, target, module, function) in EXPORTERS.items():
+        yield ExporterPlugin(
+            name=name, summary=summary, target=target, write=_writer(module, function)
+        )
+
+
+def _writer(module: str, function: str) -> Callable[[SavedRun, str], str]:
+    def write(run: SavedRun, target: str) -> str:
+        said: str = getattr(import_module(module), function)(run, target)
+        return said
+
+    return write

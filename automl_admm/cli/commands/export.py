@@ -33,7 +33,8 @@ from automl_admm.store.run_folder import RunFolder, write_output
 @click.option(
     "--to",
     metavar="NAME:TARGET",
-    help="Write all evaluations by the exporter NAME of a plugin, such as optuna:sqlite:///runs.db.",
+    help="Write the run by the exporter NAME: certificate:FOLDER, or one of a plugin, such as "
+    "optuna:sqlite:///runs.db.",
 )
 def command(run: Path, onnx: Path | None, data: Path | None, to: str | None) -> None:
     """Write the model of the run folder RUN as ONNX, or the run in the form of another tool.

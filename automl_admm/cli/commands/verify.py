@@ -25,6 +25,7 @@ from automl_admm.data.reading.shares import share_of
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.data.row_portions import read_portion, take_rows
+from automl_admm.report.audit.statement import check_statement
 from automl_admm.runs.finish.model_file import read_rows
 from automl_admm.runs.saved.fresh_rows import OnFreshRows, test_on_fresh_rows
 from automl_admm.runs.saved.verification import Verified, verify_run
@@ -34,14 +35,33 @@ from automl_admm.store.run_folder import RunFolder
 @add_options(*(run_option(option) for option in FILE_OPTIONS))
 @click.command("verify")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", required=False, type=click.Path(path_type=Path))
 @click.option("--fresh", is_flag=True, help="DATA has rows that the run never saw; test on them.")
-def command(run: Path, data: Path, *, fresh: bool, **options: Any) -> None:
+@click.option(
+    "--statement",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Hold the files of RUN to a statement.json of `automl-admm export`; DATA may be left out.",
+)
+def command(
+    run: Path, data: Path | None, *, fresh: bool, statement: Path | None, **options: Any
+) -> None:
     """Compute the claims of the certificate of the run folder RUN again.
 
     DATA is the file of the run, or just the rows set aside. With --fresh it has other rows: the
-    limits are tested on these, and nothing is compared.
+    limits are tested on these, and nothing is compared. With --statement the files must be those
+    that it states, byte for byte.
     """
+    if data is None and (statement is None or fresh):
+        raise click.UsageError("say DATA, the file of the run, or --statement FILE.")
+    if statement is not None:
+        stated = check_statement(run, statement)
+        say(f"{len(stated['files'])} files, the data named and the settings are as stated")
+    if data is not None:
+        _verify(run, data, options, fresh=fresh)
+
+
+def _verify(run: Path, data: Path, options: Mapping[str, Any], *, fresh: bool) -> None:
     folder = RunFolder(run)
     manifest = folder.read(folder.model_manifest)
     if fresh:

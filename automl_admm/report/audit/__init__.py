@@ -1,0 +1,1 @@
+"""The certificate for others: a statement to sign, and a page to read."""
