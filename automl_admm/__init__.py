@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from automl_admm.api import AutoMLClassifier, AutoMLRegressor, MinimizeResult, minimize
+    from automl_admm.api.monitoring import monitor
     from automl_admm.api.saved_runs import FolderRun, read_run
     from automl_admm.certify.certificate import Certificate
     from automl_admm.core.errors import (
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     )
     from automl_admm.plugins.specs import hookimpl
     from automl_admm.runs.saved.loaded_model import load
+    from automl_admm.runs.saved.monitoring import Monitored
     from automl_admm.runs.study.study import Study
     from automl_admm.runs.study.trial import Trial, TrialResult
 
@@ -124,6 +126,8 @@ _HOMES = {
     "IntervalRegressor": "pipelines.intervals",
     "load": "runs.saved.loaded_model",
     "minimize": "runs.minimize",
+    "monitor": "api.monitoring",
+    "Monitored": "runs.saved.monitoring",
     "read_run": "api.saved_runs",
 }
 
@@ -158,6 +162,7 @@ __all__ = [
     "Mean",
     "MetricPlugin",
     "MinimizeResult",
+    "Monitored",
     "NoOptions",
     "NoSuccessError",
     "NotCertifiedError",
@@ -186,6 +191,7 @@ __all__ = [
     "hookimpl",
     "load",
     "minimize",
+    "monitor",
     "read_run",
 ]
 

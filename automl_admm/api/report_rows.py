@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from automl_admm.core.errors import ConfigurationError
-from automl_admm.core.messages import say_value
 
 if TYPE_CHECKING:
     from automl_admm.report.rows.given import RowsAsked
@@ -16,10 +14,8 @@ if TYPE_CHECKING:
 
 def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
     """Return the rows, read as the run read its own; None without any."""
-    from automl_admm.data.reading.streams import title_of
-    from automl_admm.data.reading.tables import place_in
+    from automl_admm.api.given_tables import GivenTable
     from automl_admm.report.rows.given import RowsAsked
-    from automl_admm.runs.finish.model_file import read_rows
     from automl_admm.store.run_folder import RunFolder
 
     groups = (groups,) if isinstance(groups, str) else tuple(groups)
@@ -29,12 +25,5 @@ def rows_asked(run: Path, data: Any, groups: Sequence[str]) -> RowsAsked | None:
                 "groups compares rows of a table, and there is none.", hint="Give data, too."
             )
         return None
-    if isinstance(data, str | os.PathLike):
-        source, folder = Path(data), RunFolder(run)
-        frame = read_rows(folder.read(folder.model_manifest), source)
-        return RowsAsked(frame, title_of(source), source, groups, place_in(source))
-    if not hasattr(data, "columns") or not hasattr(data, "iloc"):
-        raise ConfigurationError(
-            f"data must be a frame with the target in it, or a file, not {say_value(data)}."
-        )
-    return RowsAsked(data, "data", None, groups)
+    given = GivenTable.read(RunFolder(run), data, "data")
+    return RowsAsked(given.frame, given.title, given.source, groups, given.place)

@@ -22,7 +22,7 @@ from automl_admm.plugins.records import TASKS, ComponentPlugin
 
 OURS = "automl-admm "
 ESTIMATORS = ("AutoMLClassifier", "AutoMLRegressor")
-FUNCTIONS = ("minimize", "Study", "load", "read_run")
+FUNCTIONS = ("minimize", "Study", "load", "read_run", "monitor")
 # A heading of a docstring in the form of numpy.
 HEADING = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 

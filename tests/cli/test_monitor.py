@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from automl_admm import AutoMLClassifier
+from automl_admm import AutomlAdmmError, AutoMLClassifier, monitor
 
 Run = Callable[..., Any]
 
@@ -155,6 +155,57 @@ def test_a_look_that_is_damaged_or_of_another_model_is_not_counted_silently(
         done = run("monitor", "RUN", "3.csv")
         assert done.code == 7
         assert "look-0001.json' cannot be read" in done.err
+
+
+@pytest.mark.parametrize("form", ["frame", "typed frame", "csv", "parquet"])
+def test_python_and_the_command_share_their_looks_whatever_the_form(
+    run: Run, folder: Path, form: str
+) -> None:
+    rows = pd.read_csv(folder / "2.csv")
+    rows.to_parquet(folder / "2.parquet")
+    typed = rows.astype({"town": "category", "buys": "string", "age": "float32"})
+    typed["age"] = rows["age"]
+    forms = {"frame": rows, "typed frame": typed}
+    given = forms.get(form, folder / f"2.{form}")
+    first = look(run, "1.csv", "--reference", "old.csv")
+    second = monitor("RUN", given)
+    third = look(run, "3.csv")
+    assert (first["look"], second.look, third["look"]) == (1, 2, 3)
+    assert second.pooled_rows == 800
+    assert second.has_reference
+    assert second.alarms == ()
+    kept = json.loads((folder / "RUN" / "monitoring" / "look-0002.json").read_text())
+    assert kept["result"] == second.as_json()
+    # The same look by the command, in a folder of the first look alone.
+    shutil.copytree(folder / "RUN", folder / "COPY")
+    for number in ("0002", "0003"):
+        (folder / "COPY" / "monitoring" / f"look-{number}.json").unlink()
+    again = json.loads(run("monitor", "COPY", "2.csv", "--json").out)
+    assert again == second.as_json()
+
+
+def test_the_count_of_looks_goes_with_the_folder(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(run, "1.csv", "--reference", "old.csv")
+    moved = shutil.move(folder / "RUN", tmp_path / "another host" / "moved run")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another home"))
+    found = monitor(moved, "2.csv")
+    assert (found.look, found.pooled_rows, found.has_reference) == (2, 800, True)
+    with pytest.raises(AutomlAdmmError, match="has the rows of look 1 again"):
+        monitor(moved, pd.read_csv("1.csv").sample(frac=1, random_state=1))
+    people(400, 9, wrong=0.9).to_csv("bad.csv", index=False)
+    done = run("monitor", moved, "bad.csv", "--json")
+    assert (done.code, json.loads(done.out)["look"]) == (6, 3)
+    assert json.loads(done.out)["alarms"]
+
+
+@pytest.mark.parametrize("data", [None, 3, np.zeros((4, 2)), "nowhere.csv", [["a", 1.5]]])
+def test_what_is_no_table_is_refused_in_python(folder: Path, data: object) -> None:
+    with pytest.raises(AutomlAdmmError) as refused:
+        monitor(folder / "RUN", data)
+    assert "\n" not in str(refused.value)
+    assert not (folder / "RUN" / "monitoring").exists()
 
 
 @pytest.mark.parametrize(

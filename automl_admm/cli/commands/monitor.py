@@ -23,7 +23,7 @@ from automl_admm.data.drift import Shift
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
 from automl_admm.runs.finish.model_file import read_rows
-from automl_admm.runs.saved.monitoring import Monitored, as_json, monitor
+from automl_admm.runs.saved.monitoring import Monitored, monitor
 from automl_admm.store.run_folder import RunFolder
 
 
@@ -70,7 +70,7 @@ def command(
             confidence=confidence,
         )
     if as_text:
-        hand_on(json.dumps(as_json(found), indent=2) + "\n")
+        hand_on(json.dumps(found.as_json(), indent=2) + "\n")
     else:
         _tell(found)
     if found.broken:

@@ -75,6 +75,22 @@ class Monitored:
         """The limits that new rows have broken."""
         return tuple(one for one in self.limits if one.state is State.BROKEN)
 
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """The limits that are broken, and the columns that have shifted, in words."""
+        return (
+            *(f"limit {one.limit} is broken" for one in self.broken),
+            *(f"{one.column} has shifted" for one in self.shifted),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the look as it is written and printed; a number that is unknown is null."""
+        content = {**asdict(self), "alarms": self.alarms}
+        plain: dict[str, Any] = json.loads(
+            json.dumps(content, default=str), parse_constant=_nothing
+        )
+        return plain
+
 
 @dataclass(frozen=True)
 class _Look:
@@ -255,7 +271,7 @@ class _Watched:
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "data": self.run.data,
             "model_sha256": self.model,
-            "result": as_json(found),
+            "result": found.as_json(),
             "evidence": dict(
                 zip(lots, json.loads(encode_evidence(list(lots.values()))), strict=True)
             ),
@@ -273,17 +289,6 @@ class _Watched:
             ) from None
         finally:
             partial.unlink(missing_ok=True)
-
-
-def as_json(found: Monitored) -> dict[str, Any]:
-    """Return a look as it is written and printed; a number that is unknown is null."""
-    content = asdict(found)
-    content["alarms"] = [
-        *(f"limit {one.limit} is broken" for one in found.broken),
-        *(f"{one.column} has shifted" for one in found.shifted),
-    ]
-    plain: dict[str, Any] = json.loads(json.dumps(content, default=str), parse_constant=_nothing)
-    return plain
 
 
 def _nothing(_: str) -> None:

@@ -1,0 +1,50 @@
+"""Watching a model in use from Python: the looks of `automl-admm monitor`."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from automl_admm.api.given_tables import GivenTable
+from automl_admm.runs.saved.monitoring import Monitored
+from automl_admm.runs.saved.monitoring import monitor as look_at
+from automl_admm.store.run_folder import RunFolder
+
+
+def monitor(
+    run: str | PathLike[str],
+    data: Any,
+    *,
+    reference: Any = None,
+    confidence: float = 0.95,
+) -> Monitored:
+    """Look at rows that arrived since the last look at the model of a run folder.
+
+    If the rows have the target, the limits of the run are tested on all labelled rows of all looks,
+    and on those of this look alone; without it only shifts are looked for. The look is written into
+    the folder, where `automl-admm monitor` counts it, too.
+
+    Parameters
+    ----------
+    run : path
+        The folder of the run.
+    data : frame or path
+        Rows that arrived since the last look, or a file of them.
+    reference : frame or path, default=None
+        Rows of the time of the fit, to compare columns with; their counts are kept.
+    confidence : float, default=0.95
+        The probability that no alarm of all looks together is false.
+
+    Returns
+    -------
+    Monitored
+        With `alarms` in words, the `broken` ones of its `limits`, and the `shifted` columns;
+        `as_json()` is what the command prints.
+    """
+    folder = RunFolder(Path(run))
+    given = GivenTable.read(folder, data, "data")
+    known = None if reference is None else GivenTable.read(folder, reference, "reference").frame
+    return look_at(
+        folder, given.frame, given.title, given.place, reference=known, confidence=confidence
+    )
