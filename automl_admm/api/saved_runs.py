@@ -27,9 +27,9 @@ from automl_admm.runs.session.iterations import read_iterations
 class FolderRun(SavedRun):
     """The run in a folder, as `read_run` found it: call `read_run` again to see what came later.
 
-    `best` leads the leaderboard and `feasible` tells if it is within the limits. A killed run is
-    `running` and not `is_alive`. Without a model, as in a run that goes on, `models` is empty, and
-    the scores are None.
+    `best` leads the leaderboard. `feasible` tells if the model is within the limits, or `best`
+    before there is a model. A killed run is `running` and not `is_alive`. Without a model, as in a
+    run that goes on, `models` is empty, and the scores are None.
 
     >>> FolderRun.__mro__[1].__name__
     'SavedRun'

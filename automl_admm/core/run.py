@@ -151,7 +151,8 @@ class SavedRun:
     """A run as its folder has it: done, stopped, killed, or still going on.
 
     `info` is what observers are told, with all evaluations so far in `known`. `best` leads the
-    leaderboard, and is within the limits if `feasible`. `content` is that of `run.json`.
+    leaderboard. If `feasible`, the model that shipped is within the limits; before there is one,
+    `best` is. `content` is that of `run.json`.
 
     >>> SavedRun(RunInfo("credit", SearchSpace()), RunState.DONE).log
     ()

@@ -27,7 +27,10 @@ MOST_KEYS_SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class LimitMeasured:
-    """A limit and the value of the evaluation; `excess` is its distance outside, 0 within."""
+    """A limit and the value of the evaluation; `excess` is its distance outside, 0 inside.
+
+    An evaluation with one class for all rows `holds` no limit.
+    """
 
     limit: str
     bound: float
@@ -217,6 +220,7 @@ def _limits(view: RunView, standing: Standing) -> tuple[LimitMeasured, ...]:
     nothing: Sequence[float | None] = (None,) * len(view.limits)
     values = standing.evaluation.constraints or nothing
     excess = standing.excess or nothing
+    is_useful = standing.evaluation.one_class is None
     return tuple(
         LimitMeasured(
             limit=str(limit),
@@ -224,7 +228,7 @@ def _limits(view: RunView, standing: Standing) -> tuple[LimitMeasured, ...]:
             at_least=limit.at_least,
             value=finite(value),
             excess=finite(over),
-            holds=None if value is None else limit.holds(value),
+            holds=None if value is None else is_useful and limit.holds(value),
         )
         for limit, value, over in zip(view.limits, values, excess, strict=False)
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
+from automl_admm.core.limits import Limit
 from automl_admm.pipelines.fit_results import as_interval
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
@@ -45,6 +46,13 @@ class Shipped:
     fallback: str | None = None
     one_class: str | None = None
     held_out_one_class: str | None = None
+
+    def holds(self, limit: Limit, value: float | None) -> bool | None:
+        """Return True if it is within a limit at this value; None without a value.
+
+        A model with one class for all rows is within none.
+        """
+        return None if value is None else self.one_class is None and limit.holds(value)
 
     @property
     def numbers(self) -> frozenset[int]:

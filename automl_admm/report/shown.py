@@ -91,6 +91,7 @@ MODEL_SHOWN = record(
             either("a number, 'never' or 'always'", real, one_of("never", "always"))
         ),
         "certificate_sha256": nullable(text),
+        "untested": nullable(text),
     },
 )
 DETAILS_SHOWN = record(

@@ -57,6 +57,19 @@ class RunView:
         return found
 
     @property
+    def is_certified(self) -> bool | None:
+        """True if the model's limits are proven; None before a model, or if no proof was asked."""
+        if self.certificate is not None:
+            return self.certificate.is_certified
+        is_asked = self.settings.get("certify") is not None and self.manifest is not None
+        return False if is_asked else None
+
+    @property
+    def untested(self) -> str | None:
+        """The reason why a certifying run tested nothing of its model; None if it did."""
+        return None if self.manifest is None else self.manifest.get("untested")
+
+    @property
     def title(self) -> str:
         """The name of the data, else of the folder."""
         return str(self.content.get("title") or self.folder.path.name)

@@ -10,6 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from automl_admm.plugin_api import read_run
+from automl_admm.runs.prepare.set_aside import default_ledger
+
 ELBOW_ROOM = 5.0  # for the final fit, and the look that stops a search
 BUSIER = 5  # times as busy as when its pace was measured the machine may be
 QUICK = (
@@ -346,6 +349,28 @@ def test_a_model_that_decides_one_class_is_no_success(
     assert "CERTIFIED" not in done.out.replace("NOT CERTIFIED", "")
     assert json.loads((tmp_path / "o" / "model.json").read_text())["one_class"] == "no"
     assert (tmp_path / "o" / "model.skops").exists()
+    assert "does not count, as it calls every row 'no'" in done.out
+    _demand_the_same_words(run, tmp_path, is_asked=bool(certify))
+
+
+def _demand_the_same_words(run: Any, folder: Path, *, is_asked: bool) -> None:
+    """All that shows a model of one class says that it is within no limit, and not certified."""
+    assert not default_ledger().exists()
+    assert run("report", "o").code == 0
+    limits = json.loads((folder / "o" / "report.json").read_text())["limits"]
+    (limit,) = limits["limits"]
+    assert (limit["holds"], limit["holds_held_out"]) == (False, False)
+    assert (limits["one_class"], limits["is_certified"]) == ("no", False if is_asked else None)
+    assert (limits["untested"] is not None) == is_asked
+    page = (folder / "o" / "report.html").read_text()
+    assert ("NOT CERTIFIED at 90 %. Nothing was tested" in page) == is_asked
+    assert "it is within no limit, whatever its values" in page
+    listed = run("leaderboard", "o").out
+    assert "what shipped calls every row 'no', so it is within no limit." in listed
+    assert ("what shipped is NOT CERTIFIED: " in listed) == is_asked
+    compared = json.loads(run("compare", "o", "o", "--json").out)
+    assert compared["runs"][0]["result"]["is_certified"] == limits["is_certified"]
+    assert read_run("o").feasible is False
 
 
 def test_a_profile_says_where_the_seconds_went(run: Any, table: Path, tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ def test_limits_have_their_bound_and_the_excess(view: RunView) -> None:
     assert (outside.value, outside.excess, outside.holds) == (60.0, 10.0, False)
 
 
+def test_one_class_for_all_rows_holds_no_limit(tmp_path: Path) -> None:
+    constant = an_evaluation(1, constraints=(10.0,), details={"one_class": "no"})
+    (limit,) = explain(read_view(write_run(tmp_path / "run", [constant])), "1").limits
+    assert (limit.value, limit.excess, limit.holds) == (10.0, 0.0, False)
+
+
 def test_scores_by_fold_have_their_spread(view: RunView) -> None:
     folds = explain(view, "aa11").folds
     assert folds.scores == (0.5, 0.7, 0.6)

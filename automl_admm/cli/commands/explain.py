@@ -113,7 +113,9 @@ def _limit(one: LimitMeasured) -> str:
     if one.value is None or one.excess is None:
         return f"{one.limit}: not measured"
     side = "below" if one.at_least else "above"
-    verdict = "within" if one.holds else f"OUTSIDE, {one.excess:.4g} {side} the bound"
+    verdict = f"OUTSIDE, {one.excess:.4g} {side} the bound" if one.excess else "within"
+    if not (one.holds or one.excess):
+        verdict = "does not count, as every row is called the same"
     return f"{one.limit}: {plain(one.value)}, {verdict}"
 
 

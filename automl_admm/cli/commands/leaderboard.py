@@ -126,12 +126,8 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
         say(f"{left} more: --all shows every evaluation")
     for line in _shipped_ensemble(folder, log):
         say(in_a_line(line))
-    worse = read_passed_over(_manifest(folder))
-    if worse is not None:
-        say(in_a_line(worse))
-    of_folds = read_of_folds(_manifest(folder))
-    if of_folds is not None:
-        say(in_a_line(f"what shipped is {of_folds}."))
+    for line in _of_model(_manifest(folder)):
+        say(in_a_line(line))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
     if best is not None and by_group:
@@ -147,6 +143,21 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
 
 def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
     return folder.read(folder.model_manifest) if folder.model_manifest.exists() else None
+
+
+def _of_model(manifest: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what is to be known of the shipped model, beside its numbers."""
+    if manifest is None:
+        return
+    worse, of_folds = read_passed_over(manifest), read_of_folds(manifest)
+    if worse is not None:
+        yield worse
+    if of_folds is not None:
+        yield f"what shipped is {of_folds}."
+    if (only := manifest.get("one_class")) is not None:
+        yield f"what shipped calls every row '{only}', so it is within no limit."
+    if (untested := manifest.get("untested")) is not None:
+        yield f"what shipped is NOT CERTIFIED: {untested}."
 
 
 def _shipped_ensemble(folder: RunFolder, log: Log) -> Iterator[str]:
@@ -190,13 +201,14 @@ def _row(standing: Standing, log: Log, key: str) -> list[str]:
     if evaluation.ok:
         triples = zip(log.limits, evaluation.constraints, standing.excess, strict=True)
         values = [tell_value(limit.at_least, *numbers) for limit, *numbers in triples]
+    only = evaluation.one_class
     scored = score(float(log.settings["metric_best"]) - evaluation.loss)
     return [
         str(evaluation.number),
         f"{'≈' if evaluation.folds_left else ''}{scored}",
         *values,
         f"{evaluation.seconds:.2f}",
-        evaluation.ending,
+        evaluation.ending if only is None else f"{evaluation.ending}, all '{only}'",
         key,
         evaluation.text,
     ]

@@ -166,10 +166,14 @@ def _percent(share: float) -> str:
 
 
 def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
-    """Return a row for each limit: its value on validation and held-out rows, and the verdict."""
+    """Return a row for each limit: its value on validation and held-out rows, and the verdict.
+
+    A model with one class for all rows is within none, whatever the values.
+    """
     prepared, certificate = outcome.preparation, outcome.certificate
     limits = [constraint.limit for constraint in prepared.constraints]
     nothing: tuple[None, ...] = (None,) * len(limits)
+    is_useful = outcome.refit.one_class is None
     held_out = outcome.refit.measured.held_out_constraints or nothing
     findings = nothing if certificate is None else certificate.findings
     rows = zip(limits, prepared.aims, outcome.best.constraints, held_out, findings, strict=True)
@@ -179,8 +183,8 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
             "aim": aim.bound,
             "validation": value if math.isfinite(value) else None,
             "held_out": other,
-            "holds": limit.holds(value),
-            "holds_held_out": None if other is None else limit.holds(other),
+            "holds": is_useful and limit.holds(value),
+            "holds_held_out": None if other is None else is_useful and limit.holds(other),
             **({} if finding is None else _finding(finding)),
         }
         for limit, aim, value, other, finding in rows
@@ -226,7 +230,7 @@ def print_summary(summary: Summary) -> None:
     if summary["rows_taken"] is not None:
         taken, _, rows = summary["rows_taken"].partition("/")
         lines.append(("rows", f"{taken} of {rows}, in the time given"))
-    lines += [("limit", _limit_line(item)) for item in summary["constraints"]]
+    lines += [("limit", _limit_line(item, summary["one_class"])) for item in summary["constraints"]]
     lines += conflict_lines(summary["conflict"], summary["folder"])
     if summary["price"]:
         lines.append(("price", summary["price"]))
@@ -355,7 +359,7 @@ def resume_command(folder: str) -> str:
     return f"automl-admm resume {shlex.quote(folder)}"
 
 
-def _limit_line(item: dict[str, Any]) -> str:
+def _limit_line(item: dict[str, Any], only: str | None = None) -> str:
     held_out = "" if item["held_out"] is None else f", {item['held_out']:.4g} on held-out rows"
     verdict = "holds" if item["holds"] else "BROKEN"
     if item["holds"] and item["holds_held_out"] is False:
@@ -365,5 +369,7 @@ def _limit_line(item: dict[str, Any]) -> str:
     if "verdict" in item:
         approximate = " (approximate)" if item["approximate"] else ""
         verdict = f"{item['verdict']}{approximate}, {item['reason']}"
+    if only is not None:
+        verdict = f"does not count, as it calls every row '{only}'"
     value = "no value" if item["validation"] is None else f"{item['validation']:.4g}"
     return f"{item['limit']}: {value} on validation rows{held_out}: {verdict}"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from automl_admm.core.errors import StoreError
-from automl_admm.core.limits import Limit
 from automl_admm.report.sections import verdict
 from automl_admm.report.shipped import Shipped, shipped_of
 from automl_admm.report.view import RunView, read_view
@@ -39,7 +38,7 @@ class LimitResult:
 class Outcome:
     """The results of a run; `kind` is that of the verdict in its report.
 
-    `confidence` is that of the certificate, None without one.
+    `confidence` is that of the proof asked for, None without one.
     """
 
     kind: str
@@ -129,7 +128,7 @@ def _versions(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _outcome(view: RunView, model: Shipped | None) -> Outcome:
-    measured, certificate = verdict.measure(view), view.certificate
+    measured = verdict.measure(view)
     return Outcome(
         kind=measured.kind,
         metric=view.metric,
@@ -138,13 +137,20 @@ def _outcome(view: RunView, model: Shipped | None) -> Outcome:
         held_out_interval=measured.held_out_interval,
         held_out_rows=measured.held_out_rows,
         limits=_limits(view, model),
-        is_certified=None if certificate is None else certificate.is_certified,
-        confidence=None if certificate is None else 1.0 - certificate.whole_risk,
+        is_certified=view.is_certified,
+        confidence=_confidence(view),
         seconds=measured.seconds,
         evaluations=dict(Counter(one.ending for one in view.evaluations)),
         ended_by=view.result.get("stopped_by"),
         pipelines=_pipelines(model),
     )
+
+
+def _confidence(view: RunView) -> float | None:
+    """Return the confidence of the proof, or that asked for where nothing was proven."""
+    if view.certificate is not None:
+        return 1.0 - view.certificate.whole_risk
+    return None if view.is_certified is None else float(view.settings["certify"])
 
 
 def _pipelines(model: Shipped | None) -> tuple[str, ...]:
@@ -163,14 +169,10 @@ def _limits(view: RunView, model: Shipped | None) -> tuple[LimitResult, ...]:
         LimitResult(
             limit=str(limit),
             value=value,
-            holds=_holds(limit, value),
+            holds=None if model is None else model.holds(limit, value),
             held_out=other,
-            holds_held_out=_holds(limit, other),
+            holds_held_out=None if model is None else model.holds(limit, other),
             verdict=proofs.get(str(limit)),
         )
         for limit, value, other in zip(view.limits, values, held_out, strict=True)
     )
-
-
-def _holds(limit: Limit, value: float | None) -> bool | None:
-    return None if value is None else limit.holds(value)

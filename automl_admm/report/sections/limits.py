@@ -12,7 +12,7 @@ from automl_admm.report.document import numbers
 from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import facts, folded, table
 from automl_admm.report.sections.section import Section
-from automl_admm.report.shipped import named, shipped_of
+from automl_admm.report.shipped import Shipped, named, shipped_of
 from automl_admm.report.view import RunView
 from automl_admm.runs.finish.limit_prices import Price, binding, price_limits
 
@@ -35,8 +35,9 @@ class Proof:
 class LimitFound:
     """One limit: the model's value on validation and held-out rows, its proof, and the search's.
 
-    `kept` of `measured` evaluations hold it. At the bound `relaxed` the best score within all
-    limits would have been higher by `gain`; None if nothing is within them either way.
+    A model with one class for all rows `holds` no limit, whatever its value. `kept` of `measured`
+    evaluations hold it. At the bound `relaxed` the best score within all limits would have been
+    higher by `gain`; None if nothing is within them either way.
     """
 
     limit: str
@@ -66,7 +67,9 @@ class CertificatePrice:
 class Limits:
     """All limits, the one that binds most, and the frame of the certificate, if there is one.
 
-    Before the run `has_model`, the values are those of the best evaluation so far.
+    Before the run `has_model`, the values are those of the best evaluation so far. If a certificate
+    was asked for, a model without one is not certified, and `untested` is the reason if no limit of
+    it was tested. `one_class` is the class that the model gives to all rows, if it is only one.
     """
 
     limits: tuple[LimitFound, ...]
@@ -74,7 +77,9 @@ class Limits:
     binding: str | None
     metric: str
     confidence_asked: float | None
+    one_class: str | None
     is_certified: bool | None
+    untested: str | None
     confidence: float | None
     risk_of_look: float | None
     look: int | None
@@ -94,7 +99,7 @@ def measure(view: RunView) -> Limits:
     values = nothing if model is None else model.values or nothing
     held_out = nothing if model is None else model.held_out_values or nothing
     found = [
-        _limit(limit, pair, findings.get(str(limit)), price)
+        _limit(limit, model, pair, findings.get(str(limit)), price)
         for limit, pair, price in zip(
             view.limits, zip(values, held_out, strict=True), prices, strict=True
         )
@@ -106,7 +111,9 @@ def measure(view: RunView) -> Limits:
         binding=None if tightest is None else str(tightest.limit),
         metric=view.metric,
         confidence_asked=asked,
-        is_certified=None if certificate is None else certificate.is_certified,
+        one_class=None if model is None else model.one_class,
+        is_certified=view.is_certified,
+        untested=view.untested,
         confidence=None if certificate is None else 1.0 - certificate.whole_risk,
         risk_of_look=None if certificate is None else certificate.risk_spent,
         look=None if certificate is None else certificate.look,
@@ -126,6 +133,7 @@ def _price_of(certificate: Certificate) -> CertificatePrice | None:
 
 def _limit(
     limit: Limit,
+    model: Shipped | None,
     values: tuple[float | None, float | None],
     finding: Finding | None,
     price: Price,
@@ -136,9 +144,9 @@ def _limit(
         bound=limit.bound,
         at_least=limit.at_least,
         value=value,
-        holds=None if value is None else limit.holds(value),
+        holds=None if model is None else model.holds(limit, value),
         held_out=held_out,
-        holds_held_out=None if held_out is None else limit.holds(held_out),
+        holds_held_out=None if model is None else model.holds(limit, held_out),
         proof=None if finding is None else _proof(finding),
         kept=price.measured - price.broken,
         measured=price.measured,
@@ -182,7 +190,17 @@ def draw(found: Limits) -> Markup:
         *("Holds", "On rows held out", "Holds"),
         "Evaluations within",
     )
-    return together(table(headings, rows), _certificate(found), _prices(found))
+    return together(table(headings, rows), _vacuous(found), _certificate(found), _prices(found))
+
+
+def _vacuous(found: Limits) -> Markup | None:
+    if found.one_class is None:
+        return None
+    return tag(
+        "p",
+        f"{named(found.has_model).capitalize()} calls every row '{found.one_class}': it tells "
+        "nothing apart, so it is within no limit, whatever its values.",
+    )
 
 
 def _holds(is_held: bool | None) -> Markup:  # noqa: FBT001 - it is a fact
@@ -192,7 +210,7 @@ def _holds(is_held: bool | None) -> Markup:  # noqa: FBT001 - it is a fact
 
 
 def _certificate(found: Limits) -> Markup:
-    if found.is_certified is None:
+    if found.look is None:
         reason = (
             "No certificate was asked for: a limit that holds on validation rows, by which the "
             "pipeline was chosen, may be broken on new ones. "
@@ -201,6 +219,8 @@ def _certificate(found: Limits) -> Markup:
         if found.confidence_asked is not None:
             asked = numbers.share(found.confidence_asked)
             reason = f"A certificate at {asked} was asked for, and nothing has been tested so far."
+            if found.untested is not None:
+                reason = f"NOT CERTIFIED at {asked}. Nothing was tested: {found.untested}."
         return together(tag("h3", "Certificate"), tag("p", reason))
     frame = facts(
         [
@@ -265,7 +285,7 @@ def _prices(found: Limits) -> Markup:
         for one in found.limits
     )
     if found.binding is None:
-        free = "No limit binds: every evaluation is within all of them."
+        free = "No limit binds: the values of every evaluation are inside all of them."
         return together(tag("h3", "Price of a limit"), tag("p", free))
     said = together(name(found.binding), " binds most.")
     if all(one.gain is None for one in found.limits):

@@ -208,9 +208,8 @@ def _warnings(view: RunView, model: Shipped | None) -> Iterator[str]:
     if worse is not None:
         cure = " Give more time: resume the run." if more_time_helps(view.manifest) else ""
         yield f"{worse}{cure}"
-    untested = None if view.manifest is None else view.manifest.get("untested")
-    if untested is not None:
-        yield f"Nothing was certified: {untested}."
+    if view.untested is not None:
+        yield f"Nothing was certified: {view.untested}."
     yield from _of_folds(view)
     if model.held_out_score is None:
         yield (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from automl_admm.certify.certificate import Certificate, Price
@@ -32,13 +32,14 @@ from automl_admm.runs.provenance import versions
 class Examined:
     """The walk over the contenders, and the shipped one: certified, or the safest of them.
 
-    `token` tells the question of this walk from that of any other, if it has to. `evidence` is what
-    the findings rest on, `evaluation` that of the shipped model at the thresholds it ships with.
-    `passed` are better pipelines without a test; without a certificate it is all without a test.
+    Without an answer of the rows set aside no `look` was taken. `token` tells the question of this
+    walk from that of any other, if it has to. `evidence` is what the findings rest on, `evaluation`
+    that of the shipped model at the thresholds it ships with. `passed` are better pipelines without
+    a test; without a certificate it is all without a test.
     """
 
     order: tuple[Contender, ...]
-    look: Look
+    look: Look | None
     token: str
     shipped: Step
     finished: Finished
@@ -60,6 +61,49 @@ class Untested:
     reason: str
 
 
+@dataclass(eq=False)
+class Asking:
+    """Own the question of a walk; its `look` is counted before the first answer is read.
+
+    A run that may take another course asks something else each time. Only so does the number told
+    before the search count.
+    """
+
+    contenders: Sequence[Contender]
+    constraints: Sequence[Constraint]
+    aside: Aside
+    question: Question
+    look: Look | None = None
+    token: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.token = self.question.way or str(time.time_ns())
+
+    def count(self) -> Look:
+        """Return the look, written into the ledger at the first call."""
+        if self.look is None:
+            self.look = self._take()
+        return self.look
+
+    def _take(self) -> Look:
+        question, risk = self.question, self.aside.risk
+        asked = ask(
+            [contender.name for contender in self.contenders],
+            [str(one.limit) for one in self.constraints],
+            risk,
+            f"{question.run} {self.token}",
+        )
+        return take_look(
+            question.ledger,
+            question.data,
+            asked,
+            risk,
+            earlier=(question.rows,),
+            run=question.way,
+            also=question.also,
+        )
+
+
 def examine(
     evaluations: Sequence[Evaluation],
     constraints: Sequence[Constraint],
@@ -70,21 +114,26 @@ def examine(
     """Fit and test contenders until one fails, and pass over those that there is no time for.
 
     A final fit with one class for all rows of the search is passed over, too: both are known
-    without the rows set aside. The look is written down before the first test, so that a broken run
-    counts.
+    without the rows set aside. A walk over such pipelines alone takes no look. Any other writes it
+    down before the first answer of these rows is read, which may be that nothing could be measured.
     """
     contenders = contend(evaluations, constraints, aside)
     if not contenders:
         return Untested("no evaluation tells the classes apart")
-    try:
-        look, token = _take_look(contenders, constraints, aside, question)
-    except (StoreError, DiskFullError) as problem:  # what was found is not lost for that
-        return Untested(f"no look could be counted, as {problem.message.rstrip('.')}")
+    asking = Asking(contenders, constraints, aside, question)
     tests = WalkFits({one.key: one for one in evaluations}, constraints, contenders, bench)
 
     def test(contender: Contender) -> Sequence[Finding] | None:
         seen = tests.evidence(contender)
-        return None if seen is None else judge_all(seen, constraints, look)
+        if seen is None:
+            return None
+        try:
+            look = asking.count()
+        except (StoreError, DiskFullError) as problem:  # what was found is not lost for that
+            reason = f"no look could be counted, as {problem.message.rstrip('.')}"
+            tests.end_with(contender.key, reason)
+            return ()
+        return judge_all(seen, constraints, look)
 
     walked = walk(contenders, test)
     fitted = [step for step in walked.steps if step.contender.key in tests.fits]
@@ -95,7 +144,9 @@ def examine(
     others = better_first(passed, tests.by_key[shipped.contender.key])
     if shipped.is_certified:
         others = tuple(one for one in others if one.is_better)
-    found = Examined(contenders, look, token, shipped, *tests.model(shipped), passed=others)
+    found = Examined(
+        *(contenders, asking.look, asking.token, shipped, *tests.model(shipped)), passed=others
+    )
     return _settled(found, tests)
 
 
@@ -132,38 +183,10 @@ def _settled(examined: Examined, tests: WalkFits) -> Examined | Untested:
         seen if constraint.kind == "measured" else now
         for constraint, seen, now in zip(constraints, examined.evidence, again, strict=True)
     )
-    step = replace(examined.shipped, findings=judge_all(evidence, constraints, examined.look))
-    return replace(examined, shipped=step, finished=finished, evidence=evidence, price=price)
-
-
-def _take_look(
-    contenders: Sequence[Contender],
-    constraints: Sequence[Constraint],
-    aside: Aside,
-    question: Question,
-) -> tuple[Look, str]:
-    """Count this walk, and return the token that tells its question from those of other runs.
-
-    A run that may take another course asks something else each time. Only so does the number told
-    before the search count.
-    """
-    token = question.way or str(time.time_ns())
-    asked = ask(
-        [contender.name for contender in contenders],
-        [str(one.limit) for one in constraints],
-        aside.risk,
-        f"{question.run} {token}",
-    )
-    look = take_look(
-        question.ledger,
-        question.data,
-        asked,
-        aside.risk,
-        earlier=(question.rows,),
-        run=question.way,
-        also=question.also,
-    )
-    return look, token
+    look, shipped = examined.look, examined.shipped
+    if look is not None:
+        shipped = replace(shipped, findings=judge_all(evidence, constraints, look))
+    return replace(examined, shipped=shipped, finished=finished, evidence=evidence, price=price)
 
 
 def ask(models: Sequence[str], limits: Sequence[str], risk: float, run: str) -> str:
@@ -189,15 +212,21 @@ def certificate_for(
 ) -> Certificate | None:
     """Return the certificate of the model that a walk ships; None if it tested none."""
     aside, question = prepared.aside, prepared.question
-    if examined is None or aside is None or question is None or not examined.shipped.findings:
+    if examined is None or aside is None or question is None or examined.look is None:
         return None
     told = FinalFitResult.from_json(examined.finished.result).files
     model_sha256 = told[SHIPPED if prepared.work.persist else PICKLE]
-    return certificate_of(examined, aside, question, whole_text(evaluation), model_sha256)
+    text = whole_text(evaluation)
+    return certificate_of(examined, examined.look, aside, question, text, model_sha256)
 
 
 def certificate_of(
-    examined: Examined, aside: Aside, question: Question, pipeline: str, model_sha256: str
+    examined: Examined,
+    look: Look,
+    aside: Aside,
+    question: Question,
+    pipeline: str,
+    model_sha256: str,
 ) -> Certificate:
     """Return the findings about the shipped pipeline, certified or not."""
     names = [contender.name for contender in examined.order]
@@ -210,8 +239,8 @@ def certificate_of(
         pipeline=pipeline,
         findings=examined.shipped.findings,
         risk=aside.risk,
-        risk_spent=examined.look.risk,
-        look=examined.look.number,
+        risk_spent=look.risk,
+        look=look.number,
         token=examined.token,
         order=tuple(names),
         position=names.index(examined.shipped.contender.name) + 1,

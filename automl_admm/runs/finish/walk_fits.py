@@ -81,7 +81,7 @@ class WalkFits:
         seen = read_evidence(finished) if stop is None else self._at(finished, stop)
         if not seen:
             said = found.held_out_problem or "nothing was measured"
-            self._end_with(contender.key, f"it has no values on the rows set aside ({said})")
+            self.end_with(contender.key, f"it has no values on the rows set aside ({said})")
         return seen
 
     def places(self, key: str) -> list[int]:
@@ -133,8 +133,8 @@ class WalkFits:
                 self.fits[key] = finished
         return self.fits.get(key)
 
-    def _end_with(self, key: str, reason: str) -> None:
-        """Note that the walk ends at a pipeline that was fitted and not measured."""
+    def end_with(self, key: str, reason: str) -> None:
+        """Note that the walk ends at a pipeline that was fitted and not tested."""
         self.passed[key] = PassedOver(self.by_key[key], reason, needs_time=False)
         self.ended_by = key
 

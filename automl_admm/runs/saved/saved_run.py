@@ -50,6 +50,9 @@ def read_saved_run(path: str | PathLike[str]) -> SavedRun:
         known=log.evaluations,
     )
     feasible = best is not None and is_feasible(best, log.limits)
+    if folder.model_manifest.exists():
+        # The final fit may be of one class for all rows, or a makeshift, where no evaluation was.
+        feasible = bool(folder.read(folder.model_manifest)["feasible"])
     return SavedRun(info, RunState(content.get("state", "done")), best, feasible, content)
 
 

@@ -151,6 +151,7 @@ def test_the_best_that_passes_ships(tmp_path: Path) -> None:
     assert isinstance(found, Examined)
     assert found.shipped.contender.key == "good"
     assert found.shipped.is_certified
+    assert found.look is not None
     assert (found.look.number, asked.next_look) == (1, 1)
 
 
@@ -187,6 +188,7 @@ def test_a_run_made_again_is_no_new_look_but_one_that_may_go_another_way_is(tmp_
         log, seen = [evaluation("only", 0.3, 0.02)], {"only": Rate(5, 500)}
         found = examine(log, (FPR,), aside(MIDDLING), asked, fitter(tmp_path / folder, seen))
         assert isinstance(found, Examined)
+        assert found.look is not None
         assert (found.look.number, asked.next_look) == (1, 1), number
     another = question(tmp_path, way="")
     for number, folder in enumerate(("three", "four")):
@@ -325,3 +327,23 @@ def test_a_model_without_values_on_the_rows_set_aside_says_so(tmp_path: Path) ->
     assert found.why_untested == (
         "evaluation #1 was not tested: it has no values on the rows set aside (ValueError: new)"
     )
+
+
+def test_a_walk_over_models_of_one_class_takes_no_look(tmp_path: Path) -> None:
+    asked = question(tmp_path)
+    constant = Finished(1, Status.SUCCESS, {"one_class": "no"}, folder=tmp_path)
+    found = examine(THREE, (FPR,), aside(MIDDLING), asked, Bench(lambda _: constant))
+    assert isinstance(found, Untested)
+    assert "it gives them all one class" in found.reason
+    assert not asked.ledger.exists()
+    assert asked.next_look == 1
+
+
+def test_without_a_ledger_the_model_ships_untested(tmp_path: Path) -> None:
+    broken = question(tmp_path)
+    broken.ledger.write_text("{")
+    found = examine(THREE, (FPR,), aside(MIDDLING), broken, fitter(tmp_path, PASSING))
+    assert isinstance(found, Examined)
+    assert (found.evaluation.number, found.look) == (1, None)
+    assert found.why_untested is not None
+    assert "no look could be counted, as" in found.why_untested
