@@ -5,20 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.reachable_bounds import check_bound
-from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names
+from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names, scorer_target
 from automl_admm.constraints.syntax import WrittenLimit
-from automl_admm.core.errors import ConfigurationError, UnknownNameError
+from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.limits import DeclaredRange, Limit
 from automl_admm.plugins.records import (
     Constraint,
     ConstraintFunction,
     ConstraintPlugin,
+    LearningTask,
+    Target,
 )
 from automl_admm.plugins.registry import Registry
 
@@ -28,17 +31,20 @@ WORST: tuple[Literal["min", "max"], ...] = ("min", "max")
 MACRO: Joining = "macro"
 NUMBER = re.compile(r"\d+(\.\d+)?")
 Measures = Registry[ConstraintPlugin]
+OF_CLASSES = frozenset({"classes", "two classes", "class pair"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparing:
     """The rule from NAME to NAME_gap, NAME_ratio, and min_, max_ or macro_NAME of all classes.
 
-    `by_group` makes min_NAME and max_NAME those of groups instead of classes.
+    `by_group` makes min_NAME and max_NAME those of groups instead of classes. If the `task` is
+    known, no name of another task is suggested.
     """
 
     measures: Measures
     by_group: bool = False
+    task: LearningTask | None = None
 
     def plugin(self, name: str) -> ConstraintPlugin:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
@@ -58,7 +64,8 @@ class _Comparing:
             return score_measure(name)
         if self._is_macro(name):
             return _over_classes(self.plugin(name.removeprefix(f"{MACRO}_")), MACRO)
-        raise UnknownNameError("constraint", name, self._names())
+        known, other = self._names(self.task), self._of_another_task(name)
+        raise UnknownNameError("constraint", name, known, hint=other)
 
     def _worst(self, name: str) -> ConstraintPlugin | None:
         """Return the worst group or class of a name that says so, else None."""
@@ -123,13 +130,22 @@ class _Comparing:
         declared = DeclaredRange(base.lowest, base.highest, self.provider(name))
         return replace(base, function=InRange(name, base.function, declared))
 
-    def _names(self) -> list[str]:
-        compared = [r.name for r in self.measures if r.function and r.kind == "statistical"]
+    def _of_another_task(self, name: str) -> str | None:
+        """Say that the nearest name is of another task; None if it is not, or nothing is near."""
+        closest = get_close_matches(name, self._names(None), n=1)
+        if not closest or closest[0] in self._names(self.task):
+            return None
+        return f"Did you mean '{closest[0]}'? That is of {_say_tasks(self.task)}."
+
+    def _names(self, task: LearningTask | None) -> list[str]:
+        known = [r for r in self.measures if _suits(r.target, task)]
+        compared = [r.name for r in known if r.function and r.kind == "statistical"]
         endings = [base + ending for base in compared for ending in (GAP, RATIO)]
-        of_two = [r.name for r in self.measures if self._is_of_two(r.name)]
+        of_two = [r.name for r in known if self._is_of_two(r.name)]
         over = [f"{MACRO}_{name}" for name in of_two]
         over += [f"{joining}_{name}" for name in compared for joining in WORST]
-        return [*map(written_name, self.measures), *endings, *over, *scorer_names()]
+        scorers = [name for name in scorer_names() if _suits(scorer_target(name), task)]
+        return [*map(written_name, known), *endings, *over, *scorers]
 
 
 def written_name(record: ConstraintPlugin) -> str:
@@ -137,6 +153,36 @@ def written_name(record: ConstraintPlugin) -> str:
     number = "" if record.numbered is None else "_N"
     classes = "{true=…,predicted=…}" if record.target == "class pair" else ""
     return f"{record.name}{number}{classes}{'' if record.grouped is None else '[column]'}"
+
+
+def _suits(target: Target, task: LearningTask | None) -> bool:
+    """Return False if a target is of another task than this one; True for no known task."""
+    if task == "classification":
+        return target != "a quantity"
+    return task is None or target not in OF_CLASSES
+
+
+def _check_task(written: WrittenLimit, plugin: ConstraintPlugin, task: LearningTask | None) -> None:
+    if _suits(plugin.target, task):
+        return
+    groups = f"{GAP}[column]" if plugin.grouped is not None else ""
+    if task == "classification":
+        instead = f"a rate, such as 'error{groups} <= 0.1'"
+    else:
+        instead = f"a limit on errors, such as 'mae{groups} <= 1'"
+    cure = f"If the target was taken for the wrong kind, say {{task={_other(task)!r}}}."
+    raise ConfigurationError(
+        f"'{written.measure}' is of {_say_tasks(task)}.",
+        hint=Remedy(f"Use {instead}. {cure}", python=f"Use {instead}."),
+    )
+
+
+def _other(task: LearningTask | None) -> LearningTask:
+    return "regression" if task == "classification" else "classification"
+
+
+def _say_tasks(task: LearningTask | None) -> str:
+    return f"a {_other(task)}, and this is a {task}"
 
 
 def _demand_no_number(record: ConstraintPlugin) -> ConstraintPlugin:
@@ -211,11 +257,17 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
     )
 
 
-def constraint_of(written: WrittenLimit, measures: Measures) -> Constraint:
-    """Return the constraint of a text; its groups are unknown until the data are read."""
+def constraint_of(
+    written: WrittenLimit, measures: Measures, task: LearningTask | None = None
+) -> Constraint:
+    """Return the constraint of a text; its groups are unknown until the data are read.
+
+    Raise if it is of another task than this one.
+    """
     is_each = any(option.label is None for option in written.classes)
-    names = _Comparing(measures, by_group=bool(written.columns) and not is_each)
+    names = _Comparing(measures, by_group=bool(written.columns) and not is_each, task=task)
     plugin = names.plugin(written.measure)
+    _check_task(written, plugin, task)
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)

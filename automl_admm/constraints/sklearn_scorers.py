@@ -14,11 +14,18 @@ from automl_admm.pipelines.metrics import takes_weights
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.records import (
     ConstraintPlugin,
+    Target,
 )
 
 RESPONSES = ("predict_proba", "decision_function")
 # The first is in nats and grows with the number of classes, the second is a quotient of rates.
 UNBOUNDED = ("mutual_info_score", "positive_likelihood_ratio")
+# What scikit-learn's modules of metrics are of.
+TARGETS: dict[str, Target] = {
+    "_regression": "a quantity",
+    "_classification": "classes",
+    "_ranking": "classes",
+}
 # Scorers from 0 to 1, by the beginning of their names. The others, such as R², may be negative.
 SHARES = (
     *("accuracy", "average_precision", "balanced_accuracy", "completeness", "f1", "fowlkes"),
@@ -132,9 +139,18 @@ def score_measure(name: str) -> ConstraintPlugin:
         lowest=0.0 if name.startswith(SHARES) else None,
         highest=_highest(name),
         kind="statistical",
+        target=scorer_target(name),
         uses_decisions=_uses_decisions(name),
         takes_weights=_takes_weights(name),
     )
+
+
+def scorer_target(name: str) -> Target:
+    """Return the kind of prediction that a scorer needs, by the module of its metric."""
+    from sklearn.metrics import get_scorer
+
+    module = getattr(getattr(get_scorer(name), "_score_func", None), "__module__", "")
+    return TARGETS.get(module.rpartition(".")[2], "any")
 
 
 def _highest(name: str) -> float | None:

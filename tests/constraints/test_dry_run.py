@@ -98,7 +98,7 @@ def test_a_rate_of_a_positive_class_needs_two_classes(limit: str) -> None:
     measure, bound = limit.split(maxsplit=1)
     for written in ("{measure}{{class=1}}", "min_{measure}{{class}}", "macro_{measure}"):
         prepared(f"{written.format(measure=measure)} {bound}", X=X, y=y)
-    with pytest.raises(ConfigurationError, match="this one has a quantity"):
+    with pytest.raises(ConfigurationError, match="is of a classification, and this is a reg"):
         prepared(limit, X=X, y=np.linspace(0, 1, len(y)), task="regression")
     prepared("accuracy >= 0.5", "recall_macro >= 0.5", X=X, y=y)
 
@@ -107,9 +107,13 @@ def test_a_metric_that_does_not_fit_the_target() -> None:
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ConfigurationError, match="'roc_auc' cannot be measured here: multi"):
         prepared("roc_auc >= 0.5", X=X, y=y)
+    numbers = np.linspace(0, 1, len(y))
+    with pytest.raises(ConfigurationError, match="'accuracy' is of a classification"):
+        prepared("accuracy >= 0.5", X=X, y=numbers, task="regression")
+    own = Constraint(Limit("own", 1.0), lambda _: 0.0, kind="statistical", target="classes")
     with pytest.raises(ConfigurationError, match="needs classes to predict"):
-        prepared("accuracy >= 0.5", X=X, y=np.linspace(0, 1, len(y)), task="regression")
-    prepared("r2 >= 0.5", X=X, y=np.linspace(0, 1, len(y)), task="regression")
+        prepared(own, X=X, y=numbers, task="regression")
+    prepared("r2 >= 0.5", X=X, y=numbers, task="regression")
 
 
 def test_a_metric_that_has_no_value_on_a_group() -> None:

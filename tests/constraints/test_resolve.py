@@ -8,7 +8,7 @@ from automl_admm.constraints.resolve import bare_limit, constraint_of
 from automl_admm.core.errors import ConfigurationError, PluginError, UnknownNameError
 from automl_admm.core.limits import Limit
 from automl_admm.plugins.loading import load_plugins
-from automl_admm.plugins.records import Constraint, ConstraintPlugin
+from automl_admm.plugins.records import Constraint, ConstraintPlugin, LearningTask
 
 
 def constraint(text: str) -> Constraint:
@@ -95,6 +95,28 @@ def test_what_cannot_be_limited_is_told(text: str, kind: type[Exception], says: 
 def test_a_limit_that_the_range_settles_is_refused(text: str, says: str) -> None:
     with pytest.raises(ConfigurationError, match=says):
         constraint(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "says"),
+    [
+        ("mae_gap <= 1", "classification", "'mae_gap' is of a regression, and this is a class"),
+        ("mae <= 1", "classification", "Use a rate, such as 'error <= 0.1'"),
+        ("r2 >= 0.1", "classification", "'r2' is of a regression"),
+        ("fpr_gap <= 0.1", "regression", r"'fpr_gap' is of a classification.*'mae_gap\[column\]"),
+        ("max_recall{class} <= 0.1", "regression", "'max_recall' is of a classification"),
+        ("accuracy >= 0.2", "regression", "'accuracy' is of a classification"),
+        ("brier <= 0.2", "regression", "'brier' is of a classification"),
+        ("mape <= 1", "classification", "Did you mean 'mae'. That is of a reg"),
+        ("mae_gpa[sex] <= 1", "regression", "Did you mean 'mae_gap'"),
+        ("fpr_gpa[sex] <= 1", "regression", "Did you mean 'fpr_gap'. That is of a class"),
+    ],
+)
+def test_a_limit_of_another_task_is_refused_and_not_suggested(
+    text: str, task: LearningTask, says: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        constraint_of(read_text(text), load_plugins().constraints, task)
 
 
 def test_a_score_from_0_to_1_can_be_a_ratio_of_groups() -> None:

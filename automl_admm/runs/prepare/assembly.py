@@ -26,6 +26,7 @@ from automl_admm.plugins.plugin_options import build_options, split_request
 from automl_admm.plugins.records import (
     Constraint,
     ExecutorSetting,
+    LearningTask,
     Solvers,
     StrategyPlugin,
     View,
@@ -186,9 +187,14 @@ def build_observers(config: RunConfig, plugins: Plugins) -> tuple[object, ...]:
     return tuple(build_solver(plugins.observers, request) for request in config.observers)
 
 
-def resolve_constraints(config: RunConfig, plugins: Plugins) -> tuple[Constraint, ...]:
-    """Constraints given as text become records; a name may have a limit on either side."""
-    found = tuple(_constraint(item, plugins) for item in config.constraints)
+def resolve_constraints(
+    config: RunConfig, plugins: Plugins, task: LearningTask | None = None
+) -> tuple[Constraint, ...]:
+    """Constraints given as text become records; a name may have a limit on either side.
+
+    Raise if one is of another task than this one.
+    """
+    found = tuple(_constraint(item, plugins, task) for item in config.constraints)
     check_names([constraint.limit for constraint in found])
     # What hangs on a baseline has no number yet.
     check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
@@ -207,13 +213,13 @@ def check_confidences(limits: Sequence[Limit], config: RunConfig) -> None:
         )
 
 
-def _constraint(given: object, plugins: Plugins) -> Constraint:
+def _constraint(given: object, plugins: Plugins, task: LearningTask | None) -> Constraint:
     if isinstance(given, Constraint):
         return given
     if not isinstance(given, str):
         hint = 'Give text such as "latency_us <= 50", or Constraint(Limit(name, bound), function).'
         raise ConfigurationError(f"{say_value(given)} is no limit.", hint=hint)
-    return constraint_of(read_text(given), plugins.constraints)
+    return constraint_of(read_text(given), plugins.constraints, task)
 
 
 def read_limit(text: str, example: str) -> Limit:
