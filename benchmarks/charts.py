@@ -10,7 +10,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
+# The colours in the dark, the same in all pictures of the documentation.
+DARK = Path(__file__).parents[1] / "docs" / "pictures" / "dark.css"
 WIDTH, MARGIN, TOP = 760, 24, 66
 ROW, GAP, STEP = 17, 9, 16
 COLOURS = ("#2f6fce", "#c66a00", "#2c8a4b", "#8a4fbf", "#b3261e", "#44546a", "#008b8b", "#9a7b00")
@@ -186,7 +189,7 @@ def _text(x: float, y: float, words: str, anchor: str = "start", colour: str = I
 
 
 def _page(chart: Chart, height: float, parts: Sequence[str]) -> str:
-    """Put the parts on a white card, with the words that a screen reader says."""
+    """Put the parts on a card, white or dark, with the words that a screen reader says."""
     head = f"{escape(chart.title)}"
     start = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img"'
@@ -196,4 +199,5 @@ def _page(chart: Chart, height: float, parts: Sequence[str]) -> str:
     title = f'<text x="{MARGIN}" y="20" font-size="15" font-weight="600" fill="{INK}">{head}</text>'
     unit = _text(MARGIN, 38, chart.unit, colour="#44546a")
     words = f'<title id="t">{head}</title><desc id="d">{escape(chart.unit)}</desc>'
-    return "\n".join([start, words, card, title, unit, *parts, "</svg>\n"])
+    dark = f"<style>\n{DARK.read_text(encoding='utf-8')}</style>"
+    return "\n".join([start, words, dark, card, title, unit, *parts, "</svg>\n"])
