@@ -141,7 +141,7 @@ def test_a_certificate_of_another_model_certifies_nothing(tmp_path: Path, change
         change(run / changed, sha256="0" * 64)
     found = content(make_report(run))
     assert found["verdict"]["kind"] == "within"
-    assert found["limits"]["is_certified"] is None
+    assert found["limits"]["is_certified"] is False
     assert any("proves nothing" in one for one in found["verdict"]["warnings"])
 
 

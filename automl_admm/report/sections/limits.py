@@ -219,8 +219,9 @@ def _certificate(found: Limits) -> Markup:
         if found.confidence_asked is not None:
             asked = numbers.share(found.confidence_asked)
             reason = f"A certificate at {asked} was asked for, and nothing has been tested so far."
-            if found.untested is not None:
-                reason = f"NOT CERTIFIED at {asked}. Nothing was tested: {found.untested}."
+            if found.is_certified is False:
+                why = found.untested or "the folder holds no certificate of this model"
+                reason = f"NOT CERTIFIED at {asked}. Nothing was tested: {why}."
         return together(tag("h3", "Certificate"), tag("p", reason))
     frame = facts(
         [
