@@ -69,7 +69,9 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     # A resumed run, or a later table: its rows may lack a group of training.
     if str(constraint.limit) in known:
         return with_groups(constraint, tuple(known[str(constraint.limit)]))
-    return with_groups(constraint, group_names(constraint.groups(rows.sensitive), name))
+    left_out = constraint.function.left_out if isinstance(constraint.function, Grouped) else ()
+    names = group_names(constraint.groups(rows.sensitive), name, left_out)
+    return with_groups(constraint, names)
 
 
 def _check_weights(constraint: Constraint) -> None:

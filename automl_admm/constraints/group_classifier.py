@@ -5,6 +5,7 @@ Its own `FixedThresholdClassifier` has one threshold for all rows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -85,6 +86,11 @@ class GroupThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     def groups_of(self, X: Any) -> Names:
         """The name of the group of every row."""
         return name_groups(X, self.columns)
+
+    def unknown_groups(self, X: Any) -> dict[str, int]:
+        """Count the rows of each group without a threshold of its own: `threshold` decides them."""
+        names = Counter(map(str, self.groups_of(X)))
+        return {name: rows for name, rows in names.items() if name not in self.thresholds}
 
     @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:

@@ -95,11 +95,13 @@ class Grouped:
     """A comparison of groups as a function of an evaluated pipeline alone.
 
     `names` are the groups of all the data, so a group absent from some rows is known to be missing.
+    Groups `left_out` have too few rows and are not compared.
     """
 
     function: GroupedFunction
     groups: GroupFunction
     names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
         """Return the comparison on these rows."""
@@ -115,9 +117,13 @@ class Grouped:
 
         places, found = factorize(self.groups(evaluated.sensitive))
         # Its rows would be in no group, and no limit would protect them.
-        strange = set(found) - set(self.names)
+        strange = set(found) - set(self.names) - set(self.left_out)
         if strange:
-            raise DataError(f"there are rows of a group that is new: '{min(strange)}'.")
+            raise DataError(
+                f"there are rows of a group that is new: '{min(strange)}'.",
+                hint="The limit was made for the groups of the fit: leave these rows out, or fit "
+                "again with some of them.",
+            )
         numbers = {name: place for place, name in enumerate(found)}
         # No place is −1: an absent group has an empty mask.
         return {name: places == numbers.get(name, -1) for name in self.names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from automl_admm.constraints.syntax import GroupColumn
+from automl_admm.constraints.syntax import GroupColumn, say_cut
 from automl_admm.core.errors import DataError
 
 # A gap takes the extremes over all groups: of very many it measures only noise.
@@ -24,10 +24,12 @@ Names = NDArray[np.object_]
 class Grouping:
     """Names the group of every row; of several columns it is their intersection.
 
-    Missing values are a group of their own, so that a limit protects these people, too.
+    Missing values are a group of their own, so that a limit protects these people, too. Groups with
+    fewer than `least` rows to learn from are not compared.
     """
 
     columns: tuple[GroupColumn, ...]
+    least: int = 0
 
     def __call__(self, frame: Any) -> Names:
         """Return the group names of a frame with the columns."""
@@ -85,7 +87,7 @@ def _bins(values: Any, column: GroupColumn) -> Names:
 
 def bin_names(column: GroupColumn) -> list[str]:
     """Name the parts of a cut column, from the lowest on."""
-    cuts = [f"{cut:g}" for cut in column.cuts]
+    cuts = list(map(say_cut, column.cuts))
     between = pairwise(cuts)
     inner = [f"{low} <= {column.name} < {high}" for low, high in between]
     return [f"{column.name} < {cuts[0]}", *inner, f"{cuts[-1]} <= {column.name}"]
@@ -118,16 +120,24 @@ def check_columns(columns: tuple[GroupColumn, ...], frame: Any, limit: str) -> N
 
     for column in columns:
         kind = frame[column.name].dtype
-        if column.cuts and (not is_numeric_dtype(kind) or is_bool_dtype(kind)):
+        if (column.cuts or column.quantiles) and (
+            not is_numeric_dtype(kind) or is_bool_dtype(kind)
+        ):
             raise DataError(
                 f"limit '{limit}': column '{column.name}' holds no numbers that could be cut.",
                 hint=f"Write [{GroupColumn(column.name)}], and each of its values is a group.",
             )
 
 
-def group_names(names: Names, limit: str) -> tuple[str, ...]:
-    """Return the existing groups, in order; refuse a single group and very many."""
-    found = tuple(sorted(set(names)))
+def group_names(names: Names, limit: str, left_out: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the groups to compare, in order; refuse a single group and very many."""
+    found = tuple(sorted(set(names) - set(left_out)))
+    if len(found) < 2 and left_out:
+        raise DataError(
+            f"limit '{limit}' compares groups, and {len(found) or 'none'} of them has so many rows "
+            "to learn from.",
+            hint="Give a smaller least size, or merge groups.",
+        )
     if len(found) < 2:
         one = f"all {len(names)} rows are in the group '{found[0]}'" if found else "there are none"
         raise DataError(f"limit '{limit}' compares groups, and {one}.")

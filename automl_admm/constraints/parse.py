@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from automl_admm.constraints.syntax import ClassOption, GroupColumn, WrittenLimit
+from automl_admm.constraints.syntax import LEAST, ClassOption, GroupColumn, WrittenLimit
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.grammar.tree import BEGINNING, Span
@@ -24,6 +25,9 @@ SENSES = {"<=": False, ">=": True}
 MEANT = {"<": "<=", "=<": "<=", "≤": "<=", ">": ">=", "=>": ">=", "≥": ">="}
 EXAMPLE = 'Write it like "latency_us <= 50" or "fpr_gap[sex] <= 5 %".'
 OPTIONS = (("class",), ("true", "predicted"))
+QUANTILES = re.compile(r"q(\d+)")
+CUTS_EXAMPLE = "Cut at numbers, as in [age:30,40], or into parts of equally many rows, [age:q4]."
+MOST_PARTS = 20
 OPTION_EXAMPLE = 'Write it like recall{class="a"} or confusion{true="a",predicted="b"}.'
 # What is between brackets is told apart after parsing: a comma may be followed by the next
 # column, or by the next point where this one is cut.
@@ -32,7 +36,7 @@ start: WORD classes? groups? SENSE bound confidence?
 classes: "{" option ("," option)* "}"
 option: WORD ("=" (WORD | LABEL | NUMBER))?
 groups: "[" entry ("," entry)* "]"
-entry: column (":" NUMBER)? | NUMBER
+entry: column (":" (NUMBER | WORD))? | NUMBER | WORD "=" NUMBER -> least
 column: WORD | QUOTED
 bound: NUMBER PERCENT? ("*" WORD)?
 confidence: "@" NUMBER PERCENT?
@@ -111,6 +115,7 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
     (sense,) = (part for part in rest if not hasattr(part, "data"))
     parts = {part.data: part for part in rest if part is not sense}
     columns = _columns(parts["groups"]) if "groups" in parts else ()
+    least = _least(parts["groups"]) if "groups" in parts else 0
     classes = _classes(parts["classes"]) if "classes" in parts else ()
     number, *more = parts["bound"].children
     value = _number(number, more)
@@ -119,7 +124,7 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
     of_baseline = any(map(_is_baseline, factors))
     at_least = _is_at_least(sense)
     return WrittenLimit(
-        str(measure), columns, at_least, value, of_baseline, classes, confidence, text
+        str(measure), columns, at_least, value, of_baseline, classes, confidence, least, text
     )
 
 
@@ -185,10 +190,12 @@ def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
     """Gather the cut points of a column; in the text they are entries of their own."""
     found: list[tuple[Token, list[Token]]] = []
     for entry in tree.children:
+        if entry.data == LEAST:
+            continue
         first, *rest = entry.children
         # A token, no subtree: a further cut point of the column before it.
         if not hasattr(first, "data"):
-            if not found or not found[-1][1]:
+            if not found or not found[-1][1] or found[-1][1][0].type != "NUMBER":
                 raise _MistakeError(
                     Diagnostic(
                         LimitCode.CUTS,
@@ -205,13 +212,40 @@ def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
     return columns
 
 
+def _least(tree: Tree[Any]) -> int:
+    """Return the least size of a group, 0 if none is written; it comes last."""
+    written = [entry for entry in tree.children if entry.data == LEAST]
+    if not written:
+        return 0
+    name, number = written[0].children
+    size = float(number)
+    is_right = name == LEAST and size.is_integer() and size >= 1 and len(tree.children) > 1
+    if not is_right or written[0] is not tree.children[-1] or len(written) > 1:
+        message = f"'{name}={number}' is no least size of a group"
+        hint = f"It comes once, after the columns, as in [sex,race,{LEAST}=50]."
+        raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(name), message, hint))
+    return int(size)
+
+
 def _column(name: Token, cuts: list[Token]) -> GroupColumn:
+    if cuts and cuts[0].type == "WORD":
+        return GroupColumn(_plain(name), quantiles=_parts(cuts[0]))
     points = tuple(map(float, cuts))
     for earlier, later, token in zip(points, points[1:], cuts[1:], strict=False):
         if later <= earlier:
             message = f"the cut points must rise, and {token} does not come after {earlier:g}"
             raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(token), message))
     return GroupColumn(_plain(name), points)
+
+
+def _parts(word: Token) -> int:
+    """Return the number of parts of a column that is cut at its quantiles."""
+    found = QUANTILES.fullmatch(word)
+    if found is None or not 2 <= int(found[1]) <= MOST_PARTS:
+        message = f"'{word}' cuts no column"
+        hint = f"{CUTS_EXAMPLE} There may be 2 to {MOST_PARTS} parts."
+        raise _MistakeError(Diagnostic(LimitCode.CUTS, _span(word), message, hint))
+    return int(found[1])
 
 
 def _plain(name: Token) -> str:

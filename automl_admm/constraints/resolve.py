@@ -271,7 +271,7 @@ def constraint_of(
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
-    groups = Grouping(written.columns) if written.columns else None
+    groups = Grouping(written.columns, written.least) if written.columns else None
     return Constraint(
         limit=_limit(written, plugin.highest if written.at_least else plugin.lowest),
         function=_function(plugin, groups),

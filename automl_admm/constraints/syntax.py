@@ -9,19 +9,36 @@ from automl_admm.grammar.tree import BEGINNING, Span
 
 # As the WORD of the grammar: any other name needs its quotes to be read again.
 PLAIN = re.compile(r"[^\W\d][\w.\-]*")
+LEAST = "least"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
-    """A column with groups as values, or a number column with its cut points."""
+    """A column with groups as values, or a number column with its cut points.
+
+    One that is cut into so many parts by `quantiles` has its cut points once rows are known.
+    """
 
     name: str
     cuts: tuple[float, ...] = ()
+    quantiles: int = 0
 
     def __str__(self) -> str:
         quote = "'" if '"' in self.name else '"'
         name = self.name if PLAIN.fullmatch(self.name) else f"{quote}{self.name}{quote}"
-        return f"{name}:{','.join(f'{cut:g}' for cut in self.cuts)}" if self.cuts else name
+        if self.quantiles:
+            return f"{name}:q{self.quantiles}"
+        return f"{name}:{','.join(map(say_cut, self.cuts))}" if self.cuts else name
+
+
+def say_cut(cut: float) -> str:
+    """Return a cut point with all its digits: another process reads it again.
+
+    >>> say_cut(30.0), say_cut(1234567.5)
+    ('30', '1234567.5')
+    """
+    short = f"{cut:g}"
+    return short if float(short) == cut else repr(float(cut))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +62,8 @@ class ClassOption:
 class WrittenLimit:
     """`measure{classes}[columns] <= bound`; its text is canonical: one limit has one name.
 
-    A bound may be a multiple of the baseline's value, and `confidence` is that of its certificate.
-    `text` is what the user wrote.
+    Groups with fewer than `least` rows to learn from are not compared. A bound may be a multiple of
+    the baseline's value. `confidence` is that of its certificate, `text` is what the user wrote.
     """
 
     measure: str
@@ -56,11 +73,13 @@ class WrittenLimit:
     of_baseline: bool = False
     classes: tuple[ClassOption, ...] = ()
     confidence: float | None = None
+    least: int = 0
     text: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:
         """The measured name with its classes and columns, in canonical form."""
-        classes, groups = (",".join(map(str, part)) for part in (self.classes, self.columns))
+        columns = [*self.columns, f"{LEAST}={self.least}"] if self.least else self.columns
+        classes, groups = (",".join(map(str, part)) for part in (self.classes, columns))
         named = f"{self.measure}{{{classes}}}" if classes else self.measure
         return f"{named}[{groups}]" if groups else named

@@ -45,7 +45,15 @@ def interval(value: Any, where: str) -> None:
         raise MismatchError(f"'{where}' has {len(value)} numbers, and 2 were expected")
 
 
-LIMIT = record({"name": text, "bound": number, "at_least": flag}, {"confidence": SHARE})
+LIMIT = record(
+    {"name": text, "bound": number, "at_least": flag},
+    {
+        "confidence": SHARE,
+        "groups": list_of(text),
+        "left_out": list_of(text),
+        "cuts": mapping_of(list_of(real)),
+    },
+)
 
 # The options in a request are checked by the code that knows them, where a run goes on.
 REQUEST = record(

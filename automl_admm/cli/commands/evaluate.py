@@ -70,6 +70,7 @@ def _as_json(found: OnLabelledRows) -> dict[str, Any]:
             }
             for one in found.limits
         ],
+        "groups": list(found.groups),
     }
 
 
@@ -91,6 +92,7 @@ def _lines(found: OnLabelledRows) -> list[str]:
     if found.rates:
         rates = (f"{name.replace('_', ' ')} {_said(rate)}" for name, rate in found.rates.items())
         lines.append(", ".join(rates))
+    lines += [f"warning: {one}" for one in found.groups]
     return lines + [_limit_line(one) for one in found.limits]
 
 

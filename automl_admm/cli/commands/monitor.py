@@ -84,10 +84,12 @@ def _tell(found: Monitored) -> None:
         say(f"warning: {found.doubt}", err=True)
     if found.repeated:
         say(f"warning: {found.repeated} rows equal rows of an earlier look.", err=True)
+    for one in found.groups:
+        say(f"warning: {one}.", err=True)
     if not found.is_labelled:
         say("no target in these rows: no limit was tested")
-    for one in found.limits:
-        say(f"limit {one.limit}: {_limit_line(one)}")
+    for limit in found.limits:
+        say(f"limit {limit.limit}: {_limit_line(limit)}")
     if not found.has_reference:
         say("shifts: not looked for; give --reference FILE once, with rows of the time of the fit")
         return

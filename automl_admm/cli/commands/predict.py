@@ -6,6 +6,7 @@ import codecs
 import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,13 +110,38 @@ def command(
         width = _calibrated(folder, calibrate, intervals, given)
     rows = TrainedRows.of_model(manifest)
     chunks = rows.read_chunks(data, given, keep)
-    parts = (_with_kept(_predictions(model, frame, width), kept) for frame, kept in chunks)
+    unknown: Counter[str] = Counter()
+    parts = (
+        _with_kept(_predictions(model, _seen(model, frame, unknown), width), kept)
+        for frame, kept in chunks
+    )
     if output is None:
         _print(parts)
-        return
-    with open_output(output) as stream:
-        count = _write(stream, suffix_of(output), parts)
-    say(f"{count} predictions in {output}")
+    else:
+        with open_output(output) as stream:
+            count = _write(stream, suffix_of(output), parts)
+        say(f"{count} predictions in {output}")
+    _warn_of(unknown)
+
+
+def _seen(model: Any, frame: Any, unknown: Counter[str]) -> Any:
+    """Return the rows, and count those of groups that a model has no threshold for."""
+    # Imported here: it brings scikit-learn, for which `--help` need not wait.
+    from automl_admm.constraints.group_classifier import GroupThresholdClassifier
+
+    if isinstance(model, GroupThresholdClassifier):
+        unknown.update(model.unknown_groups(frame))
+    return frame
+
+
+def _warn_of(unknown: Counter[str]) -> None:
+    """Warn of rows that were decided at the single threshold, as their group is new."""
+    for name, rows in sorted(unknown.items()):
+        say(
+            f"warning: {rows} rows are of the group '{name}', which the run did not know: they are "
+            "decided at the threshold for all, and no limit was tested on such rows.",
+            err=True,
+        )
 
 
 def _share(text: str | None) -> float | None:

@@ -100,6 +100,8 @@ def _tell_verified(run: Path, found: Verified) -> None:
     if found.differences:
         raise NotCertifiedError(f"the certificate of '{run}' is not what these data say.")
     say(explain(replace(found.certificate, findings=found.findings)))
+    for line in found.groups:
+        say(f"groups: {line.removeprefix('warning: ')}")
     for claim in found.unvouched:
         say(f"not computed again: {claim}")
     _tell_timed(found.timed)

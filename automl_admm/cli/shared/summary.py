@@ -16,6 +16,7 @@ from automl_admm.certify.walk.looks import risk_of_look
 from automl_admm.certify.walk.verdicts import Finding, name_outcome
 from automl_admm.cli.shared.conflict_lines import conflict_lines, conflict_of
 from automl_admm.cli.shared.screen import say
+from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.run import Account, StopReason
 from automl_admm.data.reading.shares import read_share
 from automl_admm.pipelines.fit_results import say_interval
@@ -133,6 +134,13 @@ def announce(prepared: Preparation) -> Iterator[str]:
         count, tables = len(prepared.portfolio.starts), prepared.portfolio.tables
         good = f"{count} pipelines that were good on {tables} other tables"
         yield f"the search begins with {good} (--no-portfolio: without)"
+    for constraint in prepared.constraints:
+        yield from say_fitted(constraint)
+    yield from _announce_proof(prepared)
+
+
+def _announce_proof(prepared: Preparation) -> Iterator[str]:
+    """Say how the limits will be certified, if they are to be."""
     aside, question = prepared.aside, prepared.question
     if aside is None or question is None:
         return

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.constraints.fitted_groups import quantile_cuts
 from automl_admm.constraints.groups import MOST_GROUPS, Grouping, Names, check_columns, order_groups
 from automl_admm.constraints.parse import read_text
 from automl_admm.constraints.syntax import GroupColumn
@@ -189,6 +190,7 @@ def _groups(
     for text in asked.groups:
         columns = _read_columns(text, frame)
         _check_group(columns, frame, text, asked.title)
+        columns = tuple(_cut(column, frame, text) for column in columns)
         names = Grouping(columns)(frame)
         count = len(set(names.tolist()))
         if count > MOST_GROUPS:
@@ -198,6 +200,13 @@ def _groups(
                 hint="Cut a column of numbers, as in age:30,50, or merge rare values.",
             )
         yield _grouped(Grouping(columns), names)
+
+
+def _cut(column: GroupColumn, frame: Any, text: str) -> GroupColumn:
+    """Cut a column at the quantiles of these rows, if it asks for that."""
+    if not column.quantiles:
+        return column
+    return replace(column, cuts=quantile_cuts(frame[column.name], column.quantiles, text))
 
 
 def _grouped(grouping: Grouping, names: Names) -> tuple[str, RowGroups]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from automl_admm.constraints.dry_run import TrialRows, columns_of, meet_data, try_on
+from automl_admm.constraints.dry_run import columns_of, meet_data, try_on
+from automl_admm.constraints.fitted_groups import fit_groups
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.limits import Limit
 from automl_admm.core.space import Candidate
@@ -60,6 +61,7 @@ from automl_admm.runs.prepare.set_aside import (
     Aside,
     Question,
     alike_rows,
+    trial_rows,
 )
 from automl_admm.runs.prepare.shared_work import Known, share_work
 from automl_admm.runs.prepare.starts import read_quick, read_starts
@@ -217,9 +219,9 @@ def prepare(
     work, taken, config = shared.work, known.taken, shared.config
     caution = check_scoring(work)
     deal = first_deal(work.splits, config.cv)
-    try_on(known.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
+    try_on(work.constraints, [trial_rows(work.table.part(valid)) for _, valid in deal])
     question = question_of(known, shared, given)
-    aims = aims_of(known.constraints, known.aside, question)
+    aims = aims_of(work.constraints, shared.aside, question)
     if config.work_dir is not None:
         components = known.plugins.components[known.task]
         refuse_homeless(components, known.grammar, known.task)
@@ -229,7 +231,7 @@ def prepare(
         plugins=known.plugins,
         grammar=known.grammar,
         starts=known.starts,
-        constraints=known.constraints,
+        constraints=work.constraints,
         plan=known.plan,
         work=replace(work, aims=aims),
         aims=aims,
@@ -246,7 +248,7 @@ def prepare(
         target=name_of(y),
         sensitive=known.sensitive,
         columns=columns.names(),
-        aside=known.aside,
+        aside=shared.aside,
         question=question,
         caution=caution,
     )
@@ -284,7 +286,9 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     starts = read_starts(config.starts, grammar.pipelines)
     measured = known_columns(sensitive, taken.for_limits(), columns_of(constraints))
     whole = replace(_whole(taken.made, y, task, measured, config.positive), roles=roles)
-    constraints = meet_data(constraints, trial_rows(whole))
+    # Until the rows to learn from are known, groups that hang on them are those of all rows.
+    first = tuple(fit_groups(one, whole.sensitive) for one in constraints)
+    constraints = meet_data(first, trial_rows(whole))
     return Known(
         config=config,
         plugins=plugins,
@@ -342,10 +346,3 @@ def _whole(X: Any, y: Any, task: LearningTask, sensitive: Any, positive: object)
             hint=Remedy("Leave out {positive}."),
         )
     return Table(X, np.asarray(y), classes, sensitive)
-
-
-def trial_rows(table: Table) -> TrialRows:
-    """The rows as limits meet them before there is a pipeline."""
-    classes = 0 if table.classes is None else len(table.classes)
-    labels = () if table.classes is None else tuple(table.classes)
-    return TrialRows(table.X, table.y, table.sensitive, classes, table.roles.weights, labels)

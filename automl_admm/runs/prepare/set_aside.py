@@ -21,6 +21,7 @@ from automl_admm.certify.plan.planning import (
     plan,
 )
 from automl_admm.certify.walk.looks import Look, expect_look
+from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.core.evidence import Evidence
 from automl_admm.core.limits import Limit
 from automl_admm.data.independent_rows import independent_rows, largest_total
@@ -136,6 +137,13 @@ def _is_one_number(constraint: Constraint) -> bool:
     """Return True if a cost is declared as a plain number: no test can rest on it."""
     returned = getattr(constraint.function, "__annotations__", {}).get("return")
     return constraint.kind == "measured" and returned in ("float", float)
+
+
+def trial_rows(table: Table) -> TrialRows:
+    """The rows as limits meet them before there is a pipeline."""
+    classes = 0 if table.classes is None else len(table.classes)
+    labels = () if table.classes is None else tuple(table.classes)
+    return TrialRows(table.X, table.y, table.sensitive, classes, table.roles.weights, labels)
 
 
 def alike_rows(whole: Table, seed: int) -> Table:

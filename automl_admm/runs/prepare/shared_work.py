@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from automl_admm.constraints.expected_evidence import imagine
 from automl_admm.constraints.feature_groups import decide_by_groups
+from automl_admm.constraints.fitted_groups import hangs_on_rows, meet_fitted, strata_of
 from automl_admm.core.errors import ConfigurationError, Remedy
 from automl_admm.core.space import Candidate
 from automl_admm.data.ingest.applying import TakenIn
@@ -31,7 +33,7 @@ from automl_admm.runs.config import RunConfig
 from automl_admm.runs.prepare.assembly import SearchPlan
 from automl_admm.runs.prepare.ingesting import check_deciding, origins_of
 from automl_admm.runs.prepare.searched_rows import decide_searched, thin
-from automl_admm.runs.prepare.set_aside import CALLS, Aside, tested_rows
+from automl_admm.runs.prepare.set_aside import CALLS, Aside, alike_rows, tested_rows, trial_rows
 from automl_admm.runs.saved_request import kept_cv
 
 
@@ -67,16 +69,21 @@ class Known:
 
 @dataclass(frozen=True)
 class SharedWork:
-    """The work of a run, the places of rows kept from it, and the settings with its rows."""
+    """The work of a run, the places of rows kept from it, and the settings with its rows.
+
+    `aside` is the plan of its certificate, with the groups that the rows of the search make.
+    """
 
     config: RunConfig
     work: PipelineWork
     set_aside: Any
+    aside: Aside | None
 
 
 def share_work(known: Known) -> SharedWork:
     """Part the rows, and return the work on those of the search."""
     searched, set_aside = _parted(known)
+    known = _with_groups_of(known, searched)
     rows = TablePart(known.whole, searched)
     config = decide_searched(known.config, rows)
     metric = resolve_metric(config.scoring, known.task, known.classes, known.plugins.metrics)
@@ -90,7 +97,21 @@ def share_work(known: Known) -> SharedWork:
         certifies=known.aside is not None,
         cost=_cost_of(known),
     )
-    return SharedWork(config, work, set_aside)
+    return SharedWork(config, work, set_aside, known.aside)
+
+
+def _with_groups_of(known: Known, searched: Any) -> Known:
+    """Fit the groups that hang on rows to those of the search; no other row has a say in them."""
+    if not any(map(hangs_on_rows, known.constraints)):
+        return known
+    whole, sensitive = known.whole, known.whole.sensitive
+    rows = sensitive.iloc[searched]
+    found = tuple(meet_fitted(one, rows, sensitive) for one in known.constraints)
+    aside = known.aside
+    if aside is not None:
+        alike = alike_rows(whole, known.config.random_state)
+        aside = replace(aside, examples=imagine(found, trial_rows(alike)))
+    return replace(known, constraints=found, aside=aside)
 
 
 def _rule_of(known: Known) -> GroupRule | None:
@@ -155,7 +176,7 @@ def _parted(known: Known) -> tuple[Any, Any]:
         known.task,
         fraction,
         config.random_state,
-        _groups_of(known.constraints, whole),
+        [by(whole.sensitive) for one in known.constraints if (by := strata_of(one)) is not None],
         whole.roles,
         at_random=config.certify is not None,
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.constraints.dry_run import columns_of, meet_data
+from automl_admm.constraints.fitted_groups import say_other_groups
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evidence import Evidence, Timing, as_evidence
@@ -36,11 +37,11 @@ from automl_admm.plugins.records import (
 from automl_admm.runs.config import RunConfig
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.assembly import resolve_constraints
-from automl_admm.runs.prepare.preparation import Preparation, trial_rows
-from automl_admm.runs.prepare.set_aside import CALLS
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
 from automl_admm.runs.provenance import hash_table
-from automl_admm.runs.session.written_limits import limit_as_text
-from automl_admm.store.json_content import read_file
+from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
+from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
 
 
@@ -188,7 +189,25 @@ class CertifiedRun:
     def limits(self) -> tuple[Constraint, ...]:
         """Return its limits, measured by the installed functions of their names."""
         config = RunConfig(constraints=tuple(map(limit_as_text, self.settings["limits"])))
-        return resolve_constraints(config, load_plugins(quietly=True))
+        items = self.settings["limits"]
+        found = resolve_constraints(config, load_plugins(quietly=True))
+        try:
+            return tuple(map(with_its_groups, found, items))
+        except ValueError as problem:
+            raise StoreError(
+                f"'{self.folder.settings}' is damaged: {problem}.", hint=RESTORE
+            ) from problem
+
+    def other_groups(self, table: Table) -> tuple[str, ...]:
+        """Say which groups of these rows are new, and which of the run are not among them.
+
+        Older runs did not write down their groups.
+        """
+        known = [item.get("groups", ()) for item in self.settings["limits"]]
+        pairs = zip(self.limits(), known, strict=True)
+        return tuple(
+            said for one, names in pairs for said in say_other_groups(one, table.sensitive, names)
+        )
 
     def constraints(self, table: Table) -> tuple[Constraint, ...]:
         """Return its limits with their compared groups; an older run's come from the rows."""

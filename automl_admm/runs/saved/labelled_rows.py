@@ -21,7 +21,7 @@ from automl_admm.pipelines.score_interval import score_interval
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import Constraint, LearningTask
 from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
-from automl_admm.runs.prepare.preparation import trial_rows
+from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.saved.certified_run import CertifiedRun, RowsAside
 from automl_admm.runs.saved.row_origin import count_learned, find_origin
 from automl_admm.store.run_folder import RunFolder
@@ -50,7 +50,8 @@ class OnLabelledRows:
 
     `rates` are recall and selection rate of two classes. `said` is the manifest of the model, with
     what the run said of it. The `interval` is of the score here. The model learned from so many of
-    the rows, `learned`; None if the run cannot know it, and then `doubt` says why.
+    the rows, `learned`; None if the run cannot know it, and then `doubt` says why. `groups` tells
+    groups that are new, or not among the rows.
     """
 
     rows: int
@@ -62,6 +63,7 @@ class OnLabelledRows:
     interval: tuple[float, float] | None
     learned: int | None
     doubt: str | None
+    groups: tuple[str, ...] = ()
 
 
 def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of) -> OnLabelledRows:
@@ -91,6 +93,7 @@ def evaluate_on(folder: RunFolder, frame: Any, data: str, place: Place = row_of)
         interval=interval,
         learned=count_learned(run, origin),
         doubt=origin.doubt,
+        groups=run.other_groups(table),
     )
 
 

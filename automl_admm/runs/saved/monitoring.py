@@ -33,7 +33,7 @@ from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.build import predict_scores
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.runs.finish.model_file import rows_for_the_model
-from automl_admm.runs.prepare.preparation import trial_rows
+from automl_admm.runs.prepare.set_aside import trial_rows
 from automl_admm.runs.provenance import hash_table
 from automl_admm.runs.saved.certified_run import CertifiedRun
 from automl_admm.runs.saved.labelled_rows import open_run
@@ -55,7 +55,8 @@ PREDICTION = "the prediction"
 class Monitored:
     """Findings of a look: limits, shifted columns of all compared ones, and rows seen before.
 
-    `doubt` is a sentence if the model learned, or may have learned, from some of the rows.
+    `doubt` is a sentence if the model learned, or may have learned, from some of the rows. `groups`
+    tells groups that are new, or not among the rows.
     """
 
     look: int
@@ -69,6 +70,7 @@ class Monitored:
     doubt: str | None
     is_labelled: bool
     has_reference: bool
+    groups: tuple[str, ...] = ()
 
     @property
     def broken(self) -> tuple[Watched, ...]:
@@ -175,6 +177,7 @@ class _Watched:
             doubt=doubt,
             is_labelled=is_labelled,
             has_reference=bool(kept),
+            groups=() if table is None else self.run.other_groups(table),
         )
         self._write(found, hashes, lots)
         return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.constraints.fitted_groups import strata_of
 from automl_admm.core.errors import DataError, StoreError
 from automl_admm.data.reading.streams import is_stream, title_of
 from automl_admm.data.row_portions import read_portion
@@ -130,7 +131,7 @@ def _places(run: CertifiedRun, whole: Table) -> Any:
         return None
     try:
         constraints = run.constraints(whole) if settings["limits"] else ()
-        groups = [one.groups(whole.sensitive) for one in constraints if one.groups is not None]
+        groups = [by(whole.sensitive) for one in constraints if (by := strata_of(one)) is not None]
         return hold_out(whole.y, task, fraction, settings["seed"], groups, whole.roles)[1]
     except DataError:  # too few rows to be parted, or one group: they are not those of the run
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from automl_admm.certify.walk.looks import Look, find_look
 from automl_admm.certify.walk.sequence import Contender
 from automl_admm.certify.walk.verdicts import Finding, judge_in
 from automl_admm.constraints.expected_evidence import imagine
+from automl_admm.constraints.fitted_groups import say_fitted
 from automl_admm.core.errors import DataError, Remedy, StoreError
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.evidence import Evidence, Timing
@@ -28,12 +30,12 @@ from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import ask, whole_text
 from automl_admm.runs.finish.contenders import at_stop, contend, place_of, price_of
 from automl_admm.runs.finish.run_files import LAST_EVALUATION, read_thresholds
-from automl_admm.runs.prepare.preparation import trial_rows
 from automl_admm.runs.prepare.set_aside import (
     alike_rows,
     default_ledger,
     plan_aside,
     tested_rows,
+    trial_rows,
 )
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, hash_table, run_of
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
@@ -46,7 +48,8 @@ class Verified:
     """The certificate of a run, the findings of today, and the differences, in sentences.
 
     `timed` are the limits on calls, timed again on this machine: they decide nothing. `unvouched`
-    names the claims beyond any new computation.
+    names the claims beyond any new computation. `groups` says how groups were made, and of those
+    that no claim is about.
     """
 
     certificate: Certificate
@@ -54,6 +57,7 @@ class Verified:
     differences: tuple[str, ...]
     timed: tuple[str, ...] = ()
     unvouched: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
         (*_edited(again), *verify(certificate, _claims(again, order, look), findings)),
         tuple(judge_calls(constraints, seen, spent)),
         tuple(_unvouched(again, order, look)),
+        tuple(chain.from_iterable(map(say_fitted, constraints))),
     )
 
 

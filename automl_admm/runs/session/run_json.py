@@ -110,7 +110,7 @@ def _settings(prepared: Preparation) -> dict[str, Any]:
         "max_evaluations": config.max_evaluations,
         "metric": prepared.metric.name,
         "metric_best": prepared.metric.best,
-        "limits": [write_limit(constraint.limit) for constraint in prepared.constraints],
+        "limits": list(map(write_limit, prepared.constraints)),
         "theta_solver": config.theta_solver,
         "z_solver": config.z_solver,
         "strategy": config.strategy,

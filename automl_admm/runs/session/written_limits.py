@@ -1,17 +1,43 @@
-"""Limits as `run.json` has them: by name, bound, side and, if they have it, their confidence."""
+"""Limits as `run.json` has them: by name, bound and side, with confidence and groups if any."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from automl_admm.constraints.fitted_groups import with_fitted
+from automl_admm.constraints.group_comparison import Grouped
+from automl_admm.constraints.groups import Grouping
 from automl_admm.core.limits import Limit
+from automl_admm.plugins.records import Constraint
 
 
-def write_limit(limit: Limit) -> dict[str, Any]:
-    """Return a limit as an item of `run.json`."""
+def write_limit(constraint: Constraint) -> dict[str, Any]:
+    """Return a limit as an item of `run.json`, with the groups that it compares."""
+    limit, function = constraint.limit, constraint.function
     item = {"name": limit.name, "bound": limit.bound, "at_least": limit.at_least}
-    return item if limit.confidence is None else {**item, "confidence": limit.confidence}
+    if limit.confidence is not None:
+        item["confidence"] = limit.confidence
+    if isinstance(function, Grouped):
+        item["groups"] = list(function.names)
+    if isinstance(function, Grouped) and function.left_out:
+        item["left_out"] = list(function.left_out)
+    columns = constraint.groups.columns if isinstance(constraint.groups, Grouping) else ()
+    cuts = {column.name: list(column.cuts) for column in columns if column.quantiles}
+    return {**item, "cuts": cuts} if cuts else item
+
+
+def with_its_groups(constraint: Constraint, item: Mapping[str, Any]) -> Constraint:
+    """Return a limit with the cut points and the groups left out of its run.
+
+    Raise a ValueError if it has quantiles, and the item does not say where they were.
+    """
+    cuts, groups = item.get("cuts", {}), constraint.groups
+    columns = groups.columns if isinstance(groups, Grouping) else ()
+    unknown = next((one for one in columns if one.quantiles and not cuts.get(one.name)), None)
+    if unknown is not None:
+        raise ValueError(f"it does not say where '{unknown}' was cut")
+    return with_fitted(constraint, cuts, tuple(item.get("left_out", ())))
 
 
 def read_limit(item: Mapping[str, Any]) -> Limit:
