@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +31,37 @@ def versions() -> dict[str, str]:
 def _version(name: str) -> str:
     # Reading it parses a whole README, and what is imported stays the same in a process.
     return metadata.version(name)
+
+
+def machine() -> dict[str, str]:
+    """Return the facts of this machine that calls hang on, without a name of it or of its owner."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count()
+    return {
+        "processor": _processor() or platform.processor() or "unknown",
+        "architecture": platform.machine(),
+        "cores": str(cores),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    """Return the name of the processor as Linux tells it, else nothing."""
+    with suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text("utf-8", "replace")
+        return next((x.partition(":")[2].strip() for x in text.splitlines() if "model n" in x), "")
+    return ""
+
+
+def tell_other_machine(known: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what differs between a machine and this one, a clause each; nothing if unknown."""
+    here = machine()
+    return tuple(
+        f"{name}: {known[name]} in the run, {here[name]} here"
+        for name in here
+        if name in known and known[name] != here[name]
+    )
 
 
 def fingerprint(table: Table) -> str:

@@ -244,6 +244,7 @@ _ROWS_SET_ASIDE = record(
         "tested": nullable(list_of(whole())),
         "largest": nullable(real),
         "groups": mapping_of(TEXTS),
+        "machine": mapping_of(text),
         "measured": mapping_of(
             nullable(either("a number or a list of numbers", real, list_of(real)))
         ),

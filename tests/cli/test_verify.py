@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -218,12 +219,19 @@ def test_on_another_machine_the_look_is_not_vouched_for(
 def test_calls_that_take_longer_now_change_no_verdict(
     run: Any, timed: Path, monkeypatch: pytest.MonkeyPatch, seen: Any
 ) -> None:
-    real = resources._seconds
-    monkeypatch.setattr(resources, "_seconds", lambda call, rows: real(call, rows) + 500.0)
+    monkeypatch.setattr(resources, "_time_call", lambda call, rows: (call(rows), (500.0, 500.0))[1])
+    path = timed / "certification-rows.json"
+    said = json.loads(path.read_text())
+    assert set(said["machine"]) >= {"processor", "cores", "system"}
+    assert not any(platform.node() == fact for fact in said["machine"].values())
+    said["machine"]["processor"] = "Abacus 3000"
+    path.write_text(json.dumps(said))
     done = run("verify", "out", "credit.csv")
     assert done.code == 0, done.out
     assert "not computed again: what was timed or measured in the run" in done.out
     assert "decides nothing: latency_us <= 90000: violated" in done.out
+    assert "another machine than that of the run: processor: Abacus 3000 in the run, " in done.out
+    assert "cores: " not in done.out
     assert done.out.endswith("the data agree: CERTIFIED\n")
     seen("told as violated now, exit code 0")
 

@@ -104,16 +104,18 @@ def _tell_verified(run: Path, found: Verified) -> None:
         say(f"groups: {line.removeprefix('warning: ')}")
     for claim in found.unvouched:
         say(f"not computed again: {claim}")
-    _tell_timed(found.timed)
+    _tell_timed(found.timed, found.machine)
     if not found.certificate.is_certified:
         raise NotCertifiedError(f"the data agree with '{run}', and nothing was certified there.")
     outcome = name_outcome([one.is_approximate for one in found.certificate.findings])
     say(f"the data agree: {outcome}")
 
 
-def _tell_timed(timed: tuple[str, ...]) -> None:
+def _tell_timed(timed: tuple[str, ...], machine: tuple[str, ...]) -> None:
     for line in timed:
         say(f"decides nothing: {line}")
+    if timed and machine:
+        say(f"This is another machine than that of the run: {'; '.join(machine)}.")
     if timed:
         say("Calls were timed on this machine now; they hang on it and on what else it does.")
 
@@ -121,7 +123,7 @@ def _tell_timed(timed: tuple[str, ...]) -> None:
 def _tell_tested(run: Path, tested: OnFreshRows) -> None:
     _warn_of_known(tested)
     say(explain_fresh(tested.findings, tested.rows, tested.risk, tested.tested))
-    _tell_timed(tested.timed)
+    _tell_timed(tested.timed, tested.machine)
     if not tested.is_certified:
         failed = [str(one) for one in tested.findings if not one.is_certified]
         reason = "; ".join(failed) or "no limit of the run is about rows"

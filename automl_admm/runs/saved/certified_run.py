@@ -39,7 +39,7 @@ from automl_admm.runs.finish.model_file import load_model, rows_for_the_model
 from automl_admm.runs.prepare.assembly import resolve_constraints
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.runs.prepare.set_aside import CALLS, trial_rows
-from automl_admm.runs.provenance import hash_table
+from automl_admm.runs.provenance import hash_table, machine
 from automl_admm.runs.session.written_limits import limit_as_text, with_its_groups
 from automl_admm.store.json_content import RESTORE, read_file
 from automl_admm.store.run_folder import RunFolder, write_atomically, write_json
@@ -51,8 +51,9 @@ class RowsAside:
 
     They are a `fraction` of these. `groups` has the names of the compared groups, and `measured`
     the timings and measurements of the shipped fit: no rows tell them again. Both are by limit,
-    and empty in runs of older versions, as is the fraction. Only the rows `tested` among them
-    count, None for all; `largest` is the largest weight of a group in the data.
+    and empty in runs of older versions, as are the fraction and the `machine` of the timings. Only
+    the rows `tested` among them count, None for all; `largest` is the largest weight of a group in
+    the data.
     """
 
     rows: int
@@ -62,6 +63,7 @@ class RowsAside:
     measured: Mapping[str, Any] = field(default_factory=dict)
     tested: tuple[int, ...] | None = None
     largest: float = 0.0
+    machine: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         places = self.places
@@ -284,8 +286,8 @@ def read_rows_aside(folder: RunFolder) -> RowsAside:
         share = None if fraction is None else float(fraction)
         tested, largest = said.get("tested"), float(said.get("largest") or 0.0)
         drawn = None if tested is None else tuple(map(int, tested))
-        measured = dict(said.get("measured", {}))
-        return RowsAside(rows, places, share, groups, measured, drawn, largest)
+        measured, known = dict(said.get("measured", {})), dict(said.get("machine", {}))
+        return RowsAside(rows, places, share, groups, measured, drawn, largest, known)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem)
         raise StoreError(f"'{folder.rows_set_aside}' cannot be read: {reason}.") from problem
@@ -330,6 +332,8 @@ def write_rows_aside(
             if one.kind == "measured"
         },
     }
+    if content["measured"]:
+        content["machine"] = machine()
     if prepared.work.tested is not None:
         content["tested"] = [int(place) for place in prepared.work.tested]
         content["largest"] = prepared.largest

@@ -17,7 +17,7 @@ from automl_admm.data.conforming import Place
 from automl_admm.data.independent_rows import independent_rows, largest_total
 from automl_admm.execution.threads import threads_each
 from automl_admm.pipelines.predictions.measured import Table
-from automl_admm.runs.provenance import hash_table
+from automl_admm.runs.provenance import hash_table, tell_other_machine
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.runs.saved.verification import judge_calls
 from automl_admm.store.run_folder import RunFolder
@@ -32,7 +32,8 @@ class OnFreshRows:
 
     Timings and measurements of a fit say nothing about rows: they are in `timed`, in sentences, and
     decide nothing. `known` of the `rows` are equal to rows of the run, value for value; None if the
-    run kept no hashes of its rows. `tested` of them were drawn to be independent; None: all are.
+    run kept no hashes of its rows. `machine` says how this one differs from that of the run's
+    timings. `tested` of them were drawn to be independent; None: all are.
     """
 
     findings: tuple[Finding, ...]
@@ -41,6 +42,7 @@ class OnFreshRows:
     rows: int
     known: int | None
     tested: int | None = None
+    machine: tuple[str, ...] = ()
 
     @property
     def is_certified(self) -> bool:
@@ -76,7 +78,8 @@ def test_on_fresh_rows(folder: RunFolder, frame: Any, data: str, place: Place) -
     )
     timed = (*judge_calls(constraints, seen, look), *apart)
     drawn = None if tested is None else len(tested)
-    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn)
+    other = tell_other_machine(run.aside.machine)
+    return OnFreshRows(findings, timed, run.risk, len(table.y), known, drawn, other)
 
 
 def _count_known(run: CertifiedRun, table: Table) -> int | None:

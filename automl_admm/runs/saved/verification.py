@@ -37,7 +37,13 @@ from automl_admm.runs.prepare.set_aside import (
     tested_rows,
     trial_rows,
 )
-from automl_admm.runs.provenance import fingerprint, fingerprint_data, hash_table, run_of
+from automl_admm.runs.provenance import (
+    fingerprint,
+    fingerprint_data,
+    hash_table,
+    run_of,
+    tell_other_machine,
+)
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
@@ -48,7 +54,8 @@ class Verified:
     """The certificate of a run, the findings of today, and the differences, in sentences.
 
     `timed` are the limits on calls, timed again on this machine: they decide nothing. `unvouched`
-    names the claims beyond any new computation. `groups` says how groups were made, and of those
+    names the claims beyond any new computation. `machine` says how this one differs from that of
+    the timings. `groups` says how groups were made, and of those
     that no claim is about.
     """
 
@@ -58,6 +65,7 @@ class Verified:
     timed: tuple[str, ...] = ()
     unvouched: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    machine: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +148,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
         tuple(judge_calls(constraints, seen, spent)),
         tuple(_unvouched(again, order, look)),
         tuple(chain.from_iterable(map(say_fitted, constraints))),
+        tell_other_machine(run.aside.machine),
     )
 
 

@@ -17,7 +17,7 @@ from automl_admm.runs.driving.profile import fit_times
 from automl_admm.runs.options import OPTIONS
 from automl_admm.runs.prepare.basis import basis_of
 from automl_admm.runs.prepare.preparation import Preparation
-from automl_admm.runs.provenance import fingerprint, sum_of_rows, versions
+from automl_admm.runs.provenance import fingerprint, machine, sum_of_rows, versions
 from automl_admm.runs.saved_request import describe_request
 from automl_admm.runs.session.changes import hash_space
 from automl_admm.runs.session.written_limits import write_limit
@@ -87,6 +87,7 @@ def describe_run(prepared: Preparation) -> dict[str, Any]:
         "basis": basis_of(prepared),
         **prepared.reused.as_content(),
         "versions": versions(),
+        "machine": machine(),
         "plugins": {info.name: info.provider for info in prepared.plugins.infos},
     }
 
