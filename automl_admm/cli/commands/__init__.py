@@ -48,6 +48,12 @@ EXPORTERS = {
         "automl_admm.report.audit.exporting",
         "write_audit",
     ),
+    "modelcard": (
+        "a model card in the form of Hugging Face",
+        "README.md",
+        "automl_admm.report.model_card",
+        "write_card",
+    ),
 }
 
 
