@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from automl_admm.plugins.api_version import API_VERSION
     from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
     from automl_admm.plugins.growth import Growth
+    from automl_admm.plugins.model_parts import ModelParts
     from automl_admm.plugins.observer_plugin import ObserverPlugin
     from automl_admm.plugins.records import (
         BuildContext,
@@ -184,6 +185,7 @@ _HOMES = {
     "LocalExecutor": "execution.local_executor",
     "Mean": "core.evidence",
     "MetricPlugin": "plugins.records",
+    "ModelParts": "plugins.model_parts",
     "NoOptions": "plugins.records",
     "Observation": "core.subproblems",
     "ObserverPlugin": "plugins.observer_plugin",
@@ -303,6 +305,7 @@ __all__ = [
     "LocalExecutor",
     "Mean",
     "MetricPlugin",
+    "ModelParts",
     "NoOptions",
     "Observation",
     "ObserverPlugin",

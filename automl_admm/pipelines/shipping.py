@@ -29,6 +29,7 @@ from automl_admm.pipelines.predictions.decisions import (
 )
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.score_interval import score_interval
+from automl_admm.pipelines.shipped_costs import FACTS, SHIPPED, measure_costs
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.decider import bar_of, fix, scores_of
 from automl_admm.pipelines.thresholds.path import moves
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 EVIDENCE = "evidence.json"
 STOPS = "stops.json"
 PICKLE = "model.pickle"
-SHIPPED = "model.skops"
 ROWS_ASKED = 10_000
 
 
@@ -77,6 +77,21 @@ def ship(
     return _measure_held_out(work, found, pipeline, work.held_out, folder, path)
 
 
+def ship_single(
+    work: PipelineWork,
+    pipeline: Any,
+    fit_seconds: float,
+    folder: Path,
+    path: Sequence[Thresholds] = (),
+) -> FinalFitResult:
+    """Ship a pipeline fitted on all rows, and check the limits on facts on it.
+
+    In the search they were those of fits on fewer rows: a tree of all rows may be larger.
+    """
+    found = ship(work, pipeline, fit_seconds, folder, path)
+    return replace(found, costs=measure_costs(work, pipeline, FACTS, folder, fit_seconds))
+
+
 def ship_decided(
     work: PipelineWork, fitted: bytes, thresholds: Thresholds, seconds: float, folder: Path
 ) -> FinalFitResult:
@@ -84,7 +99,7 @@ def ship_decided(
     model = without_thresholds(pickle.loads(fitted))  # noqa: S301
     with unheard_warnings():
         decided = fix(model, thresholds, work.table.classes, work.rule)
-    return ship(work, decided, seconds, folder)
+    return ship_single(work, decided, seconds, folder)
 
 
 def _one_sided(work: PipelineWork, pipeline: Any, path: Sequence[Thresholds]) -> tuple[int, ...]:

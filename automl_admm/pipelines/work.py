@@ -68,6 +68,7 @@ from automl_admm.pipelines.shipping import (
     load_shipped,
     ship,
     ship_decided,
+    ship_single,
     write_pickle,
 )
 from automl_admm.pipelines.step_times import StepTimes
@@ -203,7 +204,9 @@ class PipelineWork:
         seconds = time.perf_counter() - begun
         if ships:
             pipeline = self.fixed(pipeline, **thresholds)
-            return ship(self, pipeline, seconds, folder, path)
+            # A constant may lack a value that pipelines have, and ships when nothing else does.
+            ship_it = ship if candidate is None else ship_single
+            return ship_it(self, pipeline, seconds, folder, path)
         write_pickle(pipeline, folder)
         files = hash_files([folder / PICKLE])
         return FinalFitResult(files, fit_seconds=seconds, peak_mb=peak_mb())

@@ -16,7 +16,8 @@ from automl_admm.core.run import Account, FallbackKind, RunResult, RunState
 from automl_admm.execution.evidence_files import read_told
 from automl_admm.pipelines.ensembles.fold_models import shipped_folds
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.shipping import PICKLE, SHIPPED
+from automl_admm.pipelines.shipped_costs import SHIPPED
+from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.runs.driving.budget import Ledger
 from automl_admm.runs.driving.dispatch import Dispatcher
 from automl_admm.runs.driving.driver import Desk

@@ -2,8 +2,8 @@
 
 Each function measures one evaluated pipeline and returns evidence (`core.evidence`), so that limits
 can also be certified on fresh rows. Begin with `decision_rates`; `fairness` compares the same rates
-between groups, `resources` measures costs. The limits themselves are read and checked in the
-package `constraints`, one layer below.
+between groups, `resources` measures costs, `model_size` counts parts. The limits themselves are
+read and checked in the package `constraints`, one layer below.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 from automl_admm.builtin.constraints import decision_rates as rates
 from automl_admm.builtin.constraints import fairness as groups
+from automl_admm.builtin.constraints import model_size, probabilities, resources
 from automl_admm.builtin.constraints import prediction_errors as errors
-from automl_admm.builtin.constraints import probabilities, resources
 from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.specs import hookimpl
 
@@ -22,6 +22,7 @@ from automl_admm.plugins.specs import hookimpl
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield all limits available without a plugin, beside the scorers of scikit-learn."""
     yield from resources.constraints()
+    yield from model_size.constraints()
     yield from rates.constraints()
     yield from groups.constraints()
     yield from probabilities.constraints()

@@ -22,10 +22,17 @@ def columns(evaluated: EvaluatedPipeline) -> Fact:
 
     Columns used in decisions, by a threshold for each group, count as well.
     """
+    return Fact(float(len(columns_needed(evaluated))))
+
+
+def columns_needed(evaluated: EvaluatedPipeline) -> frozenset[int]:
+    """Return the places in `X` of the columns that the model reads, one for each user's column."""
     # An ensemble needs what any of its members needs.
-    pipelines = getattr(evaluated.pipeline, "estimators_", [evaluated.pipeline])
+    members = getattr(evaluated.pipeline, "estimators_", [evaluated.pipeline])
+    # A fold model whose rows lacked a class is inside another one.
+    pipelines = [one if hasattr(one, "steps") else one.estimator_ for one in members]
     needed = [_needed(pipeline, _places(evaluated)) for pipeline in pipelines]
-    return Fact(float(len(_all(needed) | _decided_by(evaluated))))
+    return _all(needed) | _decided_by(evaluated)
 
 
 def _needed(pipeline: Any, places: Sequence[int]) -> frozenset[int]:

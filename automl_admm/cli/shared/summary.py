@@ -179,15 +179,17 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
     A model with one class for all rows is within none, whatever the values.
     """
     prepared, certificate = outcome.preparation, outcome.certificate
-    limits = [constraint.limit for constraint in prepared.constraints]
-    nothing: tuple[None, ...] = (None,) * len(limits)
+    constraints = prepared.constraints
+    nothing: tuple[None, ...] = (None,) * len(constraints)
     is_useful = outcome.refit.one_class is None
     held_out = outcome.refit.measured.held_out_constraints or nothing
     findings = nothing if certificate is None else certificate.findings
-    rows = zip(limits, prepared.aims, outcome.best.constraints, held_out, findings, strict=True)
+    values = outcome.best.constraints
+    rows = zip(constraints, prepared.aims, values, held_out, findings, strict=True)
     return [
         {
             "limit": str(limit),
+            "kind": constraint.kind,
             "aim": aim.bound,
             "validation": value if math.isfinite(value) else None,
             "held_out": other,
@@ -195,7 +197,8 @@ def _constraints(outcome: PipelineResult) -> list[dict[str, Any]]:
             "holds_held_out": None if other is None else is_useful and limit.holds(other),
             **({} if finding is None else _finding(finding)),
         }
-        for limit, aim, value, other, finding in rows
+        for constraint, aim, value, other, finding in rows
+        for limit in [constraint.limit]
     ]
 
 
@@ -380,4 +383,6 @@ def _limit_line(item: dict[str, Any], only: str | None = None) -> str:
     if only is not None:
         verdict = f"does not count, as it calls every row '{only}'"
     value = "no value" if item["validation"] is None else f"{item['validation']:.4g}"
+    if item["kind"] == "checked":
+        return f"{item['limit']}: {value} in the model that ships: {verdict}"
     return f"{item['limit']}: {value} on validation rows{held_out}: {verdict}"

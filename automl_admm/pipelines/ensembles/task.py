@@ -21,8 +21,8 @@ from automl_admm.pipelines.ensembles.greedy import Purse, blend
 from automl_admm.pipelines.ensembles.rated import Rated
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.limit_values import evidence_of, value_of
-from automl_admm.pipelines.shipping import SHIPPED, ship
+from automl_admm.pipelines.shipped_costs import COSTS, measure_costs
+from automl_admm.pipelines.shipping import ship
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 
 if TYPE_CHECKING:
@@ -119,27 +119,6 @@ def put_together(work: PipelineWork, members: EnsembleMembers) -> Any:
     return vote(dict(zip(members.names, loaded, strict=True)), members.weights, work.table.classes)
 
 
-def measure_costs(
-    work: PipelineWork, model: Any, fit_seconds: float, peak_mb: float, saved_bytes: int | None
-) -> tuple[float, ...]:
-    """Measure the limits on costs on a model of several fits, ready to ship.
-
-    The seconds are those of all fits, and the memory is the largest of one. The rows are those of
-    the first part validated. Limits that predictions tell are NaN.
-    """
-    if all(one.kind == "statistical" for one in work.constraints):
-        return (math.nan,) * len(work.constraints)
-    with unheard_warnings():
-        rows = work.table.part(work.splits[0][1])
-        part = work.measure(model, rows, fit_seconds).part
-        peak = max(part.peak_mb, peak_mb)
-        part = replace(part, peak_mb=peak, saved_bytes=saved_bytes)
-        return tuple(
-            math.nan if one.kind == "statistical" else value_of(one, evidence_of(one, part, ""), "")
-            for one in work.constraints
-        )
-
-
 def ship_whole(
     work: PipelineWork,
     model: Any,
@@ -150,5 +129,4 @@ def ship_whole(
 ) -> FinalFitResult:
     """Ship a model made of several fits, and measure its costs as it ships."""
     found = ship(work, model, fit_seconds, folder, path)
-    size = (folder / SHIPPED).stat().st_size if work.persist else None
-    return replace(found, costs=measure_costs(work, model, fit_seconds, peak, size))
+    return replace(found, costs=measure_costs(work, model, COSTS, folder, fit_seconds, peak))

@@ -17,7 +17,8 @@ from automl_admm.core.evidence import Evidence
 from automl_admm.core.protocols import Finished
 from automl_admm.execution.evidence_files import encode_evidence
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.shipping import PICKLE, SHIPPED
+from automl_admm.pipelines.shipped_costs import SHIPPED
+from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weights
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import contend, price_of

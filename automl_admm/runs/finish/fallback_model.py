@@ -22,6 +22,7 @@ from automl_admm.runs.driving.dispatch import SLICE, Dispatcher, TaskKind
 from automl_admm.runs.driving.driver import Desk
 from automl_admm.runs.driving.interrupts import Deferral
 from automl_admm.runs.finish.final_fit import Refit
+from automl_admm.runs.finish.ways import with_costs
 from automl_admm.runs.prepare.preparation import Preparation
 from automl_admm.search.protocol import SearchProblem
 
@@ -191,7 +192,7 @@ def _fallback(
         text=name_constant(prepared) if candidate is None else problem.text(candidate),
         details=dict(found.evaluation.details),
     )
-    refit = Refit(evaluation, found.fit, found.rows)
+    refit = Refit(with_costs(evaluation, found.fit), found.fit, found.rows)
     return Fallback(kind, refit, replace(finished, result=found.fit.as_json()))
 
 

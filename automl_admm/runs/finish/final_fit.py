@@ -14,7 +14,8 @@ from automl_admm.core.ranking import rank
 from automl_admm.core.run import Account
 from automl_admm.execution.evidence_files import FILES, read_told
 from automl_admm.pipelines.fit_results import FinalFitResult, FoldTimes
-from automl_admm.pipelines.shipping import PICKLE, SHIPPED
+from automl_admm.pipelines.shipped_costs import SHIPPED
+from automl_admm.pipelines.shipping import PICKLE
 from automl_admm.pipelines.thresholds.by_group import Thresholds, thresholds_in
 from automl_admm.pipelines.work import PipelineWork
 from automl_admm.runs.driving.budget import Ledger
@@ -25,11 +26,12 @@ from automl_admm.runs.finish.of_folds import OfFolds
 from automl_admm.runs.finish.passed_over import (
     PassedOver,
     if_better,
+    newly_outside,
     not_fitted,
     say_end,
     too_long,
 )
-from automl_admm.runs.finish.ways import Expect, FoldWays, Way, Ways
+from automl_admm.runs.finish.ways import Expect, FoldWays, Way, Ways, with_costs
 from automl_admm.search.protocol import SearchProblem
 
 MARGIN = 1.5
@@ -188,22 +190,36 @@ def refit_best(
     """Fit the best evaluation possible in the time left; after a failure, the next.
 
     The last seconds are not spent on a fit expected to take longer; the fold models of the best, if
-    they are there, come before the next. After an interrupt and without a pipeline, the user is
-    told of the interrupt and of nothing else.
+    they are there, come before the next. A model outside the limits on facts, as fitted, gives way
+    to the next; if all are outside, the closest ships. After an interrupt and without a pipeline,
+    the user is told of the interrupt and of nothing else.
     """
     press, ways = Press(problem, dispatch, closing), Ways(expect, folds)
     reason = "there was no time left"
     ranked = rank(evaluations, problem.limits)
     passed: list[PassedOver] = []
+    outside: list[tuple[Refit, Finished]] = []
     for way in _in_order(ranked, closing, ways, passed):
         finished = press.make(way, folds)
         refit = _refit_of(way, finished, folds, passed)
-        if refit is not None:
+        broken = (
+            None
+            if refit is None
+            else newly_outside(way.evaluation, refit.evaluation, problem.limits)
+        )
+        if refit is not None and broken is None:
             better = if_better(passed, refit.evaluation, problem.limits)
             return replace(refit, passed_over=better), finished
+        if refit is not None and broken is not None:
+            outside.append((refit, finished))
+            passed.append(broken)
+            continue
         reason = say_end(finished)
         if not way.by_folds:
             passed.append(not_fitted(way.evaluation, finished))
+    if outside:
+        closest = rank([refit.evaluation for refit, _ in outside], problem.limits)[0]
+        return next(pair for pair in outside if pair[0].evaluation is closest)
     if closing.is_cut_short:
         raise KeyboardInterrupt
     raise NoSuccessError(
@@ -223,7 +239,7 @@ def _refit_of(
         return None
     measured = FinalFitResult.from_json(finished.result)
     if not way.by_folds or folds is None:
-        return Refit(way.evaluation, measured)
+        return Refit(with_costs(way.evaluation, measured), measured)
     reasons = [one.reason for one in passed if one.evaluation.key == way.evaluation.key]
     judged = folds.judge(way.evaluation, measured)
     told = folds.describe(reasons[-1] if reasons else "")

@@ -89,7 +89,7 @@ def _model_in(session: Session) -> Refit | None:
     of_folds = read_of_folds(manifest)
     if ensemble is not None:
         evaluation = _as_it_was(ensemble, manifest, prepared)
-    elif evaluation is not None and of_folds is not None:
+    elif evaluation is not None:
         evaluation = replace(evaluation, constraints=_values(manifest))
     is_whole = hashlib.sha256(folder.model.read_bytes()).hexdigest() == manifest.get("sha256")
     if evaluation is None or not is_whole or list(manifest.get("constraints", ())) != limits:

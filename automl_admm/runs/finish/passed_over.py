@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from automl_admm.core.evaluations import Evaluation, Status
+from automl_admm.core.evaluations import Evaluation, Status, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.ranking import rank
@@ -49,6 +50,31 @@ def not_fitted(evaluation: Evaluation, finished: Finished) -> PassedOver:
     """Pass over an evaluation whose final fit failed."""
     told = f"it could not be fitted on all rows ({say_end(finished).rstrip('.')})"
     return PassedOver(evaluation, told, needs_time=finished.status in OUT_OF_TIME)
+
+
+def outside_as_fitted(
+    evaluation: Evaluation, limits: Sequence[Limit], values: Sequence[float]
+) -> PassedOver | None:
+    """Pass over an evaluation whose model breaks limits on facts, by their values on the model.
+
+    A NaN stands for a limit on anything else. None if no limit is broken.
+    """
+    pairs = zip(limits, values, strict=False)
+    known = [(limit, value) for limit, value in pairs if not math.isnan(value)]
+    broken = [f"{limit}: {value:.4g}" for limit, value in known if not limit.holds(value)]
+    if not broken:
+        return None
+    told = f"fitted on all rows it is outside the limits ({'; '.join(broken)})"
+    return PassedOver(evaluation, told, needs_time=False)
+
+
+def newly_outside(
+    evaluation: Evaluation, as_fitted: Evaluation, limits: Sequence[Limit]
+) -> PassedOver | None:
+    """Pass over an evaluation within the limits if it is outside as it was fitted."""
+    if not is_feasible(evaluation, limits):
+        return None
+    return outside_as_fitted(evaluation, limits, as_fitted.constraints)
 
 
 def say_end(finished: Finished) -> str:

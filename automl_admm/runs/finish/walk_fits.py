@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -17,7 +18,7 @@ from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.path import DecisionPath, moves
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.contenders import at_stop
-from automl_admm.runs.finish.passed_over import PassedOver, not_fitted
+from automl_admm.runs.finish.passed_over import PassedOver, not_fitted, outside_as_fitted
 
 
 class Bench(Protocol):
@@ -129,9 +130,19 @@ class WalkFits:
             elif finished.status is not Status.SUCCESS or finished.folder is None:
                 self.passed[key] = not_fitted(self.by_key[key], finished)
                 self.ended_by = key
+            elif (broken := self._outside(key, finished)) is not None:
+                self.passed[key] = broken
             else:
                 self.fits[key] = finished
         return self.fits.get(key)
+
+    def _outside(self, key: str, finished: Finished) -> PassedOver | None:
+        """Pass over a model outside a limit on a fact: the rows set aside have no part in it."""
+        costs = FinalFitResult.from_json(finished.result).costs
+        pairs = zip(self.constraints, costs, strict=False)
+        facts = [value if one.kind == "checked" else math.nan for one, value in pairs]
+        limits = [one.limit for one in self.constraints]
+        return outside_as_fitted(self.by_key[key], limits, facts)
 
     def end_with(self, key: str, reason: str) -> None:
         """Note that the walk ends at a pipeline that was fitted and not tested."""

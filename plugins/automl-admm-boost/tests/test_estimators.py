@@ -177,3 +177,19 @@ def test_a_warm_start_after_a_single_class_begins_anew(name: str, numbers: Any) 
     assert np.array_equal(
         answers(model.fit(numbers, y), numbers), answers(made(name).fit(numbers, y), numbers)
     )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_trees_are_counted_as_they_are_read_again(name: str, numbers: Any) -> None:
+    settings = {"num_leaves": 4} if name.startswith("LightGBM") else {"max_depth": 2}
+    y = target_of(name, np.sin(3 * numbers[:, 0]) + numbers[:, 1])
+    model = made(name, n_estimators=5, **settings).fit(numbers, y)
+    parts = pickle.loads(pickle.dumps(model)).count_model_parts()
+    assert (parts.trees, parts.leaves, parts.coefficients) == (5, 20, None)
+    assert parts.depth == 2 if "max_depth" in settings else 2 <= parts.depth <= 3
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Classifier")])
+def test_a_model_of_one_class_has_no_trees(name: str, numbers: Any) -> None:
+    parts = made(name).fit(numbers, ["only"] * 300).count_model_parts()
+    assert (parts.trees, parts.leaves, parts.depth) == (0, 0, 0)

@@ -19,6 +19,8 @@ from automl_admm.builtin.constraints import resources
 from automl_admm.builtin.constraints.columns_used import columns
 from automl_admm.core.evidence import Fact, Timing
 from automl_admm.execution.skops_import import save_pipeline
+from automl_admm.pipelines.ensembles.all_classes import AllClasses
+from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 
@@ -73,6 +75,19 @@ def test_columns_are_counted_that_reach_the_model(
     named = [(str(i), step) for i, step in enumerate([to_numbers(), *steps, LogisticRegression()])]
     pipeline = Pipeline(named).fit(X, y)
     assert columns(evaluated(pipeline, X, y)) == Fact(count)
+
+
+def test_an_ensemble_needs_the_columns_of_its_members(rows: tuple[Any, Any]) -> None:
+    X, y = rows
+    members = {
+        name: Pipeline([("e", to_numbers()), ("s", best(1)), ("m", LogisticRegression())])
+        for name in ("on c", "on noise")
+    }
+    noise = np.where(X["a"] > 0, 1, 0)
+    fitted = {name: one.fit(X, y if name == "on c" else noise) for name, one in members.items()}
+    assert columns(evaluated(vote(fitted, [1, 1], [0, 1]), X, y)) == Fact(2)
+    few = {**fitted, "on c": AllClasses.around(fitted["on c"], [0, 1])}
+    assert columns(evaluated(vote(few, [1, 1], [0, 1]), X, y)) == Fact(2)
 
 
 def test_rare_categories_share_a_feature_of_their_column(rows: tuple[Any, Any]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -347,3 +348,27 @@ def test_without_a_ledger_the_model_ships_untested(tmp_path: Path) -> None:
     assert (found.evaluation.number, found.look) == (1, None)
     assert found.why_untested is not None
     assert "no look could be counted, as" in found.why_untested
+
+
+def test_a_model_outside_a_limit_on_a_fact_is_passed_over_and_the_walk_goes_on(
+    tmp_path: Path,
+) -> None:
+    limits = (FPR, SIZE)
+    log = [
+        numbered(1, "safe", 0.30, 0.01, 4.0),
+        numbered(2, "grown", 0.20, 0.02, 4.0),
+        numbered(3, "good", 0.10, 0.03, 4.0),
+    ]
+
+    def fit(one: Evaluation) -> Finished:
+        place = tmp_path / one.key
+        place.mkdir()
+        size = 6.0 if one.key == "grown" else 4.5
+        (place / EVIDENCE).write_bytes(encode_evidence([Rate(10, 1000), Fact(size)]))
+        told = {FILES: hash_files([place / EVIDENCE]), "costs": (math.nan, size)}
+        return Finished(1, Status.SUCCESS, told, folder=place)
+
+    plan = aside(Rate(100, 5000, "negative rows"), None)
+    found = examine(log, limits, plan, question(tmp_path), Bench(fit))
+    assert isinstance(found, Examined)
+    assert (found.shipped.contender.key, found.shipped.is_certified) == ("good", True)

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,12 +44,13 @@ def evaluation(number: int, loss: float, size: float, fit_seconds: float = 0.1) 
 
 
 class Fitting:
-    """Fits what it is told to; the candidates in `failing` time out."""
+    """Fits what it is told to; the candidates in `failing` time out, others have these `sizes`."""
 
     workers = 1
 
-    def __init__(self, failing: set[float]) -> None:
+    def __init__(self, failing: set[float], sizes: Mapping[float, float] | None = None) -> None:
         self.failing = failing
+        self.sizes = sizes or {}
         self.tasks: list[Task] = []
 
     def submit(self, task: Task) -> None:
@@ -58,7 +60,8 @@ class Fitting:
         task = self.tasks[-1]
         if task.arguments["candidate"].theta[0] in self.failing:
             return [Finished(task.number, Status.TIMEOUT, message="killed after 1 s")]
-        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1})]
+        size = self.sizes.get(task.arguments["candidate"].theta[0], math.nan)
+        return [Finished(task.number, Status.SUCCESS, {"fit_seconds": 0.1, "costs": (size,)})]
 
     def kill(self, number: int) -> None: ...
 
@@ -79,7 +82,7 @@ def test_the_best_within_the_limits_is_fitted() -> None:
     refit, _ = refit_best(
         PROBLEM, (outside, worse, best), Dispatcher(executor), expect, Closing(None)
     )
-    assert refit.evaluation is best
+    assert refit.evaluation == best
     assert refit.passed_over == ()
     assert executor.tasks[0].seconds is None
 
@@ -100,6 +103,24 @@ def test_if_it_cannot_be_fitted_the_next_best_is() -> None:
     )
 
 
+def test_a_model_outside_the_limits_on_facts_as_fitted_makes_way_for_the_next() -> None:
+    grown = Fitting(set(), {1.0: 2.5, 2.0: 1.5})
+    first, second = evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)
+    refit, _ = refit_best(PROBLEM, (first, second), Dispatcher(grown), expect, ending_in(30.0))
+    assert (refit.evaluation.number, refit.evaluation.constraints) == (2, (1.5,))
+    assert say_passed_over(refit.passed_over) == (
+        "Evaluation #1 is better than what ships: fitted on all rows it is outside the limits "
+        "(size <= 2: 2.5)."
+    )
+
+
+def test_if_all_are_outside_as_fitted_the_closest_ships_as_it_is() -> None:
+    grown = Fitting(set(), {1.0: 9.0, 2.0: 2.5})
+    first, second = evaluation(1, 0.1, 1.0), evaluation(2, 0.2, 1.0)
+    refit, _ = refit_best(PROBLEM, (first, second), Dispatcher(grown), expect, ending_in(30.0))
+    assert (refit.evaluation.number, refit.evaluation.constraints) == (2, (2.5,))
+
+
 def test_what_the_time_does_not_allow_is_not_tried() -> None:
     executor = Fitting({1.0})
     slow, quick = evaluation(2, 0.2, 1.0, fit_seconds=60.0), evaluation(3, 0.9, 1.0)
@@ -110,7 +131,7 @@ def test_what_the_time_does_not_allow_is_not_tried() -> None:
         expect,
         ending_in(0.5),
     )
-    assert refit.evaluation is quick
+    assert refit.evaluation == quick
     assert len(executor.tasks) == 2
 
 
@@ -118,7 +139,7 @@ def test_a_fit_that_is_too_long_is_not_even_begun() -> None:
     executor = Fitting(set())
     slow, quick = evaluation(1, 0.1, 1.0, fit_seconds=60.0), evaluation(2, 0.9, 1.0)
     refit, _ = refit_best(PROBLEM, (slow, quick), Dispatcher(executor), expect, ending_in(0.5))
-    assert refit.evaluation is quick
+    assert refit.evaluation == quick
     assert len(executor.tasks) == 1
     told = r"#1 is better .* was expected to take up to \d\d\.\d s, and 0\.\d s were left\.$"
     assert re.search(told, str(say_passed_over(refit.passed_over)))
@@ -162,7 +183,7 @@ def test_with_no_time_for_any_the_quickest_is_tried() -> None:
     refit, _ = refit_best(
         PROBLEM, (slow, quick), Dispatcher(Fitting(set())), expect, ending_in(-4.0)
     )
-    assert refit.evaluation is quick
+    assert refit.evaluation == quick
 
 
 def test_if_nothing_can_be_fitted_it_says_why() -> None:

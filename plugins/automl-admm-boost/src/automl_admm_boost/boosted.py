@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from automl_admm.plugin_api import ModelParts
 from automl_admm_boost.rounds import Rows, part_aside
 
 Floats = NDArray[np.float64]
@@ -55,6 +57,16 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
     @abstractmethod
     def _raw(self, X: Floats) -> Floats:
         """Return the library's predictions: values, or probabilities."""
+
+    @abstractmethod
+    def _shapes(self) -> Iterator[tuple[int, int]]:
+        """Yield the leaves and the depth of each tree."""
+
+    def count_model_parts(self) -> ModelParts:
+        """Count the trees for limits on them; a target of one class needs none."""
+        check_is_fitted(self)
+        shapes = list(self._shapes()) if self.model_ else []
+        return ModelParts.of_trees([leaves for leaves, _ in shapes], [depth for _, depth in shapes])
 
     def _fit_rows(self, X: Floats, y: Any, weights: Any, outputs: int) -> None:
         """Fit on all rows; `outputs` is the number of classes, 0 for a quantity."""
@@ -151,6 +163,17 @@ class Boosted(BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def shape_of(root: Any, children: Callable[[Any], Sequence[Any]]) -> tuple[int, int]:
+    """Return the leaves and the depth of a tree, given the children of any node."""
+    leaves, deepest, waiting = 0, 0, [(root, 0)]
+    while waiting:  # no recursion: a tree may be deeper than Python allows
+        node, depth = waiting.pop()
+        below = children(node)
+        leaves, deepest = leaves + (not below), max(deepest, depth)
+        waiting += [(one, depth + 1) for one in below]
+    return leaves, deepest
 
 
 class BoostedClassifier(ClassifierMixin, Boosted):  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ class _CatBoost(Boosted):
         found = self._booster.predict(pool, prediction_type=kind, thread_count=self._threads)
         found = np.asarray(found, dtype=np.float64)
         return found[:, 1] if found.ndim == 2 and found.shape[1] == 2 else found
+
+    def _shapes(self) -> Iterator[tuple[int, int]]:
+        # All nodes of one level ask the same: a tree of depth d has 2^d leaves.
+        for leaves in map(int, self._booster.get_tree_leaf_counts()):
+            yield leaves, leaves.bit_length() - 1
 
 
 def _bytes_of(made: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import lightgbm
@@ -13,6 +14,7 @@ from automl_admm_boost.boosted import (
     BoostedClassifier,
     BoostedRegressor,
     Floats,
+    shape_of,
 )
 from automl_admm_boost.rounds import Rows
 
@@ -86,6 +88,14 @@ class _LightGBM(Boosted):
     def _raw(self, X: Floats) -> Floats:
         found: Floats = np.asarray(self._booster.predict(X, num_threads=self._threads))
         return found
+
+    def _shapes(self) -> Iterator[tuple[int, int]]:
+        for tree in self._booster.dump_model()["tree_info"]:
+            yield shape_of(tree["tree_structure"], _children)
+
+
+def _children(node: Any) -> list[Any]:
+    return [node[side] for side in ("left_child", "right_child") if side in node]
 
 
 class LightGBMClassifier(BoostedClassifier, _LightGBM):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from automl_admm_boost.boosted import (
     BoostedClassifier,
     BoostedRegressor,
     Floats,
+    shape_of,
 )
 from automl_admm_boost.rounds import Rows
 
@@ -101,6 +104,10 @@ class _XGBoost(Boosted):
             nthread=self._threads,
         )
         return np.asarray(self._booster.predict(data), dtype=np.float64)
+
+    def _shapes(self) -> Iterator[tuple[int, int]]:
+        for tree in self._booster.get_dump(dump_format="json"):
+            yield shape_of(json.loads(tree), lambda node: node.get("children", ()))
 
 
 class XGBoostClassifier(BoostedClassifier, _XGBoost):
