@@ -168,6 +168,11 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             'Cost of a wrong decision, such as `"fn=5,fp=1"`: the decision threshold is then the '
             "cheapest within the limits.",
         ),
+        "column_cost": Words(
+            "dict",
+            'Costs of having columns, by name, such as `{"age": 1, "test": 40}`, for the limit '
+            '`"column_cost <= 20"`. Columns without one cost nothing.',
+        ),
         "ensemble": Words(
             "",
             "Let a weighted average of several pipelines ship, a `VotingClassifier` or "

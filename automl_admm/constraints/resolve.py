@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
@@ -39,18 +39,20 @@ class _Comparing:
     """The rule from NAME to NAME_gap, NAME_ratio, and min_, max_ or macro_NAME of all classes.
 
     `by_group` makes min_NAME and max_NAME those of groups instead of classes. If the `task` is
-    known, no name of another task is suggested.
+    known, no name of another task is suggested. `settings` are the values of options that say how a
+    limit is measured.
     """
 
     measures: Measures
     by_group: bool = False
     task: LearningTask | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def plugin(self, name: str) -> ConstraintPlugin:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
-            return _demand_no_number(self.measures.get(name))
+            return self._with_setting(_demand_no_number(self.measures.get(name)))
         worst = self._worst(name)
         if worst is not None:
             return worst
@@ -76,6 +78,18 @@ class _Comparing:
             if base != name and self._is_of_two(base):
                 return _over_classes(self.plugin(base), joining)
         return None
+
+    def _with_setting(self, record: ConstraintPlugin) -> ConstraintPlugin:
+        """Return a constraint complete with its option; raise if the user did not give it."""
+        if record.by_setting is None:
+            return record
+        value = self.settings.get(record.setting)
+        if value is None:
+            raise ConfigurationError(
+                f"the limit '{record.name}' lacks what it is measured by: {record.summary}.",
+                hint=Remedy(f"Give {{{record.setting}}}."),
+            )
+        return record.by_setting(value)
 
     def provider(self, name: str) -> str:
         """Return the provider of what a name is measured by; "" for a scorer."""
@@ -258,14 +272,19 @@ def _ratio(base: ConstraintPlugin) -> ConstraintPlugin:
 
 
 def constraint_of(
-    written: WrittenLimit, measures: Measures, task: LearningTask | None = None
+    written: WrittenLimit,
+    measures: Measures,
+    task: LearningTask | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Constraint:
     """Return the constraint of a text; its groups are unknown until the data are read.
 
-    Raise if it is of another task than this one.
+    Raise if it is of another task than this one. The `settings` are values of options by their
+    names, for limits that are measured by them.
     """
     is_each = any(option.label is None for option in written.classes)
-    names = _Comparing(measures, by_group=bool(written.columns) and not is_each, task=task)
+    by_group = bool(written.columns) and not is_each
+    names = _Comparing(measures, by_group, task, settings or {})
     plugin = names.plugin(written.measure)
     _check_task(written, plugin, task)
     plugin = _with_options(written, plugin)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.pipelines.stacking import StackedPredictions
 from automl_admm.plugins.model_parts import ModelParts
 
 # The method by which an estimator of a plugin says its own parts.
@@ -55,6 +54,8 @@ def _stacked(step: Any) -> Iterator[Any]:
     """Yield the models whose predictions a transformer passes on."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion, Pipeline
+
+    from automl_admm.pipelines.stacking import StackedPredictions
 
     if isinstance(step, StackedPredictions):
         yield step.estimator_

@@ -63,12 +63,14 @@ __all__ = [
     "GroupFunction",
     "GroupedFunction",
     "LearningTask",
+    "LimitSetting",
     "Masks",
     "Measured",
     "MetricPlugin",
     "NeededKind",
     "NoOptions",
     "NumberedConstraint",
+    "SetConstraint",
     "Solvers",
     "StrategyPlugin",
     "Target",
@@ -102,6 +104,9 @@ NumberedConstraint = Callable[[float], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
 GroupFunction = Callable[[Any], NDArray[np.object_]]
 ConstraintKind = Literal["checked", "measured", "statistical"]
+# The options of a run that may say how a limit is measured.
+LimitSetting = Literal["", "cost", "column_cost"]
+SetConstraint = Callable[[Any], "ConstraintPlugin"]
 Target = Literal["any", "classes", "two classes", "class pair", "a quantity"]
 
 
@@ -122,6 +127,9 @@ class ConstraintPlugin(NamedRecord):
     For a name that ends in a number of the user's, such as `errors_above_2.5`, give `numbered`
     instead of both: the function from that number to a record. It may raise a ValueError that says
     which numbers it takes.
+
+    For one measured by what the user gives in an option, name this option as `setting`, and give
+    `by_setting` instead: the function from its value to a record.
 
     For a value known without training, give as `cheap` the function from the steps of a pipeline to
     it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
@@ -148,6 +156,8 @@ class ConstraintPlugin(NamedRecord):
     function: ConstraintFunction | None = None
     grouped: GroupedFunction | None = None
     numbered: NumberedConstraint | None = None
+    setting: LimitSetting = ""
+    by_setting: SetConstraint | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None
@@ -162,18 +172,22 @@ class ConstraintPlugin(NamedRecord):
 
     def __post_init__(self) -> None:
         NamedRecord.__post_init__(self)
-        functions = (self.function, self.grouped, self.numbered)
+        functions = (self.function, self.grouped, self.numbered, self.by_setting)
         if sum(one is not None for one in functions) != 1:
             raise PluginError(
                 f"constraint '{self.name}' needs either a function or a grouped one, or a numbered."
             )
-        given = {"kind": (self.kind, ConstraintKind), "target": (self.target, Target)}
+        given = {
+            "kind": (self.kind, ConstraintKind),
+            "target": (self.target, Target),
+            "setting": (self.setting, LimitSetting),
+        }
         for what, (value, kinds) in given.items():
             if value not in get_args(kinds):
                 named = ", ".join(map(repr, get_args(kinds)))
                 message = f"constraint '{self.name}': its {what} must be one of {named}"
                 raise PluginError(f"{message}, not {say_value(value)}.")
-        for what in ("function", "grouped", "numbered", "cheap"):
+        for what in ("function", "grouped", "numbered", "by_setting", "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
         calls: Any = self.timed_calls

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +113,9 @@ class RunConfig(RunOptions):
         if isinstance(self.columns, Mapping):
             columns = {str(name): kind for name, kind in self.columns.items()}
             object.__setattr__(self, "columns", columns or None)
+        if isinstance(self.column_cost, Mapping):
+            costs = {str(name): _plain(cost) for name, cost in self.column_cost.items()}
+            object.__setattr__(self, "column_cost", costs or None)
 
     def _check_kinds(self) -> None:
         for option in OPTIONS:
@@ -182,6 +186,11 @@ class RunConfig(RunOptions):
         if self.seconds is None:
             return LIMIT_WITHOUT_BUDGET
         return max(self.seconds * SHARE_OF_ONE_EVALUATION, SHORTEST_LIMIT)
+
+
+def _plain(value: object) -> object:
+    """Return a number as one of Python, so that 1 and 1.0 are alike in a file; else the value."""
+    return value if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
 def count_workers(n_jobs: int | None) -> int:

@@ -33,6 +33,7 @@ class Kind(Enum):
     FOLDER = auto()
     NAME = auto()
     COST = auto()
+    COSTS = auto()
     OBJECTS = auto()
 
 

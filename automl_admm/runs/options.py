@@ -164,6 +164,17 @@ class PipelineOptions(SearchOptions):
             compared_as="cost",
         ).metadata,
     )
+    column_cost: Mapping[Any, float] | None = field(
+        default=None,
+        metadata=Option(
+            Kind.COSTS,
+            "--column-cost",
+            "Cost of having a column, such as age=1,test=40, for the limit column_cost; columns "
+            "without one cost nothing. May be repeated.",
+            words="the costs of columns",
+            compared_as="column_cost",
+        ).metadata,
+    )
     racing: bool = field(
         default=True,
         metadata=Option(

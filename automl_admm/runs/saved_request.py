@@ -173,6 +173,7 @@ def _schema_of(option: Option) -> Schema:
         Kind.FOLDS: NUMBER_OR_TEXT,
         Kind.NAME: text,
         Kind.COST: text,
+        Kind.COSTS: mapping_of(number),
     }
     schema = schemas[option.kind]
     # A dataclass keeps the default of a field as an attribute of the class.

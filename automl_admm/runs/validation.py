@@ -70,6 +70,19 @@ def check_cost(what: str, value: object) -> None:
     read_cost(str(value))
 
 
+def check_column_costs(what: str, value: object) -> None:
+    """Raise unless the value gives columns their costs, finite numbers that are not negative."""
+    if not isinstance(value, Mapping):
+        message = f"{what} must be a dict such as {{'age': 1, 'test': 40}}, not {say_value(value)}."
+        raise ConfigurationError(message)
+    for name, cost in value.items():
+        check_number(f"the cost of column '{name}'", cost)
+        if not 0.0 <= cost < math.inf:
+            raise ConfigurationError(
+                f"the cost of column '{name}' must be a number of 0 or more, not {cost:g}."
+            )
+
+
 def check_number(what: str, value: object, unit: str = "") -> None:
     """Raise unless the value is a number; True and False are no numbers here."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -231,6 +244,7 @@ CHECKS: Mapping[Kind, Callable[[Option, Any], None]] = MappingProxyType(
         Kind.LABEL: lambda _, value: check_label(value),
         Kind.NAME: lambda option, value: check_text(option.words, value, "utf-8"),
         Kind.COST: lambda option, value: check_cost(option.words, value),
+        Kind.COSTS: lambda option, value: check_column_costs(option.words, value),
         Kind.STARTS: _check_paths,
         Kind.RUNS: _check_paths,
         Kind.FILE: _check_grammar,

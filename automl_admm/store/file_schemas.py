@@ -87,6 +87,7 @@ SETTINGS = record(
         "certify": nullable(SHARE),
         "group_thresholds": flag,
         "cost": nullable(text),
+        "column_cost": nullable(mapping_of(real)),
         "positive": nullable(text),
         "weight": nullable(text),
         "group": nullable(text),

@@ -68,6 +68,7 @@ BY_KIND: Mapping[Kind, Any] = {
     Kind.FILE: "other",
     Kind.NAME: "cp1250",
     Kind.COST: "fn=5,fp=1",
+    Kind.COSTS: {"a=b": 2.5},
     Kind.FOLDER: "other",
 }
 
@@ -88,7 +89,7 @@ def words_for(option: Option, value: Any) -> tuple[str, ...]:
     assert option.flag is not None
     if option.kind is Kind.FLAG:
         return (option.flag,)
-    if option.kind is Kind.COLUMNS:
+    if option.kind in (Kind.COLUMNS, Kind.COSTS):
         value = [f"{name}={kind}" for name, kind in value.items()]
     values = value if isinstance(value, list | tuple) else (value,)
     return tuple(word for one in values for word in (option.flag, str(one)))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from automl_admm.builtin.constraints import by_setting, model_size, probabilities, resources
 from automl_admm.builtin.constraints import decision_rates as rates
 from automl_admm.builtin.constraints import fairness as groups
-from automl_admm.builtin.constraints import model_size, probabilities, resources
 from automl_admm.builtin.constraints import prediction_errors as errors
 from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.specs import hookimpl
@@ -23,6 +23,7 @@ def constraints() -> Iterable[ConstraintPlugin]:
     """Yield all limits available without a plugin, beside the scorers of scikit-learn."""
     yield from resources.constraints()
     yield from model_size.constraints()
+    yield from by_setting.constraints()
     yield from rates.constraints()
     yield from groups.constraints()
     yield from probabilities.constraints()

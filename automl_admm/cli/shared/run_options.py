@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -22,6 +23,10 @@ from automl_admm.runs.search_options import SearchOptions
 Command = TypeVar("Command", bound=Callable[..., Any])
 # Stands for None in a choice that a run can make by itself.
 AUTO = "auto"
+# A name, a number, and a comma or the end. A negative number is refused later, with a reason.
+COLUMN_COST = re.compile(
+    r"(?P<name>.+?)\s*=\s*(?P<cost>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?:,\s*|$)"
+)
 FILE_OPTION_NAMES = frozenset({"separator", "decimal", "encoding"})
 METAVARS: Mapping[Kind, str] = MappingProxyType(
     {
@@ -42,12 +47,13 @@ METAVARS: Mapping[Kind, str] = MappingProxyType(
         Kind.FOLDER: "DIR",
         Kind.NAME: "NAME",
         Kind.COST: "fn=X,fp=Y",
+        Kind.COSTS: "COL=COST[,…]",
     }
 )
 
 
 # Options of these kinds may be repeated.
-LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.RUNS, Kind.COLUMNS, Kind.PARTS})
+LISTS = frozenset({Kind.LIMITS, Kind.STARTS, Kind.RUNS, Kind.COLUMNS, Kind.PARTS, Kind.COSTS})
 
 
 class WholeBytes(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
@@ -88,6 +94,27 @@ class ColumnAndKind(click.ParamType):  # type: ignore[type-arg] # older click ca
         return name, kind.strip()
 
 
+class ColumnCosts(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
+    """Columns and their costs; a name may hold commas, and signs of equality but at its end."""
+
+    name = "costs"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[tuple[str, float], ...]:
+        """Part them at the commas behind a number."""
+        found, said = [], str(value)
+        while said:
+            match = COLUMN_COST.match(said)
+            if match is None:
+                self.fail(
+                    f"'{said}' gives no column its cost; write \"age=1,test=40\".", param, ctx
+                )
+            found.append((match["name"].strip(), float(match["cost"])))
+            said = said[match.end() :]
+        return tuple(found)
+
+
 class Start(click.ParamType):  # type: ignore[type-arg] # older click cannot be subscripted
     """The text of a pipeline, or a file with one pipeline a line."""
 
@@ -113,6 +140,7 @@ def _type_of(option: Option) -> Any:
         Kind.CHOICE: click.Choice(choices_of(option)),
         Kind.STARTS: Start(),
         Kind.COLUMNS: ColumnAndKind(),
+        Kind.COSTS: ColumnCosts(),
         Kind.FOLDS: Folds(),
         Kind.FOLDER: click.Path(path_type=Path),
     }
@@ -216,5 +244,17 @@ def _setting(option: Option, value: Any) -> Any:
     """Return None for the choice `auto` where None is the default; else `auto` is a text."""
     if option.kind is Kind.COLUMNS:
         return dict(value) or None
+    if option.kind is Kind.COSTS:
+        return _costs(value) or None
     stands_for_none = option.kind is Kind.CHOICE and option.default is None
     return None if stands_for_none and value == AUTO else value
+
+
+def _costs(given: Iterable[Iterable[tuple[str, float]]]) -> dict[str, float]:
+    """Return the costs of columns; raise if one is given two."""
+    found: dict[str, float] = {}
+    for name, cost in (pair for pairs in given for pair in pairs):
+        if found.setdefault(name, cost) != cost:
+            told = f"--column-cost gives '{name}' the costs {found[name]:g} and {cost:g}. Keep one."
+            raise click.UsageError(told)
+    return found

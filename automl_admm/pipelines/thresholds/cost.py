@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.space import Array
 
 NAME = "expected cost"
 HINT = (
@@ -30,10 +31,20 @@ class Cost:
     tp: float = 0.0
     tn: float = 0.0
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest cost that a row may have."""
+        costs = (self.fn, self.fp, self.tp, self.tn)
+        return min(costs), max(costs)
+
+    def of_rows(self, y: Any, decisions: Any) -> Array:
+        """Return the cost of every row."""
+        table = np.array([[self.tn, self.fp], [self.fn, self.tp]])
+        return np.asarray(table[np.asarray(y), np.asarray(decisions)])
+
     def mean(self, y: Any, decisions: Any, weights: Any = None) -> float:
         """Return the mean cost of a row, by the weights of the rows if they have any."""
-        table = np.array([[self.tn, self.fp], [self.fn, self.tp]])
-        return float(np.average(table[np.asarray(y), np.asarray(decisions)], weights=weights))
+        return float(np.average(self.of_rows(y, decisions), weights=weights))
 
 
 def read_cost(said: str) -> Cost:

@@ -110,7 +110,7 @@ def _words(option: Option, request: Mapping[str, Any]) -> list[str]:
         return [flag]
     if option.kind is Kind.LIMITS and isinstance(value, list):
         return [word for limit in value for word in (flag, str(limit))]
-    if option.kind is Kind.COLUMNS and isinstance(value, dict):
+    if option.kind in (Kind.COLUMNS, Kind.COSTS) and isinstance(value, dict):
         return [word for pair in value.items() for word in (flag, "=".join(map(str, pair)))]
     if option.kind is Kind.SECONDS and isinstance(value, int | float):
         return [flag, f"{value:g}s"]

@@ -83,7 +83,7 @@ def write_model(folder: RunFolder, fitted: Path, outcome: PipelineResult) -> Non
         **prepared.answers.as_content(ANSWERS),
         "is_array": not hasattr(table.X, "columns"),
         **_thresholds(outcome.best),
-        **({} if prepared.config.cost is None else {"cost": prepared.config.cost}),
+        **_costs(prepared.config),
         "classes": None if table.classes is None else sorted_texts(table.classes),
         "positive": None if (label := positive_of(table.classes)) is None else str(label),
         "trusted_types": list(refit.measured.types),
@@ -105,6 +105,12 @@ def _values(constraints: Sequence[Constraint], values: Sequence[float]) -> dict[
     """Return a value for each limit; nothing if the limits could not be measured."""
     pairs = zip(constraints, values, strict=True) if values else ()
     return {str(one.limit): value if math.isfinite(value) else None for one, value in pairs}
+
+
+def _costs(config: RunConfig) -> dict[str, Any]:
+    """Return the costs that the user gave, of decisions and of columns."""
+    said = {"cost": config.cost, "column_cost": config.column_cost}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _decimal_commas(config: RunConfig) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -194,7 +194,8 @@ def resolve_constraints(
 
     Raise if one is of another task than this one.
     """
-    found = tuple(_constraint(item, plugins, task) for item in config.constraints)
+    settings = {"cost": config.cost, "column_cost": config.column_cost}
+    found = tuple(_constraint(item, plugins, task, settings) for item in config.constraints)
     check_names([constraint.limit for constraint in found])
     # What hangs on a baseline has no number yet.
     check_ranges([constraint.limit for constraint in found if constraint.of_baseline is None])
@@ -213,13 +214,15 @@ def check_confidences(limits: Sequence[Limit], config: RunConfig) -> None:
         )
 
 
-def _constraint(given: object, plugins: Plugins, task: LearningTask | None) -> Constraint:
+def _constraint(
+    given: object, plugins: Plugins, task: LearningTask | None, settings: Mapping[str, Any]
+) -> Constraint:
     if isinstance(given, Constraint):
         return given
     if not isinstance(given, str):
         hint = 'Give text such as "latency_us <= 50", or Constraint(Limit(name, bound), function).'
         raise ConfigurationError(f"{say_value(given)} is no limit.", hint=hint)
-    return constraint_of(read_text(given), plugins.constraints, task)
+    return constraint_of(read_text(given), plugins.constraints, task, settings)
 
 
 def read_limit(text: str, example: str) -> Limit:

@@ -40,7 +40,12 @@ def basis_of(prepared: Preparation) -> dict[str, str | None]:
     return {
         "rows": _of_rows(work.table),
         "columns": _digest(
-            _types(work.table.X), work.context, prepared.ingest.as_content(), work.origins
+            _types(work.table.X),
+            work.context,
+            prepared.ingest.as_content(),
+            work.origins,
+            # A limit on it has the same name whatever columns cost.
+            *(() if config.column_cost is None else (sorted(config.column_cost.items()),)),
         ),
         "classes": _of_classes(work.table.classes),
         "splits": _of_splits(work.splits),

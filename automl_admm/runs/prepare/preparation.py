@@ -47,6 +47,7 @@ from automl_admm.runs.prepare.assembly import (
     resolve_constraints,
 )
 from automl_admm.runs.prepare.certificate_plan import aims_of, plan_certificate, question_of
+from automl_admm.runs.prepare.column_costs import check_column_costs
 from automl_admm.runs.prepare.grammar_components import components_for
 from automl_admm.runs.prepare.ingesting import (
     context_of,
@@ -281,6 +282,9 @@ def _learn(config: RunConfig, X: Any, y: Any, sensitive: Any, columns: RoleColum
     check_target(y, task)
     refuse_kind_of_others(config.columns or {}, _others(y, sensitive, columns))
     taken = ingest_table(config, X, columns.place or row_of)
+    limits = [one.limit for one in constraints]
+    others = _others(y, sensitive, columns)
+    check_column_costs(config.column_cost, limits, taken.ingest, others)
     context = context_of(task, taken)
     grammar = _grammar(config, context, plugins)
     starts = read_starts(config.starts, grammar.pipelines)

@@ -190,7 +190,11 @@ class CertifiedRun:
 
     def limits(self) -> tuple[Constraint, ...]:
         """Return its limits, measured by the installed functions of their names."""
-        config = RunConfig(constraints=tuple(map(limit_as_text, self.settings["limits"])))
+        config = RunConfig(
+            constraints=tuple(map(limit_as_text, self.settings["limits"])),
+            cost=self.settings.get("cost"),
+            column_cost=self.settings.get("column_cost"),
+        )
         items = self.settings["limits"]
         found = resolve_constraints(config, load_plugins(quietly=True))
         try:

@@ -73,7 +73,11 @@ def _of_threshold(kind: str, manifest: Mapping[str, Any]) -> ConfigurationError:
 def _has_limits_on_decisions(manifest: Mapping[str, Any]) -> bool:
     """Return True if a limit sets thresholds; one that is not installed here may."""
     try:
-        config = RunConfig(constraints=tuple(manifest["constraints"]))
+        config = RunConfig(
+            constraints=tuple(manifest["constraints"]),
+            cost=manifest.get("cost"),
+            column_cost=manifest.get("column_cost"),
+        )
         limits = resolve_constraints(config, load_plugins(quietly=True))
     except ConfigurationError:
         return True
