@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+import claims
 import controls_tables
 import frames_table
 import peers_tables
@@ -248,6 +249,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "certificates-price": certificates_price,
     "certificates-price-before": partial(certificates_price, "price_before"),
     "certificates-short": certificates_short,
+    "claims": claims.table,
+    "claims-short": claims.short,
     "controls": controls_tables.tables,
     "controls-protocol": controls_tables.protocol,
     "controls-short": controls_tables.short,

@@ -15,6 +15,7 @@ GROUPS = {
         "real_data",
         "limits_real_data",
         "certificates",
+        "claims",
     ),
     "Solvers": (
         "admm_against_joint",

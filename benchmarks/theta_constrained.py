@@ -126,7 +126,7 @@ def verdict(runs: Runs, cases: list[str], methods: list[str]) -> None:
         print(f"{case}: first feasible and best feasible: {text}")
 
 
-def draw(runs: Runs, cases: dict[str, tuple[Case, float]], methods: list[str]) -> None:
+def draw(runs: Runs, cases: dict[str, tuple[Case, float]], methods: list[str], path: Path) -> None:
     """The median best feasible value after each evaluation, one panel a case."""
     import matplotlib as mpl
 
@@ -142,8 +142,8 @@ def draw(runs: Runs, cases: dict[str, tuple[Case, float]], methods: list[str]) -
         axis.set(title=f"{name} feasible", yscale="log", xlabel="evaluations")
     axes[0].set_ylabel("median of best feasible − optimum")
     axes[-1].legend(fontsize="small")
-    PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=80)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=80)
 
 
 def _curve(trace: Trace) -> Array:
@@ -157,6 +157,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
+    parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
     cases, methods = make_cases(), METHODS | optuna_methods()
     functions = [case for case, _ in cases.values()]
@@ -166,7 +167,7 @@ def main() -> None:
         table(runs, name, best, list(methods))
     print()
     verdict(runs, list(cases), list(methods))
-    draw(runs, cases, list(methods))
+    draw(runs, cases, list(methods), arguments.plot)
 
 
 if __name__ == "__main__":

@@ -203,7 +203,7 @@ def print_whole(losses: Mapping[str, list[float]], evaluations: int) -> None:
         )
 
 
-def draw(runs: Runs, solvers: Iterable[str]) -> None:
+def draw(runs: Runs, solvers: Iterable[str], path: Path) -> None:
     """The median rank after each evaluation, one panel a table."""
     import matplotlib as mpl
 
@@ -219,8 +219,8 @@ def draw(runs: Runs, solvers: Iterable[str]) -> None:
         axis.set(title=table, xscale="log", yscale="log", xlabel="evaluations")
         axis.set_ylabel("mean rank of the best selection, %")
     axes[-1].legend(fontsize="small")
-    PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=80)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=80)
 
 
 def main() -> None:
@@ -232,6 +232,7 @@ def main() -> None:
     parser.add_argument("--solvers", nargs="+", help="all of them, unless some are named")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
+    parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
     solvers = arguments.solvers or [record.name for record in load_plugins().z_solvers]
     jobs = [
@@ -254,7 +255,7 @@ def main() -> None:
     print_ranks(runs, solvers)
     if arguments.runs:
         print_whole(losses, arguments.evaluations)
-    draw(runs, solvers)
+    draw(runs, solvers, arguments.plot)
 
 
 if __name__ == "__main__":
