@@ -121,7 +121,7 @@ def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> Non
     """
     tried = [constraint for constraint in constraints if constraint.kind == "statistical"]
     for number, part in enumerate(parts, start=1):
-        evaluated = _right(part) if tried else None
+        evaluated = right(part) if tried else None
         for constraint in tried:
             reason = _problem(constraint, evaluated)
             if reason:
@@ -132,7 +132,7 @@ def try_on(constraints: Sequence[Constraint], parts: Sequence[TrialRows]) -> Non
                 )
 
 
-def _right(rows: TrialRows) -> EvaluatedPipeline:
+def right(rows: TrialRows) -> EvaluatedPipeline:
     """Return a stand-in for a pipeline with perfect predictions on these rows."""
     y = np.asarray(rows.y)
     if not rows.classes:

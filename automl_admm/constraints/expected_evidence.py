@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.constraints.dry_run import TrialRows, stand_in
+from automl_admm.constraints.dry_run import TrialRows, right, stand_in
 from automl_admm.core.evidence import Evidence, as_evidence
 from automl_admm.core.space import Array
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
@@ -29,6 +29,17 @@ SEED = 0  # fixed: the planned number of rows must not change from run to run
 def imagine(constraints: Iterable[Constraint], rows: TrialRows) -> tuple[Evidence | None, ...]:
     """Return evidence for each limit measured on rows; None for costs and facts."""
     return _measured(constraints, _middling(rows))
+
+
+def imagine_perfect(
+    constraints: Iterable[Constraint], rows: TrialRows
+) -> tuple[Evidence | None, ...]:
+    """Return the evidence of perfect predictions for each limit measured on rows; None for others.
+
+    >>> imagine_perfect([], TrialRows(None, [0, 1], None, 2))
+    ()
+    """
+    return _measured(constraints, right(rows))
 
 
 def imagine_one_class(constraint: Constraint, rows: TrialRows) -> Iterator[Evidence | None]:

@@ -58,6 +58,11 @@ MOST_BYTES = 80
 )
 @click.command("fit")
 @click.argument("data", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check data, settings and limits, say what could be proven at best, and stop there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--profile", is_flag=True, help="Say at the end where the seconds went.")
 @click.option(
@@ -80,6 +85,7 @@ def _fit(
 ) -> int:
     # These imports take a second, and the server is to have the most of them from this process.
     with importing():
+        from automl_admm.cli.shared.dry_run import print_dry_run
         from automl_admm.cli.shared.progress import command_progress
         from automl_admm.cli.shared.run_command import Manner, conduct, load, read_within, ready
         from automl_admm.constraints.parse import columns_in
@@ -104,6 +110,9 @@ def _fit(
     try:
         prepared = ready(config, loaded)
         _say_what_it_runs_on(data)
+        if options["dry_run"]:
+            print_dry_run(prepared, loaded, as_json=options["as_json"])
+            return 0
         manner = Manner(options["as_json"], options["profile"], options["report"])
         return conduct(prepared, loaded, progress, manner)
     finally:

@@ -146,7 +146,7 @@ def conduct(prepared: Preparation, loaded: Loaded, progress: Progress, manner: M
     Only the result goes to stdout: prints of observers go to stderr, those of solvers to the log.
     """
     with redirect_stdout(sys.stderr), progress, solver_prints_logged():
-        for line in _facts(prepared, loaded):
+        for line in facts_of(prepared, loaded):
             progress.say(line)
         outcome = _run(prepared)
         for constraint in outcome.preparation.constraints:
@@ -200,7 +200,8 @@ def _write_report(outcome: PipelineResult) -> None:
         say(f"report: {page}", err=True)
 
 
-def _facts(prepared: Preparation, loaded: Loaded) -> list[str]:
+def facts_of(prepared: Preparation, loaded: Loaded) -> list[str]:
+    """Return the facts known before a search, a line each."""
     columns = f"{len(loaded.X)} rows, {loaded.X.shape[1]} columns"
     lines = [f"{loaded.name}: {columns}, {prepared.task} of '{loaded.y.name}'"]
     lines += map(in_a_line, tell_answers(prepared.answers, prepared.target, prepared.sensitive))

@@ -1,0 +1,43 @@
+"""The end of `fit --dry-run`: the facts before a search, and what could be proven at best."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from automl_admm.cli.shared.run_command import Loaded, facts_of
+from automl_admm.cli.shared.screen import hand_on, say
+from automl_admm.cli.shared.text_table import print_table
+from automl_admm.report.document.numbers import NONE, plain
+from automl_admm.runs.prepare.best_proofs import BestProof, best_proofs
+from automl_admm.runs.prepare.preparation import Preparation
+
+
+def print_dry_run(prepared: Preparation, loaded: Loaded, *, as_json: bool) -> None:
+    """Print the facts and the best proofs; nothing was searched, and no look was taken."""
+    facts, proofs = facts_of(prepared, loaded), best_proofs(prepared)
+    if as_json:
+        content = {"facts": facts, "limits": [asdict(one) for one in proofs]}
+        hand_on(json.dumps(content, indent=2, allow_nan=False) + "\n")
+        return
+    for line in facts:
+        say(line)
+    if proofs:
+        _print_proofs(proofs)
+    say("dry run: all of it is fit for a search; nothing was searched or written")
+
+
+def _print_proofs(proofs: Sequence[BestProof]) -> None:
+    say("\nProven on the rows set aside at best, by a model without an error:")
+    rows = [
+        (one.limit, plain(one.best), plain(one.aim), _word(one), one.reason or NONE)
+        for one in proofs
+    ]
+    print_table(("limit", "best bound", "search aims at", "provable", "why"), rows, right=(1, 2))
+
+
+def _word(one: BestProof) -> str:
+    if one.is_provable is None:
+        return NONE
+    return f"{'yes' if one.is_provable else 'NO'}{' (approximate)' if one.is_approximate else ''}"

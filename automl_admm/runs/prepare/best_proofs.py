@@ -1,0 +1,66 @@
+"""The best that the rows set aside could prove of each limit, before a search is paid for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from automl_admm.certify.walk.looks import Look
+from automl_admm.certify.walk.verdicts import Finding, judge_in
+from automl_admm.constraints.expected_evidence import imagine_perfect
+from automl_admm.pipelines.predictions.measured import Table
+from automl_admm.plugins.records import Constraint
+from automl_admm.runs.prepare.preparation import Preparation
+from automl_admm.runs.prepare.set_aside import trial_rows
+
+
+@dataclass(frozen=True, slots=True)
+class BestProof:
+    """A limit, and the finding of the certificate on a model without an error.
+
+    `best` is the bound of that model: no tighter limit could be proven on these rows in this look.
+    It is None where rows do not tell the limit, or no test is known. `aim` is the bound that the
+    search would keep to, None while it hangs on the first pipeline.
+    """
+
+    limit: str
+    aim: float | None
+    best: float | None
+    is_provable: bool | None
+    reason: str
+    is_approximate: bool = False
+
+
+def best_proofs(prepared: Preparation) -> tuple[BestProof, ...]:
+    """Judge a model without an error on the rows set aside; empty without a certificate."""
+    aside, question, held_out = prepared.aside, prepared.question, prepared.work.held_out
+    if aside is None or question is None or held_out is None:
+        return ()
+    look = Look.of(question.next_look, aside.risk)
+    rows = trial_rows(_tested(held_out, prepared.work.tested))
+    seen = imagine_perfect(prepared.constraints, rows)
+    return tuple(
+        _proof(constraint, None if one is None else judge_in(look, one, constraint.limit), aim)
+        for constraint, one, aim in zip(
+            prepared.constraints, seen, (limit.bound for limit in prepared.aims), strict=True
+        )
+    )
+
+
+def _tested(held_out: Table, tested: Any) -> Table:
+    """Return the rows that a certificate counts: one of a group, and each alike."""
+    if tested is None:
+        return held_out
+    part = held_out.part(tested)
+    return replace(part, roles=replace(part.roles, weights=None))
+
+
+def _proof(constraint: Constraint, found: Finding | None, aim: float) -> BestProof:
+    limit = str(constraint.limit)
+    if constraint.of_baseline is not None:
+        return BestProof(limit, None, None, None, "its number comes from the first pipeline")
+    if found is None:
+        return BestProof(limit, aim, None, None, "measured on the model, not on rows")
+    best = found.bound if math.isfinite(found.bound) else None
+    return BestProof(limit, aim, best, found.is_certified, found.reason, found.is_approximate)

@@ -1,0 +1,85 @@
+"""What the data could certify at best, before a search is paid for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+CERTIFY = ("--grammar", "tiny", "--cv=2", "--certify", "0.95", "--dry-run")
+
+
+@pytest.fixture
+def people(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a table of 400 rows, every fourth one negative, by two groups."""
+    del run
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    frame = pd.DataFrame({"age": range(400), "sex": ["f", "m"] * 200})
+    frame["buys"] = ["no" if number % 4 == 0 else "yes" for number in range(400)]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    frame.to_parquet(tmp_path / "people.parquet")
+    return tmp_path
+
+
+def fit(run: Any, table: str, *limits: str, words: tuple[str, ...] = CERTIFY) -> Any:
+    given = [word for limit in limits for word in ("--constraint", limit)]
+    return run("fit", table, "--target", "buys", *words, *given)
+
+
+@pytest.mark.parametrize("table", ["people.csv", "people.parquet"])
+def test_the_best_bound_is_that_of_a_model_without_an_error(
+    run: Any, people: Path, table: str
+) -> None:
+    done = fit(
+        run, table, "fpr <= 0.3", "recall >= 0.8 @ 0.99", "size_mb <= 5", words=(*CERTIFY, "--json")
+    )
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    (aside,) = [line for line in told["facts"] if "rows set aside" in line]
+    rows = int(aside.split()[0])
+    fpr, recall, size = told["limits"]
+    # The first look has half of the risk, 5 %; one of four rows is negative.
+    assert fpr["best"] == pytest.approx(1 - 0.025 ** (1 / (rows // 4)), rel=0.05)
+    assert recall["best"] == pytest.approx(0.005 ** (1 / (rows * 3 // 4)), rel=0.01)
+    assert [one["is_provable"] for one in told["limits"]] == [True, True, None]
+    assert (size["best"], size["aim"]) == (None, 5)
+    assert not (people / "automl-runs").exists()
+
+
+def test_a_dry_run_takes_no_look_and_leaves_no_folder(run: Any, people: Path) -> None:
+    first = fit(run, "people.csv", "fpr <= 0.3")
+    again = fit(run, "people.csv", "fpr <= 0.3")
+    assert first.code == 0
+    assert first.out == again.out
+    assert "look 2" not in again.out
+    assert "fpr <= 0.3" in first.out.partition("best bound")[2]
+    assert not list((people / "state").rglob("looks.json"))
+    assert sorted(path.name for path in people.iterdir()) == [
+        "people.csv",
+        "people.parquet",
+        "state",
+    ]
+
+
+def test_what_nothing_could_prove_is_refused_or_said(run: Any, people: Path) -> None:
+    del people
+    refused = fit(run, "people.csv", "fpr <= 0.001")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "could prove fpr <= 0.001" in refused.err
+    said = fit(run, "people.csv", "fpr <= 0.001", words=(*CERTIFY, "--on-infeasible", "closest"))
+    assert said.code == 0, said.err
+    (row,) = [line for line in said.out.splitlines() if line.startswith("fpr <= 0.001 ")]
+    assert " NO " in row
+
+
+def test_without_a_certificate_the_facts_are_told(run: Any, people: Path) -> None:
+    del people
+    done = fit(run, "people.csv", "fpr <= 0.3", words=("--grammar", "tiny", "--cv=2", "--dry-run"))
+    assert done.code == 0, done.err
+    assert "400 rows, 2 columns" in done.out
+    assert "best bound" not in done.out
+    wrong = fit(run, "people.csv", "fprr <= 0.3")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)
