@@ -104,8 +104,8 @@ class LiveDisplay:
         self._live.start()
 
     def say(self, line: str) -> None:
-        """Print a line above the picture."""
-        self._console.print(Text(visible(line)), soft_wrap=True)
+        """Print a line above the picture, broken between words."""
+        self._console.print(Text(visible(line)))
 
     def refresh(self) -> None:
         """Do nothing: it draws by itself."""

@@ -12,6 +12,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any, TextIO, cast
 
 from rich.table import Table
@@ -21,6 +23,7 @@ from automl_admm.core.errors import NO_ROOM
 from automl_admm.progress.console import PlainConsole
 from automl_admm.progress.visible_text import in_a_line, visible
 
+LEAST_ROOM = 30
 DISK_FULL = 8
 HUNG_UP = 129
 NO_READER = 141
@@ -40,10 +43,19 @@ class OutputError(Exception):
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a message."""
+    """Print a message; one of a line on stderr breaks between words, if that is a terminal."""
     stream = sys.stderr if err else sys.stdout
-    stream.write(f"{visible(text)}\n")
+    shown = visible(text)
+    if err and "\n" not in shown and stream.isatty():
+        shown = _between_words(shown, get_terminal_size().columns)
+    stream.write(f"{shown}\n")
     stream.flush()
+
+
+def _between_words(line: str, room: int) -> str:
+    if len(line) <= room or room < LEAST_ROOM:
+        return line
+    return fill(line, room, break_long_words=False, break_on_hyphens=False)
 
 
 def hand_on(text: str) -> None:

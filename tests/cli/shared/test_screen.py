@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from program import start_program
 
+from automl_admm.cli.shared.screen import say
 from automl_admm.progress.visible_text import visible
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J[housing][/x]\u202egro\x9b"
@@ -168,3 +170,28 @@ def test_progress_that_cannot_be_printed_ends_no_run(
     assert done.returncode == 0, done
     assert (tmp_path / "out" / "model.json").exists()
     seen("exit 0, model saved")
+
+
+def test_a_terminal_breaks_messages_between_words_and_a_pipe_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stream(io.StringIO):
+        def __init__(self, *, is_tty: bool) -> None:
+            super().__init__()
+            self.is_tty = is_tty
+
+        def isatty(self) -> bool:
+            return self.is_tty
+
+    monkeypatch.setenv("COLUMNS", "40")
+    parts = [
+        "error: there was no time for the final",
+        "fit of",
+        "a/long/path/of-the-run/model.skops.",
+    ]
+    line = " ".join(parts)
+    for is_tty, shown in ((False, [line]), (True, parts)):
+        stream = Stream(is_tty=is_tty)
+        monkeypatch.setattr("sys.stderr", stream)
+        say(line, err=True)
+        assert stream.getvalue().splitlines() == shown
