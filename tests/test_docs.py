@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,19 @@ def test_every_link_of_a_built_page_leads_to_a_file_and_no_folder() -> None:
         if not (page.parent / target).is_file()
     }
     assert sorted(missed) == []
+
+
+def test_a_study_names_commits_of_this_history_or_says_that_they_are_not() -> None:
+    """A reader who looks a commit up finds it, or was told on the page that it is not there."""
+    command = ["git", "-C", str(ROOT), "log", "--format=%H", "HEAD"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    hashes = said.stdout.split()
+    if len(hashes) < 100:
+        pytest.skip("there is no history here")
+    known = {one[:7] for one in hashes}
+    index = (ROOT / "docs" / "benchmarks" / "index.md").read_text(encoding="utf-8")
+    for page in sorted(ROOT.glob("docs/benchmarks/*.md")):
+        text = page.read_text(encoding="utf-8")
+        strange = set(re.findall(r"commits?[ :]+([0-9a-f]{7})\b", text)) - known
+        assert all(one in index for one in strange), (page.name, strange)
+        assert not strange or page.name == "index.md" or "index.md#commits" in text, page.name
