@@ -85,9 +85,15 @@ def test_what_the_workers_did_is_printed_in_shares(run: Any, table: Path) -> Non
 def test_a_limit_that_held_out_rows_break_is_not_said_to_hold(
     holds: bool, elsewhere: bool | None, verdict: str
 ) -> None:
-    values = {"limit": "fpr <= 0.05", "validation": 0.04, "held_out": None}
+    values = {"limit": "fpr <= 0.05", "kind": "statistical", "validation": 0.04, "held_out": None}
     line = _limit_line({**values, "holds": holds, "holds_held_out": elsewhere})
     assert line.rpartition(": ")[2].partition(";")[0] == verdict
+
+
+def test_a_fact_is_told_of_the_model_that_ships() -> None:
+    values = {"limit": "trees <= 9", "kind": "checked", "validation": 4.0, "held_out": 4.0}
+    line = _limit_line({**values, "holds": True, "holds_held_out": True})
+    assert line == "trees <= 9: 4 in the model that ships: holds"
 
 
 def test_a_terminal_breaks_lines_between_words_and_a_pipe_not_at_all() -> None:
