@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,24 +33,32 @@ ALIKE = 0.1
 QUANTILE = 0.9
 
 
-def latency_us(evaluated: EvaluatedPipeline) -> Timing:
-    """Return microseconds a row in a batch of 1 000 rows, the 0.9 quantile of warm calls.
+def latency_us(evaluated: EvaluatedPipeline, quantile: float = QUANTILE) -> Timing:
+    """Return microseconds a row in a batch of 1 000 rows, a quantile of warm calls.
 
     Rows are repeated to fill a batch, so that the value does not depend on their number.
     """
     places = np.resize(np.arange(len(evaluated.y)), BATCH)
-    seconds = _time_calls(evaluated, [_rows(evaluated.X, places)])
-    return Timing(1e6 * seconds / BATCH, QUANTILE)
+    seconds = _time_calls(evaluated, [_rows(evaluated.X, places)], quantile)
+    return Timing(1e6 * seconds / BATCH, quantile)
 
 
-def latency_ms(evaluated: EvaluatedPipeline) -> Timing:
-    """Return milliseconds for one row alone, the 0.9 quantile over warm calls with rows in turn."""
+def latency_ms(evaluated: EvaluatedPipeline, quantile: float = QUANTILE) -> Timing:
+    """Return milliseconds for one row alone, a quantile over warm calls with rows in turn."""
     count = min(len(evaluated.y), MOST_REPEATS)
     rows = [_rows(evaluated.X, [place]) for place in range(count)]
-    return Timing(1e3 * _time_calls(evaluated, rows), QUANTILE)
+    return Timing(1e3 * _time_calls(evaluated, rows, quantile), quantile)
 
 
-def _time_calls(evaluated: EvaluatedPipeline, lots: Sequence[Any]) -> Array:
+def _calls_needed(calls: float, quantile: float) -> int:
+    """Return the calls for a quantile of which the 0.9 quantile needs so many.
+
+    The same number is then beyond it: n (1 - q) of n calls.
+    """
+    return math.ceil(round(calls * max((1.0 - QUANTILE) / (1.0 - quantile), 1.0), 6))
+
+
+def _time_calls(evaluated: EvaluatedPipeline, lots: Sequence[Any], quantile: float) -> Array:
     """Return the seconds of calls with lots of rows in turn, as they are on an idle machine.
 
     The number of calls for a certificate is fixed beforehand: its test counts on that. In the
@@ -57,18 +68,18 @@ def _time_calls(evaluated: EvaluatedPipeline, lots: Sequence[Any]) -> Array:
     # A warm-up: the first call pays for lazy imports and caches.
     predict(lots[0])
     calls: list[tuple[float, float]] = []
-    least = max(REPEATS, evaluated.calls)
-    while len(calls) < least or (not evaluated.calls and _needs_more(calls)):
+    least = max(REPEATS, _calls_needed(evaluated.calls, quantile))
+    while len(calls) < least or (not evaluated.calls and _needs_more(calls, quantile)):
         calls.append(_time_call(predict, lots[len(calls) % len(lots)]))
     return _undisturbed(calls)
 
 
-def _needs_more(calls: Sequence[tuple[float, float]]) -> bool:
+def _needs_more(calls: Sequence[tuple[float, float]], quantile: float) -> bool:
     """Return True if the quantiles of every other call and of the rest differ, and time is left."""
     if len(calls) >= MOST_REPEATS or sum(clock for clock, _ in calls) >= SECONDS:
         return False
     seconds = _undisturbed(calls)
-    first, second = (float(np.quantile(part, QUANTILE)) for part in (seconds[::2], seconds[1::2]))
+    first, second = (float(np.quantile(part, quantile)) for part in (seconds[::2], seconds[1::2]))
     return abs(first - second) > ALIKE * max(first, second)
 
 
@@ -121,22 +132,38 @@ def _time_call(call: Callable[[Any], object], rows: Any) -> tuple[float, float]:
     return time.perf_counter() - clock, busy
 
 
+def _latency(name: str, summary: str, function: Callable[..., Timing]) -> ConstraintPlugin:
+    return ConstraintPlugin(
+        name=name, summary=summary, function=function, timed_calls=REPEATS, adds_up=True
+    )
+
+
+def _latency_quantile(
+    name: str, summary: str, function: Callable[..., Timing], percent: float
+) -> ConstraintPlugin:
+    """Return the latency that so many percent of the calls do not exceed."""
+    if not 0.0 < percent < 100.0:
+        raise ValueError("N is a percentage between 0 and 100")
+    share = round(percent / 100.0, 12)  # 99.9 % is 0.999, and no number beside it
+    made = _latency(name, summary, partial(function, quantile=share))
+    # A certificate makes the more calls the further out the quantile is.
+    return replace(made, timed_calls=max(REPEATS // _calls_needed(1, share), 1))
+
+
+def latencies() -> Iterable[ConstraintPlugin]:
+    """Yield the latencies, at the 0.9 quantile of calls and at one of the user's."""
+    batch = ("latency_us", "prediction, microseconds a row in 1 000", latency_us)
+    single = ("latency_ms", "prediction of one row alone, milliseconds", latency_ms)
+    for name, summary, function in (batch, single):
+        yield _latency(name, summary, function)
+        named = f"{name}_quantile", f"{name} that N % of the calls do not exceed"
+        numbered = partial(_latency_quantile, *named, function)
+        yield ConstraintPlugin(name=named[0], summary=named[1], numbered=numbered)
+
+
 def constraints() -> Iterable[ConstraintPlugin]:
     """Yield the costs."""
-    yield ConstraintPlugin(
-        name="latency_us",
-        summary="prediction, microseconds a row in 1 000",
-        function=latency_us,
-        timed_calls=REPEATS,
-        adds_up=True,
-    )
-    yield ConstraintPlugin(
-        name="latency_ms",
-        summary="prediction of one row alone, milliseconds",
-        function=latency_ms,
-        timed_calls=REPEATS,
-        adds_up=True,
-    )
+    yield from latencies()
     yield ConstraintPlugin(
         name="size_mb",
         summary="file of the fitted pipeline, megabytes",

@@ -17,12 +17,15 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 from automl_admm.builtin.constraints import resources
 from automl_admm.builtin.constraints.columns_used import columns
+from automl_admm.constraints.parse import read_text
+from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.evidence import Fact, Timing
 from automl_admm.execution.skops_import import save_pipeline
 from automl_admm.pipelines.ensembles.all_classes import AllClasses
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.predictions.wrappers import Numbered
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.registry import Registry
 
 ROWS = 60
 
@@ -180,3 +183,45 @@ def test_calls_end_when_the_quantile_is_sure(monkeypatch: pytest.MonkeyPatch) ->
     assert len(Clocks(monkeypatch, *ragged).timing()) <= 30
     # A certificate's test counts on a number that was fixed beforehand.
     assert len(Clocks(monkeypatch, *ragged).timing(calls=70)) == 70
+
+
+class Counting:
+    """Counts its calls."""
+
+    calls = 0
+
+    def predict(self, X: Any) -> None:
+        self.calls += 1
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "quantile"),
+    [
+        ("latency_ms_quantile_99", 700, 0.99),
+        ("latency_us_quantile_99.9", 7000, 0.999),
+        ("latency_us_quantile_50", 70, 0.5),
+        ("latency_ms", 70, 0.9),
+    ],
+)
+def test_a_proof_makes_more_calls_the_further_out_the_quantile_is(
+    name: str, calls: int, quantile: float
+) -> None:
+    measures: Registry[Any] = Registry("constraint")
+    for record in resources.latencies():
+        measures.add(record, "test 1")
+    model = Counting()
+    seen = replace(evaluated(model, np.zeros((4, 1)), np.zeros(4)), calls=70)
+    made = constraint_of(read_text(f"{name} <= 5"), measures)
+    timing = made.function(seen)
+    assert isinstance(timing, Timing)
+    assert (timing.quantile, len(np.asarray(timing.values))) == (quantile, calls)
+    assert model.calls == calls + 1
+    assert made.timed_calls >= 1
+
+
+@pytest.mark.parametrize("number", ["0", "100", "250"])
+def test_no_such_quantile(number: str) -> None:
+    record = next(one for one in resources.latencies() if one.numbered is not None)
+    assert record.numbered is not None
+    with pytest.raises(ValueError, match="between 0 and 100"):
+        record.numbered(float(number))
