@@ -11,6 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from automl_admm.runs.session.run_log import read_log
+from automl_admm.store.run_folder import RunFolder
+
 COSTS = {"a": 2.0, "b": 3.0, "c, d=e": 40.0}
 FIT = ("fit", "rows.csv", "--target", "y", "--grammar", "mine.lark", "--cv=2", "--out", "run")
 LITTLE = ("--executor", "inline", "--max-evaluations", "2")
@@ -51,6 +54,22 @@ def test_the_costs_go_all_the_way(
     other = spawn("verify", "run", "rows.csv")
     assert other.code == 0, other.err
     assert "cost <= 0.9" in other.out
+    on = spawn("resume", "run", "--max-evaluations", "+1")
+    assert on.code == 0, on.err
+    assert said(folder, "model.json")["constraints"]["column_cost <= 5"] == 5.0
+
+
+def test_other_costs_of_columns_take_nothing_over_from_another_run(
+    run: Callable[..., Any], rows: None, tmp_path: Path
+) -> None:
+    limit = ("--constraint", "column_cost <= 5", *LITTLE, "--on-infeasible", "closest")
+    assert run(*FIT, *limit, "--column-cost", "a=1,b=1", *STARTS, *CHEAP).code == 0
+    again = ("fit", "rows.csv", "--target", "y", "--grammar", "mine.lark", "--cv=2", "--out", "new")
+    dearer = run(*again, *limit, "--column-cost", "a=9,b=9", "--reuse", "run", *STARTS, *CHEAP)
+    assert dearer.code == 0, dearer.err
+    found = [one for one in read_log(RunFolder(tmp_path / "new")).evaluations if one.ok]
+    assert found
+    assert all(one.constraints[0] in (9.0, 18.0) for one in found), "costs of the other run"
 
 
 def test_a_column_that_is_not_there_is_refused_before_any_work(

@@ -216,15 +216,19 @@ def test_the_command_has_the_options_of_the_run(tmp_path: Path) -> None:
         "constraints": ["size_mb <= 50"],
         "racing": False,
         "columns": {"zip": "category"},
+        "column_cost": {"zip": 40.0},
+        "observers": [],
         "n_jobs": 2,
         "default_workers": True,
     }
     found = reproduction.measure(view_of(tmp_path, [], request=request))
     assert found.command is not None
     words = ("'my data.csv'", "--target y", "--max-evaluations 7", "--no-racing")
-    for word in (*words, "--constraint 'size_mb <= 50'", "--column zip=category"):
+    words = (*words, "--column zip=category", "--column-cost zip=40.0")
+    for word in (*words, "--constraint 'size_mb <= 50'"):
         assert word in found.command
     assert "--workers" not in found.command
+    assert "--observer" not in found.command
     objects = request | {"only_python": ["scoring"]}
     later = reproduction.measure(view_of(tmp_path / "later", [], request=objects))
     assert later.command is None

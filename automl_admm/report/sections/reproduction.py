@@ -108,8 +108,8 @@ def _words(option: Option, request: Mapping[str, Any]) -> list[str]:
         return []
     if option.kind is Kind.FLAG:
         return [flag]
-    if option.kind is Kind.LIMITS and isinstance(value, list):
-        return [word for limit in value for word in (flag, str(limit))]
+    if isinstance(value, list):  # limits, and observers
+        return [word for one in value for word in (flag, str(one))]
     if option.kind in (Kind.COLUMNS, Kind.COSTS) and isinstance(value, dict):
         return [word for pair in value.items() for word in (flag, "=".join(map(str, pair)))]
     if option.kind is Kind.SECONDS and isinstance(value, int | float):
