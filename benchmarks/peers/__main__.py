@@ -2,21 +2,27 @@
 
 python -m benchmarks.peers --install build/peers
 python -m benchmarks.peers --budget 60 --data all --seeds 3
+python -m benchmarks.peers --budget 60 --limits all --seeds 1
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from .environments import SETS, install
+from .limits import SETTINGS
+from .limits_report import limits_report
 from .report import report
 from .results import Results
 from .running import Place, Run, run_once
-from .systems import ROOT, SYSTEMS, System, obstacle, python_of
+from .systems import LIMITED, ROOT, SYSTEMS, System, obstacle, python_of
 from .tasks import find_sets, read_set, split_set
+
+T = TypeVar("T")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -26,6 +32,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--environments", type=Path, default=ROOT / "build" / "peers")
     parser.add_argument("--budget", type=float, nargs="+", default=[60.0], help="seconds")
     parser.add_argument("--data", default="all", help="all, or names with commas")
+    parser.add_argument("--limits", help="all, or names of limits with commas: settings with them")
     parser.add_argument("--folder", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--seeds", type=int, default=3, help="number of splits, from seed 0")
     parser.add_argument("--systems", help="names with commas; the first is compared with each")
@@ -35,13 +42,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def systems_of(text: str | None) -> list[System]:
-    """Return the systems that were asked for, all of them by default."""
-    names = list(SYSTEMS) if text is None else text.split(",")
-    strange = [name for name in names if name not in SYSTEMS]
+def chosen(text: str | None, known: Mapping[str, T], kind: str) -> list[T]:
+    """Return what was asked for by names with commas, all of it by default."""
+    names = list(known) if text in (None, "all") else str(text).split(",")
+    strange = [name for name in names if name not in known]
     if strange:
-        raise SystemExit(f"no system {', '.join(strange)}; there are: {', '.join(SYSTEMS)}")
-    return [SYSTEMS[name] for name in names]
+        raise SystemExit(f"no {kind} {', '.join(strange)}; there are: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def systems_of(asked: argparse.Namespace) -> list[System]:
+    """Return the systems that were asked for, of those with limits if there are limits."""
+    return chosen(asked.systems, SYSTEMS if asked.limits is None else LIMITED, "system")
 
 
 def runnable(systems: list[System], environments: Path) -> list[System]:
@@ -73,15 +85,29 @@ def runs_of(asked: argparse.Namespace, systems: list[System]) -> Iterator[Run]:
                     yield Run(system, found, split, seed, budget)
 
 
+def limited_runs_of(asked: argparse.Namespace, systems: list[System]) -> Iterator[Run]:
+    """Yield the runs with limits, all systems of one setting before the next setting."""
+    kinds = chosen(asked.limits, {limit.name: limit.name for _, limit in SETTINGS}, "limit")
+    settings = [(name, limit) for name, limit in SETTINGS if limit.name in kinds]
+    folders = [asked.folder, asked.environments / SETS]
+    for budget in asked.budget:
+        for seed in range(asked.seeds):
+            for name, limit in settings:
+                found = read_set(find_sets(folders, [name])[name])
+                split = split_set(found, seed)
+                for system in systems:
+                    yield Run(system, found, split, seed, budget, limit)
+
+
 def run_all(asked: argparse.Namespace, systems: list[System], results: Results) -> None:
     """Do the runs that are not in the file of results."""
     place = Place(asked.environments, asked.core)
-    for run in runs_of(asked, systems):
+    for run in (runs_of if asked.limits is None else limited_runs_of)(asked, systems):
         if results.has(run.key):
             continue
         record = run_once(run, place)
         results.add(record)
-        told = record.get("error") or record["scores"]
+        told = record.get("error") or record["scores"] | record.get("limited", {})
         sys.stderr.write(
             f"{run.budget:g} s, seed {run.seed}, {run.found.name}, {run.system.name}: {told}"
             f" ({record['wall_seconds']:.0f} s)\n"
@@ -92,15 +118,16 @@ def main() -> None:
     """Install, or run and report."""
     asked = parse()
     if asked.install is not None:
-        for problem in install(asked.install, systems_of(asked.systems)):
+        for problem in install(asked.install, systems_of(asked)):
             sys.stderr.write(problem + "\n")
         return
-    systems = systems_of(asked.systems)
+    systems = systems_of(asked)
     results = Results(asked.out or asked.environments / "results.jsonl")
     if not asked.report:
         systems = runnable(systems, asked.environments)
         run_all(asked, systems, results)
-    sys.stdout.write(report(results.records, [system.name for system in systems]) + "\n")
+    tell = report if asked.limits is None else limits_report
+    sys.stdout.write(tell(results.records, [system.name for system in systems]) + "\n")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,13 @@ def _primary(record: Record) -> float | None:
 
 def tell_ranks(whole: Sequence[dict[str, Record]], systems: Sequence[str]) -> str:
     """Return the ranks on the splits that all have done, and their tests."""
-    blocks = [block_of(found) for found in whole]
+    return tell_blocks(
+        [block_of(found) for found in whole], systems, "AUC, log loss of many classes, R²"
+    )
+
+
+def tell_blocks(blocks: Sequence[Block], systems: Sequence[str], metrics: str) -> str:
+    """Return the ranks in these blocks, and their tests."""
     if not blocks or len(systems) < 2:
         return "Nothing to rank yet: it takes two systems on one split."
     ranks, places = rank_all(blocks, systems), count_places(blocks, systems)
@@ -94,7 +100,7 @@ def tell_ranks(whole: Sequence[dict[str, Record]], systems: Sequence[str]) -> st
         for system in ordered
     ]
     header = ["system", "mean rank [95 %]", "worst", "first", "first with others", "last"]
-    title = f"Ranks over {sets} sets, {len(blocks)} splits (AUC, log loss of many classes, R²):"
+    title = f"Ranks over {sets} sets, {len(blocks)} splits ({metrics}):"
     return "\n\n".join([title, str(Table(header, rows)), _tests(blocks, systems, ordered)])
 
 

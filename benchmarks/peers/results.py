@@ -6,14 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-# A run is told from all others by these; `split` is the digest of the data and its rows.
-KEY = ("system", "set", "seed", "budget", "split")
+# A run is told from all others by these; `split` is the digest of the data and its rows, and
+# `limit` the name of a limit, "" where there is none (as in records that do not have it).
+KEY = ("system", "set", "seed", "budget", "split", "limit")
 Key = tuple[Any, ...]
 
 
 def key_of(record: dict[str, Any]) -> Key:
     """Return the values of `KEY`."""
-    return tuple(record[name] for name in KEY)
+    return tuple(record.get(name, "") if name == "limit" else record[name] for name in KEY)
 
 
 class Results:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, log_loss, r2_score, roc_auc_score
 
+from .limits import TestRows, judge
+from .processes.exchange import Limit
 from .results import KEY, Key
 from .systems import ROOT, System, python_of
 from .tasks import DataSet, Split, write_task
@@ -30,12 +32,14 @@ class Run:
     split: Split
     seed: int
     budget: float
+    limit: Limit | None = None
 
     @property
     def key(self) -> Key:
         """What tells this run from all others in the file of results."""
         name, digest = self.found.name, self.split.digest
-        return (self.system.name, name, self.seed, self.budget, digest)
+        limit = "" if self.limit is None else self.limit.name
+        return (self.system.name, name, self.seed, self.budget, digest, limit)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def run_once(run: Run, place: Place) -> dict[str, Any]:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="peers-") as text:
         folder = Path(text)
-        write_task(run.found, run.split, run.seed, run.budget, folder)
+        write_task(run.found, run.split, run.seed, run.budget, folder, run.limit)
         command = [python, "-m", f"peers.processes.{run.system.module}", str(folder)]
         watched = watch(
             [*command, "--variant", run.system.variant],
@@ -70,7 +74,7 @@ def run_once(run: Run, place: Place) -> dict[str, Any]:
         record = {
             **dict(zip(KEY, run.key, strict=True)),
             "kind": run.found.kind,
-            **_scored(answer, folder, run.found, run.split),
+            **_scored(answer, folder, run),
         }
     return record | {
         "exit_code": watched.exit_code,
@@ -93,12 +97,15 @@ def _answer(folder: Path, watched: Watched, patience: float) -> dict[str, Any]:
     return answer
 
 
-def _scored(answer: dict[str, Any], folder: Path, found: DataSet, split: Split) -> dict[str, Any]:
+def _scored(answer: dict[str, Any], folder: Path, run: Run) -> dict[str, Any]:
     if "error" in answer:
         return answer
     predicted = np.load(folder / "predictions.npy")
     try:
-        return answer | {"scores": score(predicted, found, split)}
+        scored = answer | {"scores": score(predicted, run.found, run.split)}
+        if run.limit is None:
+            return scored
+        return scored | judge(scored, run.limit, TestRows.of(run.found, run.split, folder))
     except ValueError as problem:
         return answer | {"error": f"predictions cannot be scored: {problem}"[:LONGEST]}
 

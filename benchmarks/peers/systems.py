@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOST = "automl-admm-boost"
+OPTUNA = "automl-admm-optuna"
 # This file stands in an environment until all its packages are installed.
 UNFINISHED = "unfinished"
 
@@ -42,6 +43,10 @@ OURS = Environment("ours", ("-e", str(ROOT)), own=True)
 OURS_BOOST = Environment(
     "ours-boost", ("-e", str(ROOT), "-e", str(ROOT / "plugins" / BOOST)), own=True
 )
+OURS_OPTUNA = Environment(
+    "ours-optuna",
+    (*OURS_BOOST.requirements, "-e", str(ROOT / "plugins" / OPTUNA)),
+)
 # LightGBM comes with FLAML.
 FLAML = Environment("flaml", ("flaml[automl]==2.7.0",))
 AUTOGLUON = Environment(
@@ -70,6 +75,20 @@ SYSTEMS = {
         System("TPOT", TPOT, "tpot"),
         System("LightGBM", FLAML, "lightgbm"),
         System("auto-sklearn", AUTO_SKLEARN, "autosklearn"),
+    )
+}
+
+# Those that take part where there is a limit.
+LIMITED = {
+    system.name: system
+    for system in (
+        System("ours-boost", OURS_BOOST, "ours", "boost"),
+        System("ours", OURS, "ours", "default"),
+        System("Optuna", OURS_OPTUNA, "ours", "optuna"),
+        System("FLAML", FLAML, "limited_flaml"),
+        System("AutoGluon", AUTOGLUON, "limited_autogluon", "medium_quality"),
+        System("AutoGluon-best", AUTOGLUON, "limited_autogluon", "best_quality"),
+        System("LightGBM", FLAML, "limited_lightgbm"),
     )
 }
 

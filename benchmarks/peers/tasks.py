@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .processes.exchange import Limit
 from .systems import ROOT
 
 TEST_SHARE = 0.25
@@ -148,20 +149,34 @@ def _test_size(rows: int) -> int:
     return 0 if rows < 2 else max(1, round(TEST_SHARE * rows))
 
 
-def write_task(found: DataSet, split: Split, seed: int, seconds: float, folder: Path) -> None:
+def write_task(
+    found: DataSet,
+    split: Split,
+    seed: int,
+    seconds: float,
+    folder: Path,
+    limit: Limit | None = None,
+) -> None:
     """Write what a system may see: no target of a test row."""
     found.X.iloc[split.train].to_csv(folder / "train.csv", index=False)
     found.X.iloc[split.test].to_csv(folder / "test.csv", index=False)
     found.y.iloc[split.train].to_frame("target").to_csv(folder / "target.csv", index=False)
     facts = {
         "kind": found.kind,
-        "metric": found.metric,
+        "metric": metric_of(found, limit),
+        "positive": found.positive,
+        "limit": None if limit is None else asdict(limit),
         "columns": {str(name): _column(found.X[name]) for name in found.X.columns},
         "classes": found.classes,
         "seconds": seconds,
         "seed": seed,
     }
     (folder / "task.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def metric_of(found: DataSet, limit: Limit | None) -> str:
+    """Return the metric to optimise: one of decisions where the limit is on decisions."""
+    return "balanced_accuracy" if limit is not None and limit.name == "fpr" else found.metric
 
 
 def _column(column: pd.Series) -> str | list[str]:

@@ -14,21 +14,35 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pandas as pd
+
+from .measuring import CALLS, bytes_of, microseconds_a_row
 
 LONGEST = 400
 TIMED_PREDICTIONS = 3
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What a model must keep: `name` is latency (µs a row), size (MB), fpr or auc_gap.
+
+    `column` has the groups of an `auc_gap`.
+    """
+
+    name: str
+    bound: float
+    column: Optional[str] = None  # noqa: UP045 - Python 3.9
+
+
+@dataclass(frozen=True)
 class Task:
     """Rows to learn from, rows to predict, and what is asked for.
 
-    `kind` is binary, multiclass or regression, `metric` auc, log_loss or r2. Categories have
-    pandas's dtype for them, labels are text.
+    `kind` is binary, multiclass or regression, `metric` auc, log_loss, r2 or balanced_accuracy.
+    Categories have pandas's dtype for them, labels are text; `positive` is that of two classes.
     """
 
     X: Any
@@ -40,6 +54,8 @@ class Task:
     seconds: float
     seed: int
     folder: Path
+    positive: Any = None
+    limit: Any = None
 
     @property
     def is_regression(self) -> bool:
@@ -52,7 +68,8 @@ class Fitted:
     """A fitted system: how to predict, in the order of which classes, and what it tells of itself.
 
     `anytime` has pairs of seconds since the start of `fit` and the validation loss of the incumbent
-    then: 1 - AUC, log loss or 1 - R².
+    then: 1 - AUC, log loss or 1 - R². Where the task has a limit, `decide` returns labels, and
+    `shipped` is the object that is pickled, or the folder, that holds all it takes to predict.
     """
 
     predict: Callable[[Any], Any]
@@ -60,6 +77,8 @@ class Fitted:
     evaluations: int | None = None
     anytime: list[tuple[float, float]] = field(default_factory=list)
     note: str = ""
+    decide: Any = None
+    shipped: Any = None
 
 
 def read_task(folder: Path) -> Task:
@@ -79,6 +98,8 @@ def read_task(folder: Path) -> Task:
         seconds=facts["seconds"],
         seed=facts["seed"],
         folder=folder,
+        positive=facts["positive"],
+        limit=Limit(**facts["limit"]) if facts["limit"] else None,
     )
 
 
@@ -139,6 +160,18 @@ def _fit_and_predict(fit: Callable[[Task, str], Fitted], variant: str, task: Tas
         "evaluations": fitted.evaluations,
         "anytime": fitted.anytime,
         "note": fitted.note[:LONGEST],
+        **(_costs(task, fitted) if task.limit else {}),
+    }
+
+
+def _costs(task: Task, fitted: Fitted) -> dict[str, float]:
+    """Write the decisions on the test rows, and return what limits on costs are about."""
+    if task.kind == "binary":
+        decided = pd.Series(np.asarray(fitted.decide(task.X_test)).astype(str), name="label")
+        decided.to_csv(task.folder / "decisions.csv", index=False)
+    return {
+        "batch_us": microseconds_a_row(fitted.predict, task.X_test, CALLS),
+        "bytes": bytes_of(fitted.shipped),
     }
 
 

@@ -26,12 +26,22 @@ METRICS = {"binary": "auc", "multiclass": "multi_logloss", "regression": "l2"}
 
 @dataclass(frozen=True)
 class Draw:
-    """One setting: its mean validation loss, the mean number of trees, the time it took."""
+    """One setting: its mean validation loss, the mean number of trees, the time it took.
+
+    `held_out` has the predictions of all rows by the folds that did not have them, `model` is that
+    of the last fold.
+    """
 
     parameters: dict[str, Any]
     loss: float
     trees: int
     seconds: float
+    held_out: Any
+    model: Any
+
+
+# What is fitted where the time was too short for a single setting.
+DEFAULT = Draw({}, np.nan, 100, 0.0, None, None)
 
 
 class OutOfTimeError(Exception):
@@ -82,6 +92,7 @@ def evaluate(task: Task, folds: Any, parameters: dict[str, Any], deadline: float
 
     begun = time.monotonic()
     losses, trees = [], []
+    predicted = np.zeros((len(task.y), *([] if task.is_regression else [len(task.classes)])))
     for train, held_out in folds:
         model = model_of(task, parameters, MOST_TREES)
         y_held_out = task.y.iloc[held_out]
@@ -94,8 +105,15 @@ def evaluate(task: Task, folds: Any, parameters: dict[str, Any], deadline: float
         best = model.best_score_["valid_0"][METRICS[task.kind]]
         losses.append(_loss(task, best, y_held_out))
         trees.append(model.best_iteration_)
+        predicted[held_out] = predict_of(task, model)(task.X.iloc[held_out])
     taken = time.monotonic() - begun
-    return Draw(parameters, float(np.mean(losses)), max(1, round(np.mean(trees))), taken)
+    count = max(1, round(np.mean(trees)))
+    return Draw(parameters, float(np.mean(losses)), count, taken, predicted, model)
+
+
+def predict_of(task: Task, model: Any) -> Any:
+    """Return the method that predicts quantities, or a chance for each class."""
+    return model.predict if task.is_regression else model.predict_proba
 
 
 def _loss(task: Task, measured: float, y: Any) -> float:
@@ -104,9 +122,11 @@ def _loss(task: Task, measured: float, y: Any) -> float:
     return measured / float(np.var(y)) if task.is_regression else measured
 
 
-def fit(task: Task, _variant: str) -> Fitted:
-    """Draw settings as long as another one and the last fit are likely to fit in the time."""
-    begun = time.monotonic()
+def draw_all(task: Task, begun: float) -> tuple[list[Draw], list[tuple[float, float]]]:
+    """Draw settings as long as another one and the last fit are likely to fit in the time.
+
+    With them come the pairs of seconds and loss, as they ended.
+    """
     folds, random = split(task), np.random.default_rng(task.seed)
     end = begun + task.seconds * (1 - RESERVE)
     draws: list[Draw] = []
@@ -118,10 +138,16 @@ def fit(task: Task, _variant: str) -> Fitted:
         except OutOfTimeError:
             break
         moments.append((time.monotonic() - begun, draws[-1].loss))
-    best = min(draws, key=lambda one: one.loss, default=Draw({}, np.nan, 100, 0.0))
+    return draws, moments
+
+
+def fit(task: Task, _variant: str) -> Fitted:
+    """Fit the best of the drawn settings on all rows; the default where none has ended."""
+    draws, moments = draw_all(task, time.monotonic())
+    best = min(draws, key=lambda one: one.loss, default=DEFAULT)
     model = model_of(task, best.parameters, best.trees).fit(task.X, task.y)
     return Fitted(
-        predict=model.predict if task.is_regression else model.predict_proba,
+        predict=predict_of(task, model),
         classes=[] if task.is_regression else [str(one) for one in model.classes_],
         evaluations=len(draws),
         anytime=best_so_far(moments),

@@ -1,7 +1,8 @@
 """This package's estimators, with nothing but the time, the metric, one worker and the seed.
 
 Variants: `default`; `boost`, the same with the plugin automl-admm-boost installed; `joint`, one
-TPE for structure and parameters together; `random`, random search over the same default space.
+TPE for structure and parameters together; `random`, random search over the same default space;
+`optuna`, Optuna's TPE with its constraints over that of `boost`, where a task has a limit.
 """
 
 from __future__ import annotations
@@ -9,17 +10,26 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
+
 from automl_admm import AutoMLClassifier, AutoMLRegressor
 
 from .exchange import Fitted, Task, best_so_far, serve, versions
 
 PLUGIN = "automl-admm-boost"
-METRICS = {"auc": "roc_auc", "log_loss": "neg_log_loss", "r2": "r2"}
+BOOSTED = ("boost", "optuna")
+METRICS = {
+    "auc": "roc_auc",
+    "log_loss": "neg_log_loss",
+    "r2": "r2",
+    "balanced_accuracy": "balanced_accuracy",
+}
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "boost": {},
     "joint": {"strategy": "joint", "theta_solver": "tpe"},
     "random": {"strategy": "joint", "theta_solver": "random"},
+    "optuna": {"strategy": "joint", "theta_solver": "optuna"},
 }
 
 
@@ -39,7 +49,7 @@ class Moments:
 def check_plugin(variant: str) -> None:
     """Refuse to measure one variant in the environment of the other."""
     is_there = bool(versions([PLUGIN]))
-    if is_there != (variant == "boost"):
+    if is_there != (variant in BOOSTED):
         raise RuntimeError(
             f"{PLUGIN} is {'' if is_there else 'not '}installed in this environment, so this is"
             f" not the system that was asked for; make the environments with --install"
@@ -58,15 +68,45 @@ def fit(task: Task, variant: str) -> Fitted:
         random_state=task.seed,
         callbacks=[moments],
         **SETTINGS[variant],
+        **limits_of(task),
     )
     search.fit(task.X, task.y)
     return Fitted(
-        predict=search.predict if task.is_regression else search.predict_proba,
+        predict=search.predict if task.is_regression else chances_of(search),
         classes=[] if task.is_regression else [str(one) for one in search.classes_],
         evaluations=search.n_evaluations_,
         anytime=best_so_far(moments.seen),
         note=str(search.best_pipeline_),
+        decide=search.predict,
+        shipped=search.best_pipeline_,
     )
+
+
+def chances_of(search: Any) -> Any:
+    """Return `predict_proba`, or numbers from 0 to 1 in the order of the scores.
+
+    A winner by AUC may have scores only; they have an AUC all the same.
+    """
+    if hasattr(search, "predict_proba"):
+        return search.predict_proba
+
+    def squeezed(X: Any) -> Any:
+        scores = search.decision_function(X)
+        yes = (1 + scores / (1 + np.abs(scores))) / 2
+        return np.column_stack([1 - yes, yes])
+
+    return squeezed
+
+
+def limits_of(task: Task) -> dict[str, Any]:
+    """Return the settings of a task with a limit, in this package's words."""
+    limit = task.limit
+    if limit is None:
+        return {}
+    name = {"latency": "latency_us", "size": "size_mb"}.get(limit.name, limit.name)
+    groups = "" if limit.column is None else f"[{limit.column}]"
+    positive = {} if task.positive is None else {"positive": task.positive}
+    return {"constraints": [f"{name}{groups} <= {limit.bound:g}"], **positive}
 
 
 if __name__ == "__main__":
