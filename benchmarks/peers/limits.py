@@ -15,8 +15,6 @@ from .processes.exchange import Limit
 from .processes.measuring import auc_gap, groups_of
 from .tasks import DataSet, Split
 
-# One-sided 95 % of a normal distribution: how many standard errors of the test rows are forgiven.
-DEVIATIONS = 1.645
 # A clock is not exact: the part by which a latency may be over its limit.
 CLOCK = 0.1
 RESAMPLES = 1000
@@ -90,8 +88,8 @@ def judge(record: dict[str, Any], limit: Limit, rows: TestRows) -> dict[str, Any
 def _measure(record: dict[str, Any], limit: Limit, rows: TestRows) -> tuple[float, float]:
     """Return the value on the test rows, and the bound with what is forgiven.
 
-    FPR: bound + 1.645 sqrt(bound (1 - bound) / negatives), the same for all systems. AUC gap: bound
-    + 1.645 standard errors of the gap, by drawing the test rows anew. Latency: 10 % over it.
+    FPR: bound + sqrt(bound (1 - bound) / negatives), the same for all systems. AUC gap: bound + the
+    standard error of the gap, by drawing the test rows anew. Latency: 10 % over it.
     """
     if limit.name == "latency":
         return record["batch_us"], limit.bound * (1 + CLOCK)
@@ -100,10 +98,10 @@ def _measure(record: dict[str, Any], limit: Limit, rows: TestRows) -> tuple[floa
     if limit.name == "fpr":
         negatives = int((~rows.truth).sum())
         error = math.sqrt(limit.bound * (1 - limit.bound) / negatives)
-        return float(rows.decided[~rows.truth].mean()), limit.bound + DEVIATIONS * error
+        return float(rows.decided[~rows.truth].mean()), limit.bound + error
     groups = groups_of(rows.X[limit.column])
     value = auc_gap(rows.truth, rows.chances, groups)
-    return value, limit.bound + DEVIATIONS * _gap_error(rows, groups)
+    return value, limit.bound + _gap_error(rows, groups)
 
 
 def _gap_error(rows: TestRows, groups: Any) -> float:
