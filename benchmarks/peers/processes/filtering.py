@@ -14,7 +14,16 @@ import numpy as np
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from .exchange import Task
-from .measuring import auc_gap, groups_of, threshold_within
+from .measuring import (
+    CALLS,
+    auc_gap,
+    bytes_of,
+    groups_of,
+    microseconds_a_row,
+    threshold_within,
+)
+
+TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,15 @@ class Judged:
     loss: float
     value: float
     threshold: float = 0.5
+
+
+@dataclass(frozen=True)
+class Shipping:
+    """A model fitted on all rows, its predictions, and what it takes to ship them."""
+
+    model: Any
+    predict: Callable[[Any], Any]
+    shipped: Any
 
 
 def judge(task: Task, X: Any, y: Any, predicted: Any, cost: Callable[[], float]) -> Judged:
@@ -48,14 +66,37 @@ def judge(task: Task, X: Any, y: Any, predicted: Any, cost: Callable[[], float])
     return Judged(float(log_loss(y, chances, labels=task.classes)), cost())
 
 
-def choose(task: Task, judged: Sequence[Judged]) -> int:
-    """Return the place of the best one within the limit, or of the one that exceeds it least."""
+def in_order(task: Task, judged: Sequence[Judged]) -> list[int]:
+    """Return the places of those within the limit, the best first; then those that exceed it."""
     bound = task.limit.bound
 
     def order(place: int) -> tuple[float, float]:
         return max(0.0, judged[place].value - bound), judged[place].loss
 
-    return min(range(len(judged)), key=order)
+    return sorted(range(len(judged)), key=order)
+
+
+def fit_chosen(
+    task: Task, judged: Sequence[Judged], fit: Callable[[int], Shipping]
+) -> tuple[int, Shipping]:
+    """Fit the best one within the limit on all rows; the next if its latency or size grew by that.
+
+    After `TRIES` of them the last one ships.
+    """
+    for place in in_order(task, judged)[:TRIES]:
+        fitted = fit(place)
+        if cost_of(task, fitted) <= task.limit.bound:
+            break
+    return place, fitted
+
+
+def cost_of(task: Task, fitted: Shipping) -> float:
+    """Return the latency or the size of a fitted model if that is limited; else nothing."""
+    if task.limit.name == "size":
+        return bytes_of(fitted.shipped) / 1e6
+    if task.limit.name == "latency":
+        return microseconds_a_row(fitted.predict, task.X, CALLS)
+    return 0.0
 
 
 def decider(task: Task, predict: Callable[[Any], Any], threshold: float) -> Callable[[Any], Any]:

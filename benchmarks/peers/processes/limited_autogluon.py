@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 
 from .autogluon import LABEL, METRICS
 from .exchange import Fitted, Task, serve
-from .filtering import Judged, choose, decider, judge
+from .filtering import Judged, decider, in_order, judge
 from .measuring import BATCH, bytes_of, microseconds_a_row
 
 CALLS = 5
@@ -46,7 +46,7 @@ def fit(task: Task, variant: str) -> Fitted:
     predictor.persist(models="all")
     names = list(predictor.model_names(can_infer=True))
     judged = [_judge(task, predictor, name, held_out) for name in names]
-    best = choose(task, judged)
+    best = in_order(task, judged)[0]
     return _fitted(task, predictor, names, judged, best)
 
 

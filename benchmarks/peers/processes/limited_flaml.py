@@ -15,7 +15,7 @@ import numpy as np
 from flaml import AutoML
 
 from .exchange import Fitted, Task, serve
-from .filtering import Judged, choose, decider, judge
+from .filtering import Judged, Shipping, decider, fit_chosen, judge
 from .measuring import bytes_of, microseconds_a_row
 
 CALLS = 3
@@ -46,20 +46,24 @@ def fit(task: Task, _variant: str) -> Fitted:
         **limits,
     )
     places, judged = _read_trials(log)
-    best = choose(task, judged)
-    model = AutoML()
-    model.retrain_from_log(
-        str(log), task.X, task.y, task=kind, train_full=True, record_id=places[best], n_jobs=1
-    )
-    predict = model.predict if task.is_regression else model.predict_proba
-    return Fitted(
-        predict=predict,
-        classes=[] if task.is_regression else [str(one) for one in model.classes_],
-        evaluations=len(judged),
-        note=f"{model.model}, validation {judged[best]}",
-        decide=decider(task, predict, judged[best].threshold),
+
+    def fit_again(place: int) -> Shipping:
+        model = AutoML()
+        given = {"train_full": True, "record_id": places[place], "n_jobs": 1}
+        model.retrain_from_log(str(log), task.X, task.y, task=kind, **given)
+        predict = model.predict if task.is_regression else model.predict_proba
         # What it takes to predict, without the rows and the history that the whole object keeps.
-        shipped=(model.model, model.feature_transformer, model.label_transformer),
+        shipped = model.model, model.feature_transformer, model.label_transformer
+        return Shipping(model, predict, shipped)
+
+    best, found = fit_chosen(task, judged, fit_again)
+    return Fitted(
+        predict=found.predict,
+        classes=[] if task.is_regression else [str(one) for one in found.model.classes_],
+        evaluations=len(judged),
+        note=f"validation {judged[best]}, {found.model.model}",
+        decide=decider(task, found.predict, judged[best].threshold),
+        shipped=found.shipped,
     )
 
 

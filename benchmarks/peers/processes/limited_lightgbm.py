@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .exchange import Fitted, Task, serve
-from .filtering import Judged, choose, decider, judge
+from .filtering import Judged, Shipping, decider, fit_chosen, judge
 from .lightgbm import Draw, draw_all, model_of, predict_of
 from .measuring import bytes_of, microseconds_a_row
 
@@ -16,16 +16,19 @@ def fit(task: Task, _variant: str) -> Fitted:
     """Draw settings, judge each by its held-out predictions, fit the chosen one on all rows."""
     draws, _ = draw_all(task, time.monotonic())
     judged = [_judge(task, one) for one in draws]
-    best = choose(task, judged)
-    model = model_of(task, draws[best].parameters, draws[best].trees).fit(task.X, task.y)
-    predict = predict_of(task, model)
+
+    def fit_again(place: int) -> Shipping:
+        model = model_of(task, draws[place].parameters, draws[place].trees).fit(task.X, task.y)
+        return Shipping(model, predict_of(task, model), model)
+
+    best, found = fit_chosen(task, judged, fit_again)
     return Fitted(
-        predict=predict,
-        classes=[] if task.is_regression else [str(one) for one in model.classes_],
+        predict=found.predict,
+        classes=[] if task.is_regression else [str(one) for one in found.model.classes_],
         evaluations=len(draws),
         note=f"validation {judged[best]}, {draws[best].trees} trees",
-        decide=decider(task, predict, judged[best].threshold),
-        shipped=model,
+        decide=decider(task, found.predict, judged[best].threshold),
+        shipped=found.model,
     )
 
 
