@@ -16,10 +16,12 @@ INTERVAL = 0.25
 TO_DIE = 10.0
 # Children inherit this variable, wherever they go.
 MARK = "PEERS_RUN"
-# Threads that wait for each other on one core make a system look slow.
+# Threads that wait for each other on one core make a system look slow. So does Ray, which gives its
+# workers a low priority: whatever else runs on the core starves them.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
+ENVIRONMENT = {**ONE_THREAD, "RAY_worker_niceness": "0"}
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def watch(command: list[str], folder: Path, core: int, patience: float) -> Watch
         process = subprocess.Popen(
             pinned,
             cwd=folder,
-            env=os.environ | ONE_THREAD | own,
+            env=os.environ | ENVIRONMENT | own,
             stdout=log,
             stderr=log,
             start_new_session=True,
