@@ -39,6 +39,30 @@ def constraints():
         name="steps_used", summary="steps", function=lambda one: float(len(one.pipeline.steps))
     )
 """
+CONSTRAINT_WITH_OPTIONS = """
+from dataclasses import dataclass
+from automl_admm.plugin_api import ConstraintPlugin, Rate, hookimpl
+
+@dataclass(frozen=True)
+class Band:
+    width: float = 0.1
+
+@dataclass(frozen=True)
+class Unsure:
+    width: float
+
+    def __call__(self, evaluated):
+        near = abs(evaluated.predictions[:, -1] - 0.5) <= self.width
+        return Rate(int(near.sum()), len(near))
+
+KIND = dict(name="unsure", summary="rows decided by a hair", highest=1.0, kind="statistical",
+            target="two classes", uses_decisions=False)
+
+@hookimpl
+def constraints():
+    yield ConstraintPlugin(options=Band, **KIND,
+        configured=lambda band: ConstraintPlugin(function=Unsure(band.width), **KIND))
+"""
 SOLVER = """
 import numpy as np
 from dataclasses import dataclass
@@ -146,6 +170,21 @@ def test_a_component_is_one_file(tmp_path: Path) -> None:
 def test_a_constraint_is_one_file(tmp_path: Path) -> None:
     add(tmp_path, CONSTRAINT)
     assert "steps_used" in fit(tmp_path, "--constraint", "steps_used <= 3")
+
+
+@pytest.mark.usefixtures("install")
+def test_a_constraint_with_options_keeps_them_from_the_fit_to_a_resumed_run(tmp_path: Path) -> None:
+    add(tmp_path, CONSTRAINT_WITH_OPTIONS)
+    assert "unsure{width=…}" in program(tmp_path, "constraints")
+    kept = program(tmp_path, "plugins", "check", "unsure:width=0.4")
+    assert "its value is a number in its range" in kept
+    limits = ("--constraint", "unsure <= 1", "--constraint", "unsure{width=0.50} <= 1")
+    fit(tmp_path, *limits, "--certify", "0.9")
+    program(tmp_path, "resume", "out", "--max-evaluations", "+1")
+    program(tmp_path, "verify", "out", "people.csv")
+    found = json.loads(program(tmp_path, "leaderboard", "out", "--all", "--json"))
+    (row,) = found["evaluations"]
+    assert row["unsure"] < row["unsure{width=0.5}"] == 1
 
 
 @pytest.mark.usefixtures("install")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from automl_admm.constraints.parse import LimitCode, read_text
+from automl_admm.constraints.resolve import constraint_of
 from automl_admm.core.errors import AutomlAdmmError
 from automl_admm.grammar import compile_text
 from automl_admm.grammar.diagnostics import Code
@@ -36,7 +37,7 @@ def compiled(text: str) -> object:
 PIPELINES = compiled(GRAMMAR)
 READERS = {
     "G": compiled,
-    "L": lambda text: read_text(text.strip()),
+    "L": lambda text: constraint_of(read_text(text.strip()), PLUGINS.constraints),
     "P": lambda text: parse(text.strip(), PIPELINES),  # type: ignore[arg-type]
 }
 

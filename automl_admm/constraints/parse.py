@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from functools import cache
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
-from automl_admm.constraints.syntax import LEAST, ClassOption, GroupColumn, WrittenLimit
+from automl_admm.constraints.syntax import (
+    LEAST,
+    PLAIN,
+    ClassOption,
+    GroupColumn,
+    MeasureOption,
+    WrittenLimit,
+)
 from automl_admm.core.errors import ConfigurationError
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.grammar.tree import BEGINNING, Span
+from automl_admm.plugins.records import CLASS_OPTIONS
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -28,12 +37,13 @@ OPTIONS = (("class",), ("true", "predicted"))
 QUANTILES = re.compile(r"q(\d+)")
 CUTS_EXAMPLE = "Cut at numbers, as in [age:30,40], or into parts of equally many rows, [age:q4]."
 MOST_PARTS = 20
+OPTIONS_BEHIND = re.compile(r":\s*(\w+\s*=.*?)(\s*[\[<>≤≥].*)")
 OPTION_EXAMPLE = 'Write it like recall{class="a"} or confusion{true="a",predicted="b"}.'
 # What is between brackets is told apart after parsing: a comma may be followed by the next
 # column, or by the next point where this one is cut.
 GRAMMAR = r"""
-start: WORD classes? groups? SENSE bound confidence?
-classes: "{" option ("," option)* "}"
+start: WORD braces? groups? SENSE bound confidence?
+braces: "{" option ("," option)* "}"
 option: WORD ("=" (WORD | LABEL | NUMBER))?
 groups: "[" entry ("," entry)* "]"
 entry: column (":" (NUMBER | WORD))? | NUMBER | WORD "=" NUMBER -> least
@@ -116,7 +126,9 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
     parts = {part.data: part for part in rest if part is not sense}
     columns = _columns(parts["groups"]) if "groups" in parts else ()
     least = _least(parts["groups"]) if "groups" in parts else 0
-    classes = _classes(parts["classes"]) if "classes" in parts else ()
+    pairs = _pairs(parts["braces"]) if "braces" in parts else {}
+    classes = _classes({key: label for key, label in pairs.items() if key in CLASS_OPTIONS})
+    options = tuple(_option(key, value) for key, value in pairs.items() if key not in CLASS_OPTIONS)
     number, *more = parts["bound"].children
     value = _number(number, more)
     confidence = _confidence(parts["confidence"]) if "confidence" in parts else None
@@ -124,7 +136,16 @@ def _limit(tree: Tree[Any], text: str) -> WrittenLimit:
     of_baseline = any(map(_is_baseline, factors))
     at_least = _is_at_least(sense)
     return WrittenLimit(
-        str(measure), columns, at_least, value, of_baseline, classes, confidence, least, text
+        str(measure),
+        columns,
+        at_least,
+        value,
+        of_baseline,
+        classes,
+        confidence,
+        least,
+        text,
+        options,
     )
 
 
@@ -156,34 +177,57 @@ def _is_at_least(sense: Token) -> bool:
     raise _MistakeError(Diagnostic(LimitCode.SENSE, _span(sense), message, hint))
 
 
-def _classes(tree: Tree[Any]) -> tuple[ClassOption, ...]:
-    """Return the options between braces: a class, or a true and a predicted one."""
-    options = tuple(_option(*option.children) for option in tree.children)
+def _pairs(tree: Tree[Any]) -> dict[Token, Token | None]:
+    """Return the options between braces with their values, in the order written."""
+    pairs: dict[Token, Token | None] = {}
+    for option in tree.children:
+        name, value = (*option.children, None)[:2]
+        # A token is equal to its text, wherever that stands.
+        if name in pairs and name not in CLASS_OPTIONS:
+            message = f"the option '{name}' stands twice"
+            raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message))
+        if name in pairs:
+            raise _no_class([*pairs, name], name)
+        pairs[name] = value
+    return pairs
+
+
+def _classes(pairs: Mapping[Token, Token | None]) -> tuple[ClassOption, ...]:
+    """Return the classes between braces: one, or a true and a predicted one."""
+    options = tuple(starmap(_class_option, pairs.items()))
     names = tuple(option.name for option in options)
-    if names in OPTIONS:
+    if not names or names in OPTIONS:
         return options
-    if tuple(sorted(names)) in map(tuple, map(sorted, OPTIONS)):
+    if names[::-1] in OPTIONS:
         return options[::-1]  # one limit has one name, in whichever order it is written
-    tokens = [option.children[0] for option in tree.children]
-    known = {name for allowed in OPTIONS for name in allowed}
-    strange = next((token for token in tokens if token not in known), tokens[-1])
-    message = f"'{strange}' is no option of a limit"
-    if strange in known:
-        message = f"{{{','.join(names)}}} names no class of a limit"
-    raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(strange), message, OPTION_EXAMPLE))
+    raise _no_class(list(pairs), list(pairs)[-1])
 
 
-def _option(name: Token, label: Token | None = None) -> ClassOption:
+def _no_class(names: list[Token], last: Token) -> _MistakeError:
+    message = f"{{{','.join(names)}}} names no class of a limit"
+    return _MistakeError(Diagnostic(LimitCode.OPTION, _span(last), message, OPTION_EXAMPLE))
+
+
+def _class_option(name: Token, label: Token | None) -> ClassOption:
     if label is None and name == "class":
         return ClassOption("class", None, _span(name))
     if label is None:
         message = f"'{name}' needs a class"
         raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, OPTION_EXAMPLE))
-    text = str(label)
-    if label.type == "LABEL":
-        # A quote inside is doubled, as in CSV.
-        text = text[1:-1].replace(text[0] * 2, text[0])
-    return ClassOption(str(name), text, _span(label))
+    return ClassOption(str(name), _unquoted(label), _span(label))
+
+
+def _option(name: Token, value: Token | None) -> MeasureOption:
+    if value is None:
+        message, hint = f"the option '{name}' needs a value", f"Write {{{name}=…}}."
+        raise _MistakeError(Diagnostic(LimitCode.OPTION, _span(name), message, hint))
+    return MeasureOption(str(name), _unquoted(value), _span(name))
+
+
+def _unquoted(value: Token) -> str:
+    # A quote inside is doubled, as in CSV.
+    text = str(value)
+    return text[1:-1].replace(text[0] * 2, text[0]) if value.type == "LABEL" else text
 
 
 def _columns(tree: Tree[Any]) -> tuple[GroupColumn, ...]:
@@ -279,7 +323,16 @@ def _syntax_error(problem: UnexpectedInput, text: str, example: str) -> Diagnost
     found = str(problem.token) if is_token else text.split("\n")[line - 1][column - 1 : column]
     span = Span(line, column, line, column + len(found))
     message = f"this is no limit: {found!r} is not expected here"
-    return Diagnostic(LimitCode.SYNTAX, span, message, _hint_to_quote(text, span) or example)
+    hint = _hint_to_brace(text, span) or _hint_to_quote(text, span) or example
+    return Diagnostic(LimitCode.SYNTAX, span, message, hint)
+
+
+def _hint_to_brace(text: str, span: Span) -> str | None:
+    """Say how options are written, if they stand behind a colon as those of a solver do."""
+    begin, given = text[: span.column - 1].strip(), OPTIONS_BEHIND.match(text[span.column - 1 :])
+    if "\n" in text or given is None or not PLAIN.fullmatch(begin):
+        return None
+    return f"Options of a limit stand in braces: {begin}{{{given[1]}}}{given[2]}"
 
 
 def _hint_to_quote(text: str, span: Span) -> str | None:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
+from automl_admm.constraints.options import demand_no_number, with_known_options, written_name
 from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names, scorer_target
 from automl_admm.constraints.syntax import WrittenLimit
 from automl_admm.core.errors import ConfigurationError, Remedy, UnknownNameError
 from automl_admm.core.limits import DeclaredRange, Limit
+from automl_admm.plugins.configured import configure
 from automl_admm.plugins.records import (
     Constraint,
     ConstraintFunction,
@@ -40,19 +42,21 @@ class _Comparing:
 
     `by_group` makes min_NAME and max_NAME those of groups instead of classes. If the `task` is
     known, no name of another task is suggested. `settings` are the values of options that say how a
-    limit is measured.
+    limit is measured; `options` are those of the limit itself.
     """
 
     measures: Measures
     by_group: bool = False
     task: LearningTask | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def plugin(self, name: str) -> ConstraintPlugin:
         """Return the constraint of a name: a plugin's, a group comparison, or a scorer."""
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
-            return self._with_setting(_demand_no_number(self.measures.get(name)))
+            record = configure(self.measures.get(name), self.options)
+            return self._with_setting(demand_no_number(record))
         worst = self._worst(name)
         if worst is not None:
             return worst
@@ -93,11 +97,16 @@ class _Comparing:
 
     def provider(self, name: str) -> str:
         """Return the provider of what a name is measured by; "" for a scorer."""
+        base = self.base(name)
+        return "" if base is None else self.measures.provider(base.name)
+
+    def base(self, name: str) -> ConstraintPlugin | None:
+        """Return the record that a name is measured by; None for a scorer."""
         starts = ("", *(f"{joining}_" for joining in (*WORST, MACRO)))
         whole = [name.removeprefix(start) for start in starts]
         bases = [one.removesuffix(end) for end in ("", GAP, RATIO) for one in whole]
         bases += [base.rpartition("_")[0] for base in bases if self._is_numbered(base)]
-        return next((self.measures.provider(one) for one in bases if one in self.measures), "")
+        return next((self.measures.get(one) for one in bases if one in self.measures), None)
 
     def _is_known(self, name: str) -> bool:
         is_made = self._is_macro(name) or self._is_numbered(name)
@@ -153,7 +162,7 @@ class _Comparing:
 
     def _names(self, task: LearningTask | None) -> list[str]:
         known = [r for r in self.measures if _suits(r.target, task)]
-        compared = [r.name for r in known if r.function and r.kind == "statistical"]
+        compared = [r.name for r in known if _is_compared(r)]
         endings = [base + ending for base in compared for ending in (GAP, RATIO)]
         of_two = [r.name for r in known if self._is_of_two(r.name)]
         over = [f"{MACRO}_{name}" for name in of_two]
@@ -162,11 +171,9 @@ class _Comparing:
         return [*map(written_name, known), *endings, *over, *scorers]
 
 
-def written_name(record: ConstraintPlugin) -> str:
-    """Return the name of a constraint with places for the options that it cannot do without."""
-    number = "" if record.numbered is None else "_N"
-    classes = "{true=…,predicted=…}" if record.target == "class pair" else ""
-    return f"{record.name}{number}{classes}{'' if record.grouped is None else '[column]'}"
+def _is_compared(record: ConstraintPlugin) -> bool:
+    """Return True for a measure on rows, which groups can be compared by."""
+    return record.kind == "statistical" and configure(record, {}).function is not None
 
 
 def _suits(target: Target, task: LearningTask | None) -> bool:
@@ -197,16 +204,6 @@ def _other(task: LearningTask | None) -> LearningTask:
 
 def _say_tasks(task: LearningTask | None) -> str:
     return f"a {_other(task)}, and this is a {task}"
-
-
-def _demand_no_number(record: ConstraintPlugin) -> ConstraintPlugin:
-    """Return a constraint that is complete without a number; raise for any other."""
-    if record.numbered is None:
-        return record
-    raise ConfigurationError(
-        f"'{record.name}' needs a number after its name.",
-        hint=f"Write '{record.name}_N' with the number for N: {record.summary}.",
-    )
 
 
 def _over_classes(base: ConstraintPlugin, joining: Joining) -> ConstraintPlugin:
@@ -283,8 +280,10 @@ def constraint_of(
     names, for limits that are measured by them.
     """
     is_each = any(option.label is None for option in written.classes)
+    written = with_known_options(written, _Comparing(measures).base(written.measure))
+    given = {option.name: option.value for option in written.options}
     by_group = bool(written.columns) and not is_each
-    names = _Comparing(measures, by_group, task, settings or {})
+    names = _Comparing(measures, by_group, task, settings or {}, given)
     plugin = names.plugin(written.measure)
     _check_task(written, plugin, task)
     plugin = _with_options(written, plugin)

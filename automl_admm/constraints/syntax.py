@@ -10,6 +10,7 @@ from automl_admm.grammar.tree import BEGINNING, Span
 # As the WORD of the grammar: any other name needs its quotes to be read again.
 PLAIN = re.compile(r"[^\W\d][\w.\-]*")
 LEAST = "least"
+NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,26 @@ class ClassOption:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureOption:
+    """An option of a plugin's constraint, as `alpha=0.1`; its value is read when that is known.
+
+    `place` is that of the option in the text.
+    """
+
+    name: str
+    value: str
+    place: Span = field(default=BEGINNING, compare=False)
+
+    def __str__(self) -> str:
+        if PLAIN.fullmatch(self.value) or NUMBER.fullmatch(self.value):
+            return f"{self.name}={self.value}"
+        value = self.value.replace('"', '""')
+        return f'{self.name}="{value}"'
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenLimit:
-    """`measure{classes}[columns] <= bound`; its text is canonical: one limit has one name.
+    """`measure{classes,options}[columns] <= bound`; its text is canonical: one limit has one name.
 
     Groups with fewer than `least` rows to learn from are not compared. A bound may be a multiple of
     the baseline's value. `confidence` is that of its certificate, `text` is what the user wrote.
@@ -75,11 +94,13 @@ class WrittenLimit:
     confidence: float | None = None
     least: int = 0
     text: str = field(default="", compare=False)
+    options: tuple[MeasureOption, ...] = ()
 
     @property
     def name(self) -> str:
-        """The measured name with its classes and columns, in canonical form."""
+        """The measured name with its classes, options and columns, in canonical form."""
         columns = [*self.columns, f"{LEAST}={self.least}"] if self.least else self.columns
-        classes, groups = (",".join(map(str, part)) for part in (self.classes, columns))
-        named = f"{self.measure}{{{classes}}}" if classes else self.measure
+        options = sorted(self.options, key=lambda option: option.name)
+        braces, groups = (",".join(map(str, part)) for part in ((*self.classes, *options), columns))
+        named = f"{self.measure}{{{braces}}}" if braces else self.measure
         return f"{named}[{groups}]" if groups else named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -136,8 +136,12 @@ def _no_scorer(scoring: object) -> str:
 
 def _scorer_of(request: str, registry: Registry[MetricPlugin]) -> Scorer:
     name, given = split_request(request)
-    record, title = registry.get(name), registry.title(name)
-    options = build_options(name, record.options, given)
+    return build_scorer(registry.get(name), given, registry.title(name))
+
+
+def build_scorer(record: MetricPlugin, given: Mapping[str, Any], title: str) -> Scorer:
+    """Return the scorer that a metric makes with these options."""
+    options = build_options(record.name, record.options, given)
     scorer: Scorer = make(title, record.factory, *([options] if fields(options) else []))
     expect(title, "scorer", scorer, is_one=callable(scorer))
     return scorer

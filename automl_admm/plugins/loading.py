@@ -21,6 +21,7 @@ from automl_admm.core.errors import PluginError, suggest
 from automl_admm.core.messages import say_error, say_value
 from automl_admm.plugins import specs as hookspecs
 from automl_admm.plugins.api_version import check_version
+from automl_admm.plugins.configured import configure
 from automl_admm.plugins.event_hooks import heard_hooks
 from automl_admm.plugins.fingerprints import Origin
 from automl_admm.plugins.import_probe import find_faults
@@ -360,6 +361,8 @@ def _checked(record: Any, wanted: type[Any]) -> Any:
         raise PluginError(f"a {wanted.__name__} was expected, not {say_value(record)}.")
     if hasattr(record, "options"):
         check_options(record.name, record.options)
+    if isinstance(record, ConstraintPlugin):
+        configure(record, {})
     return record
 
 

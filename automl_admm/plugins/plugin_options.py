@@ -55,6 +55,28 @@ def build_options(owner: str, kind: type[Any], given: Mapping[str, Any]) -> Any:
         raise PluginError(f"options of '{owner}': {say_error(problem)}.") from problem
 
 
+def write_options(owner: str, kind: type[Any], given: Mapping[str, str]) -> dict[str, str]:
+    """Return options as texts of one form: `0.10` and `1e-1` are written `0.1`.
+
+    A text stays as it is if its value has no text that reads back as the same.
+    """
+    options, known = build_options(owner, kind, given), _types(owner, kind)
+    return {
+        key: _one_form(text, getattr(options, key), _reader(known[key]) or str)
+        for key, text in given.items()
+    }
+
+
+def _one_form(text: str, value: Any, reader: Callable[[str], Any]) -> str:
+    shown = value.name if isinstance(value, Enum) else _named(value)
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        shown = f"{value:g}"
+    try:
+        return shown if reader(shown) == value else text
+    except ValueError:
+        return text
+
+
 def _told(given: Mapping[str, Any], problem: str) -> str:
     """Return the given options that a mistake is about in parentheses; all if it names none."""
     named = [key for key in given if re.search(rf"\b{re.escape(key)}\b", problem)]

@@ -7,7 +7,7 @@ plugins stays cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
@@ -82,6 +82,10 @@ __all__ = [
 if TYPE_CHECKING:
     import click
 
+# A constraint is measured in one of these ways.
+WAYS = ("function", "grouped", "numbered", "by_setting", "configured")
+# Options of a limit that name classes of the target, of any constraint.
+CLASS_OPTIONS = frozenset({"class", "true", "predicted"})
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
 
 
@@ -101,6 +105,7 @@ ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
 Masks = Mapping[str, NDArray[np.bool_]]
 GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
 NumberedConstraint = Callable[[float], "ConstraintPlugin"]
+ConfiguredConstraint = Callable[[Any], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
 GroupFunction = Callable[[Any], NDArray[np.object_]]
 ConstraintKind = Literal["checked", "measured", "statistical"]
@@ -111,7 +116,7 @@ Target = Literal["any", "classes", "two classes", "class pair", "a quantity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstraintPlugin(NamedRecord):
+class ConstraintPlugin(RecordWithOptions):
     """A named measurement for limits, and the range of its values if known.
 
     It returns a number, or a record such as `Rate` as the evidence of a certificate. `kind` is
@@ -130,6 +135,10 @@ class ConstraintPlugin(NamedRecord):
 
     For one measured by what the user gives in an option, name this option as `setting`, and give
     `by_setting` instead: the function from its value to a record.
+
+    For one with options, such as `reject_rate{band=0.1}`, give a dataclass of `options` and as
+    `configured` the function from an instance of it to a record of the same kind and target. It may
+    raise a ValueError, too.
 
     For a value known without training, give as `cheap` the function from the steps of a pipeline to
     it; solvers may ask for it at any number of points, and excluded pipelines are never trained.
@@ -158,6 +167,7 @@ class ConstraintPlugin(NamedRecord):
     numbered: NumberedConstraint | None = None
     setting: LimitSetting = ""
     by_setting: SetConstraint | None = None
+    configured: ConfiguredConstraint | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None
@@ -171,12 +181,11 @@ class ConstraintPlugin(NamedRecord):
     first_fold: bool = False
 
     def __post_init__(self) -> None:
-        NamedRecord.__post_init__(self)
-        functions = (self.function, self.grouped, self.numbered, self.by_setting)
-        if sum(one is not None for one in functions) != 1:
-            raise PluginError(
-                f"constraint '{self.name}' needs either a function or a grouped one, or a numbered."
-            )
+        RecordWithOptions.__post_init__(self)
+        if sum(getattr(self, one) is not None for one in WAYS) != 1:
+            named = f"{', '.join(WAYS[:-1])} and {WAYS[-1]}"
+            raise PluginError(f"constraint '{self.name}' needs one of {named}.")
+        self._check_options()
         given = {
             "kind": (self.kind, ConstraintKind),
             "target": (self.target, Target),
@@ -187,12 +196,19 @@ class ConstraintPlugin(NamedRecord):
                 named = ", ".join(map(repr, get_args(kinds)))
                 message = f"constraint '{self.name}': its {what} must be one of {named}"
                 raise PluginError(f"{message}, not {say_value(value)}.")
-        for what in ("function", "grouped", "numbered", "by_setting", "cheap"):
+        for what in (*WAYS, "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
         calls: Any = self.timed_calls
         if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
             said = f"its timed_calls must be a whole number from 0 on, not {say_value(calls)}"
+            raise PluginError(f"constraint '{self.name}': {said}.")
+
+    def _check_options(self) -> None:
+        if (self.configured is None) != (not fields(self.options)):
+            raise PluginError(f"constraint '{self.name}': options and configured go together.")
+        for name in CLASS_OPTIONS.intersection(one.name for one in fields(self.options)):
+            said = f"'{name}' names a class in every limit, and can be no option"
             raise PluginError(f"constraint '{self.name}': {said}.")
 
 

@@ -172,7 +172,8 @@ def _is_definition(item: Any) -> bool:
 
 def _check_used(name: str, texts: Iterable[str]) -> None:
     """Raise if no limit is on a defined measure: the run would ignore it in silence."""
-    used = re.compile(rf"(?<![\w-]){re.escape(name)}(_gap|_ratio)?(?![\w-])")
+    around = (r"(?<![\w-])((min|max|macro)_)?", r"(_[\d.]+)?(_gap|_ratio)?(?![\w-])")
+    used = re.compile(re.escape(name).join(around))
     if not any(used.search(text) for text in texts):
         raise ConfigurationError(
             f"constraints defines '{name}', and no limit is on it.",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 from unittest import SkipTest
 
@@ -28,6 +29,7 @@ from automl_admm.core.evidence import (
 from automl_admm.core.limits import DeclaredRange
 from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.pipelines.build import build_pipeline, predict_scores
+from automl_admm.plugins.configured import configure
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.plugins.records import BuildContext, ConstraintPlugin, Masks
@@ -45,11 +47,12 @@ class ConstraintContract:
 
     The rows have two classes, and a sensitive column of two groups. Override `rows` for a
     constraint that needs others, such as the errors of a quantity. A `numbered` constraint is
-    held to its promises with the `number`.
+    held to its promises with the `number`, one with options with these `options`.
     """
 
     groups: ClassVar[tuple[str, ...]] = ("f", "m")
     number: ClassVar[float] = 2.0
+    options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def make(self) -> ConstraintPlugin:
         """Return the record."""
@@ -60,7 +63,7 @@ class ConstraintContract:
         return _evaluated()
 
     def _record(self) -> ConstraintPlugin:
-        made = self.make()
+        made = configure(self.make(), self.options)
         return made if made.numbered is None else made.numbered(self.number)
 
     def measured(self, evaluated: EvaluatedPipeline) -> Evidence:

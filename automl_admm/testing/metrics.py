@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 from unittest import SkipTest
 
 import cloudpickle
@@ -16,7 +16,7 @@ import pandas as pd
 from automl_admm.core.messages import say_error
 from automl_admm.data.row_roles import Roles
 from automl_admm.pipelines.metric_trial import Answered, score_answers, try_metric
-from automl_admm.pipelines.metrics import Metric, takes_weights
+from automl_admm.pipelines.metrics import Metric, build_scorer, takes_weights
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.plugins.records import MetricPlugin
 from automl_admm.testing.silence import silence
@@ -37,8 +37,11 @@ class MetricContract:
     """The promises of a metric: subclass it, and return your record in `make`.
 
     It is tried on targets of two and of three classes, of numbers and of text, and on a quantity.
-    Those that it raises on are not its business, but it must have one.
+    Those that it raises on are not its business, but it must have one. A metric with options is
+    held to its promises with these `options`.
     """
+
+    options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     def make(self) -> MetricPlugin:
         """Return the record."""
@@ -47,8 +50,12 @@ class MetricContract:
     def metric(self, labels: tuple[Any, ...] | None) -> Metric:
         """Return the metric as a search has it, for these labels."""
         record = self.make()
-        metric = Metric(record.name, record.factory(), best=0.0, sees_labels=True)
+        metric = Metric(record.name, self._scorer(), best=0.0, sees_labels=True)
         return metric.knowing(None if labels is None else np.array(labels))
+
+    def _scorer(self) -> Any:
+        record = self.make()
+        return build_scorer(record, self.options, f"metric '{record.name}'")
 
     def seen(self, what: str) -> Answered:
         """Return the scores of right and of wrong answers on one of the tables."""
@@ -68,7 +75,7 @@ class MetricContract:
 
     def test_its_factory_makes_a_scorer(self) -> None:
         """Make something that is called with a pipeline, rows and labels."""
-        assert callable(self.make().factory())
+        assert callable(self._scorer())
 
     def test_right_answers_beat_wrong_ones(self) -> None:
         """Score right answers above wrong ones and shuffled ones: larger is better."""

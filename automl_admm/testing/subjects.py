@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
+from automl_admm.plugins.configured import configure
 from automl_admm.plugins.loading import Plugins, load_plugins
 from automl_admm.plugins.plugin_options import build_options, split_request
+from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.assembly import build_solver
 
@@ -73,19 +75,29 @@ def _registry(subject: Subject) -> Registry[Any]:
 def make_subject(subject: Subject) -> Any:
     """Return what the contract asks for: a solver, a record, or an observing plugin.
 
-    Of a strategy and of an executor it is the function that starts them, its options settled, and
-    of an observer by name a fresh one.
+    Of a strategy and of an executor it is the function that starts them, and of an observer by
+    name a fresh one. Options are settled, also those of a constraint and of a metric.
     """
     if subject.hook == "observing":
         return _installed().manager.get_plugin(subject.request)
     if subject.hook in SOLVERS:
         return build_solver(_registry(subject), subject.request)
-    record = _registry(subject).get(subject.name)
-    if subject.hook not in ("strategies", "executors", "observers"):
+    return _settled(subject, _registry(subject).get(subject.name))
+
+
+def _settled(subject: Subject, record: Any) -> Any:
+    """Return what the contract asks for, made of a record with the options of the request."""
+    given = split_request(subject.request)[1]
+    if subject.hook == "constraints":
+        return configure(record, given)
+    if subject.hook not in ("metrics", "strategies", "executors", "observers"):
         return record
-    options = build_options(subject.name, record.options, split_request(subject.request)[1])
+    options = build_options(subject.name, record.options, given)
     if subject.hook == "observers":
         return record.factory(options)
+    if subject.hook == "metrics":
+        settled = replace(record, factory=partial(record.factory, options), options=NoOptions)
+        return settled if fields(options) else record
     start = record.search if subject.hook == "strategies" else record.factory
     return lambda *given: start(*given, options)
 

@@ -12,7 +12,7 @@ import click
 import automl_admm
 from automl_admm import plugin_api
 from automl_admm.cli.shared.listing import describe_range
-from automl_admm.constraints.resolve import written_name
+from automl_admm.constraints.options import written_name
 from automl_admm.core.space import Choice, Parameter
 from automl_admm.grammar.locate import packaged_grammars
 from automl_admm.plugins import specs

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from automl_admm.constraints.parse import columns_in, read_text
-from automl_admm.constraints.syntax import ClassOption, GroupColumn, WrittenLimit
+from automl_admm.constraints.syntax import ClassOption, GroupColumn, MeasureOption, WrittenLimit
 from automl_admm.core.errors import ConfigurationError
 
 
@@ -38,6 +38,21 @@ from automl_admm.core.errors import ConfigurationError
                 classes=(ClassOption("true", 'a "b"'), ClassOption("predicted", "-1")),
             ),
         ),
+        (
+            'f{size=3, name="a ""b""", class=c, at=1e-2} <= 1',
+            WrittenLimit(
+                "f",
+                (),
+                at_least=False,
+                bound=1.0,
+                classes=(ClassOption("class", "c"),),
+                options=(
+                    MeasureOption("size", "3"),
+                    MeasureOption("name", 'a "b"'),
+                    MeasureOption("at", "1e-2"),
+                ),
+            ),
+        ),
         ("f{class} >= 0", WrittenLimit("f", (), True, 0.0, classes=(ClassOption("class"),))),
         (
             'fpr_gap["marital status", \'say "a"\', pay-0.x] <= 1',
@@ -68,7 +83,9 @@ def test_what_a_limit_says(text: str, written: WrittenLimit) -> None:
         ("f[a <= 1", 5, "L001", "'<=' is not expected here"),
         ("f[] <= 1", 3, "L001", "']' is not expected here"),
         ("f[a;b] <= 1", 4, "L001", "';' is not expected here"),
-        ("f{klass=a} <= 1", 3, "L006", "'klass' is no option of a limit"),
+        ("f{klass} <= 1", 3, "L006", "the option 'klass' needs a value"),
+        ("f{a=1,class=b,a=2} <= 1", 15, "L006", "the option 'a' stands twice"),
+        ("f:a=0.1,b=x[g] <= 1", 2, "L001", "stand in braces: f{a=0.1,b=x}[g] <= 1"),
         ("f{true=a,true=b} <= 1", 10, "L006", "{true,true} names no class of a limit"),
         ("f{true=a} <= 1", 3, "L006", "{true} names no class of a limit"),
         ("f{true} <= 1", 3, "L006", "'true' needs a class"),
@@ -119,6 +136,13 @@ def test_the_canonical_text_reads_back(columns: dict[str, tuple[int, ...]], at_l
     groups = tuple(GroupColumn(name, tuple(map(float, cuts))) for name, cuts in columns.items())
     written = WrittenLimit("fpr_gap", groups, at_least, 0.25)
     assert read_text(f"{written.name} {'>=' if at_least else '<='} 25%") == written
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.text(max_size=9), min_size=1))
+def test_options_read_back(values: dict[str, str]) -> None:
+    options = tuple(MeasureOption(name, value) for name, value in sorted(values.items()))
+    written = WrittenLimit("f", (), False, 1.0, options=options)
+    assert read_text(f"{written.name} <= 1") == written
 
 
 @given(st.text(max_size=40))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from unittest import SkipTest
 
@@ -144,6 +146,56 @@ def heedless(y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
 )
 def test_a_sound_metric_keeps_every_promise(scorer: Any) -> None:
     keep(metric(lambda: scorer))
+
+
+@dataclass(frozen=True)
+class Price:
+    missed: float = -5.0
+
+
+def priced(price: Price) -> Any:
+    def cost(y_true: Any, y_pred: Any, classes: Any) -> float:
+        lost = (y_true == classes[-1]) & (y_pred != classes[-1])
+        return -float(price.missed * lost.sum() + (y_true != y_pred).sum())
+
+    return make_scorer(cost)
+
+
+class Priced(MetricContract):
+    options = MappingProxyType({"missed": 5.0})
+
+    def make(self) -> MetricPlugin:
+        return MetricPlugin(name="price", summary="a metric", options=Price, factory=priced)
+
+
+def test_a_metric_with_options_is_held_to_its_promises_with_those_given() -> None:
+    keep(Priced())
+    by_default = Priced()
+    by_default.options = MappingProxyType({})  # type: ignore[misc] # of this object alone
+    with pytest.raises(AssertionError, match="right answers score"):
+        by_default.test_right_answers_beat_wrong_ones()
+
+
+class Scaled(ConstraintContract):
+    options = MappingProxyType({"missed": 1.0})
+
+    def make(self) -> ConstraintPlugin:
+        def scaled(price: Price) -> ConstraintPlugin:
+            def measure(rows: EvaluatedPipeline) -> float:
+                return price.missed * float(wrong(rows).mean())
+
+            return ConstraintPlugin(function=measure, **common)
+
+        common: Any = {"name": "scaled", "summary": "s", "kind": "statistical", "highest": 1.0}
+        return ConstraintPlugin(options=Price, configured=scaled, **common)
+
+
+def test_a_limit_with_options_is_held_to_its_promises_with_those_given() -> None:
+    keep(Scaled())
+    by_default = Scaled()
+    by_default.options = MappingProxyType({})  # type: ignore[misc] # of this object alone
+    with pytest.raises(AssertionError, match="is outside of lowest=0, highest=1"):
+        by_default.test_its_value_is_a_number_in_its_range()
 
 
 @pytest.mark.parametrize(

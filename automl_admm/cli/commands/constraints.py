@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from automl_admm.cli.shared.installed import installed
-from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, print_entries
+from automl_admm.cli.shared.listing import AS_JSON, Entry, entry_of, option_entries, print_entries
 from automl_admm.cli.shared.screen import say
-from automl_admm.constraints.resolve import written_name
+from automl_admm.constraints.options import written_name
 from automl_admm.plugins.records import ConstraintPlugin
 from automl_admm.plugins.registry import Registry
 
@@ -21,6 +21,7 @@ MORE = """\
 A limit reads "NAME <= number" or "NAME >= number". The number may be a percentage, or a multiple of
 the value of the pipeline that the search begins with, as in "latency_us <= 0.5 * baseline".
 The N in a name is a number of yours, as in "abs_error_quantile_90 <= 2".
+An option in braces may be left out: "automl-admm plugins show NAME" has its default.
 NAME is also any scorer of scikit-learn, such as balanced_accuracy or neg_log_loss.
 One for two classes is asked of any class of several, too, as in 'recall{class="fraud"} >= 0.9': of
 "min_recall{class}" or "max_fpr{class}" for the worst class, of "macro_recall" for their mean.
@@ -50,4 +51,5 @@ def _entry(registry: Registry[ConstraintPlugin], record: ConstraintPlugin) -> En
         lowest=record.lowest,
         highest=record.highest,
         takes_weights=record.takes_weights,
+        options=option_entries(record),
     )

@@ -16,6 +16,7 @@ from automl_admm.cli.shared.listing import (
     AS_JSON,
     Entry,
     entry_of,
+    option_entries,
     print_entries,
     print_options,
 )
@@ -26,8 +27,6 @@ from automl_admm.cli.shared.screen import hand_on, plain_console, say
 from automl_admm.cli.shared.text_table import print_table
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.plugins.loading import RECORDS, PluginInfo, Plugins
-from automl_admm.plugins.plugin_options import list_options
-from automl_admm.plugins.records import NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.prepare.suggestions import whence, with_article
 
@@ -143,12 +142,7 @@ def _entries(plugins: Plugins, hook: str) -> Iterator[Entry]:
         for record in registry:
             if id(record) not in seen:
                 seen.add(id(record))
-                yield entry_of(registry, record.name, options=_option_entries(record))
-
-
-def _option_entries(record: Any) -> list[dict[str, str]]:
-    listed = list_options(getattr(record, "options", NoOptions))
-    return [{"name": key, "type": kind, "default": str(default)} for key, kind, default in listed]
+                yield entry_of(registry, record.name, options=option_entries(record))
 
 
 def _provided(info: PluginInfo) -> str:

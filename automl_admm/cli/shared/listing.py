@@ -63,6 +63,12 @@ def print_options(record: object) -> None:
         print_table(("  option", "type", "default"), rows)
 
 
+def option_entries(record: object) -> list[dict[str, str]]:
+    """Return the options of a record: names, types and defaults."""
+    listed = list_options(getattr(record, "options", NoOptions))
+    return [{"name": key, "type": kind, "default": str(default)} for key, kind, default in listed]
+
+
 def parameter_entry(parameter: Parameter | Choice) -> Entry:
     """Return the name, the range in words and the default of a parameter."""
     described, default = describe_range(parameter)

@@ -46,9 +46,12 @@ def contend(
 def _route(
     evaluation: Evaluation, constraints: Sequence[Constraint], widths: Sequence[float]
 ) -> Route:
-    """Return a pipeline's path with its slacks; it is ranked by its loss at its own thresholds."""
+    """Return a pipeline's path with its slacks; it is ranked by its loss at its own thresholds.
+
+    Where no threshold moves a limit, no other threshold is safer: the path is left out.
+    """
     path = DecisionPath.from_details(evaluation.details)
-    stops = () if path is None else path.stops
+    stops = path.stops if path is not None and any(map(moves, constraints)) else ()
     moved = [bool(stops) and moves(one) for one in constraints]
     slacks = _slacks(evaluation.constraints, constraints, widths)
     still = [slack for slack, is_moved in zip(slacks, moved, strict=True) if not is_moved]

@@ -106,3 +106,21 @@ def test_it_decides_alike_in_another_process_and_from_another_format(
         column = next(one for one in said if set(said[one].astype(str)) <= {"yes", "no"})
         assert list(said[column]) == list(expected), name
         (tmp_path / "said.csv").unlink()
+
+
+def test_limits_that_no_threshold_moves_are_certified_at_the_cheapest_threshold() -> None:
+    config = RunConfig(
+        task="classification",
+        grammar="tiny",
+        constraints=("auc >= 0.6",),
+        cost="fn=5,fp=1",
+        certify=0.95,
+        cv=2,
+        max_evaluations=1,
+        executor="inline",
+        random_state=0,
+    )
+    known = table(ROWS // 3, 105)
+    found: Any = run_pipelines(prepare(config, known.drop(columns="bad"), known["bad"]))
+    assert found.is_certified
+    assert found.best.details["threshold"] == found.result.evaluations[0].details["threshold"]
