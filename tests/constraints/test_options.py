@@ -159,7 +159,7 @@ class Classes:
     [
         (
             {"function": Unsure(Band())},
-            "needs one of function, grouped, numbered, by_setting and configured",
+            "needs one of function, grouped, numbered",
         ),
         ({"configured": None, "function": Unsure(Band())}, "options and configured go together"),
         ({"options": Classes}, "'true' names a class in every limit, and can be no option"),
