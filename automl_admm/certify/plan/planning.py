@@ -116,6 +116,7 @@ def _at(limit: Limit, share: float) -> float:
 def _few_rows(limit: Limit, evidence: Evidence, risk: float, *, approximate_allowed: bool) -> str:
     """Say that the rows are too few, and how many would be enough."""
     is_possible = can_pass(limit, evidence, risk, approximate_allowed=approximate_allowed)
+    is_possible = is_possible or _is_gap_within_reach(limit, evidence, risk)
     # If even the best value fails, the rows for the best value are the ones to name.
     truth = _at(limit, HALFWAY) if is_possible else limit.extreme or 0.0
     rows = rows_needed(evidence, limit, truth, risk, approximate_allowed=approximate_allowed)
@@ -131,6 +132,13 @@ def can_pass(limit: Limit, evidence: Evidence, risk: float, *, approximate_allow
         bound = 1 - limit.bound if limit.at_least else limit.bound
         return most_events(evidence.trials, bound, risk) >= 0
     return half_width(evidence, limit, risk, approximate_allowed=approximate_allowed) <= limit.room
+
+
+def _is_gap_within_reach(limit: Limit, evidence: Evidence, risk: float) -> bool:
+    """Return True for a gap of rates that rates of 0 would prove, however wide its bound is now."""
+    parts = evidence.groups.values() if isinstance(evidence, Gap) else ()
+    is_of_rates = bool(parts) and all(isinstance(part, Rate) for part in parts)
+    return is_of_rates and not is_out_of_reach(limit, evidence, risk)
 
 
 def is_out_of_reach(limit: Limit, evidence: Evidence, risk: float) -> bool:

@@ -19,7 +19,7 @@ from automl_admm.core.ranking import rank
 from automl_admm.pipelines.thresholds.cost import NAME as COST
 from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop, moves
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.prepare.set_aside import USUAL_SPREAD, Aside, is_hopeless
+from automl_admm.runs.prepare.set_aside import USUAL_SPREAD, Aside, is_beyond_proof
 
 
 def contend(
@@ -35,7 +35,7 @@ def contend(
     evaluations = [one for one in evaluations if one.one_class is None]
     look = Look.of(1, aside.risk)
     pairs = zip(constraints, aside.examples, strict=True)
-    if any(is_hopeless(constraint, example, aside, look) for constraint, example in pairs):
+    if any(is_beyond_proof(constraint, example, aside, look) for constraint, example in pairs):
         ranked = rank(evaluations, [constraint.limit for constraint in constraints])
         return tuple(Contender(best.key, -best.loss, -math.inf) for best in ranked[:1])
     widths = _widths(constraints, aside, look)

@@ -216,3 +216,17 @@ def is_hopeless(constraint: Constraint, example: Evidence | None, aside: Aside, 
     seen = stretch(example, aside.fraction)
     risk = look.risk_of(constraint.limit)
     return not can_pass(constraint.limit, seen, risk, approximate_allowed=True)
+
+
+def is_beyond_proof(
+    constraint: Constraint, example: Evidence | None, aside: Aside, look: Look
+) -> bool:
+    """Return True if nothing that a run found could pass on the rows set aside.
+
+    A threshold may lead to rates far from the example's, such as next to none in all groups, where
+    the bound of a gap is many times narrower. Only its best case rules out a limit that it moves.
+    """
+    if example is None or not (aside.has_thresholds and moves(constraint)):
+        return is_hopeless(constraint, example, aside, look)
+    seen = stretch(example, aside.fraction)
+    return is_out_of_reach(constraint.limit, seen, look.risk_of(constraint.limit))

@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
+from automl_admm.certify.bounds.row_counts import stretch
+from automl_admm.certify.plan.power import half_width
 from automl_admm.certify.walk.looks import Look
 from automl_admm.core.evaluations import Evaluation, Status
-from automl_admm.core.evidence import Evidence, Fact, Rate
+from automl_admm.core.evidence import Evidence, Fact, Gap, Rate
 from automl_admm.core.limits import Limit
 from automl_admm.core.protocols import Finished
 from automl_admm.core.space import Candidate
 from automl_admm.execution.evidence_files import FILES, encode_evidence, hash_files
 from automl_admm.pipelines.shipping import EVIDENCE
 from automl_admm.pipelines.thresholds.by_group import Thresholds
+from automl_admm.pipelines.thresholds.path import PATH, DecisionPath, Stop
 from automl_admm.plugins.records import Constraint
 from automl_admm.runs.finish.certification import Examined, Untested, examine
 from automl_admm.runs.finish.contenders import contend
@@ -142,6 +145,28 @@ def test_where_nothing_can_pass_the_best_within_the_limits_is_looked_at_alone() 
     log = [evaluation("safe", 0.5, 0.0), evaluation("good", 0.2, 0.09), evaluation("out", 0.1, 0.2)]
     assert [one.key for one in contend(log, (FPR,), few)] == ["good"]
     assert aim((FPR,), few, LOOK) == (FPR.limit,)
+
+
+def test_careful_thresholds_are_tested_where_a_middling_pipeline_could_not_pass() -> None:
+    """The bound of a gap is wide at middling rates, and narrow where hardly any row is called."""
+    limit = Limit("fpr_gap[g]", 0.10, extreme=0.0)
+    gap = Constraint(limit, lambda _: 0.0, kind="statistical")
+    middling = Gap({"f": Rate(160, 400, "negatives"), "m": Rate(560, 1400, "negatives")})
+    planned = replace(aside(middling), has_thresholds=True)
+    stops = tuple(
+        Stop(Thresholds(threshold), (value,), utility, None)
+        for threshold, value, utility in ((0.9, 0.002, 0.55), (0.7, 0.02, 0.6), (0.5, 0.09, 0.7))
+    )
+    path = DecisionPath("balanced accuracy", stops).as_details()
+    found = replace(evaluation("path", 0.3, 0.09), details={PATH: path})
+    assert half_width(stretch(middling, 0.25), limit, 0.025, approximate_allowed=True) > 0.10
+    assert [one.place for one in contend([found], (gap,), planned)] == [0, 1, 2]
+    # Without thresholds, and where not even rates of 0 would pass, one is looked at alone.
+    assert [one.place for one in contend([found], (gap,), aside(middling))] == [None]
+    few = Gap({"f": Rate(4, 40, "negatives"), "m": Rate(280, 1400, "negatives")})
+    assert [one.place for one in contend([found], (gap,), replace(planned, examples=(few,)))] == [
+        None
+    ]
 
 
 def test_the_best_that_passes_ships(tmp_path: Path) -> None:
