@@ -19,8 +19,10 @@ from automl_admm.cli.shared.summary import resume_command
 from automl_admm.core.errors import StoreError
 from automl_admm.data.reading.streams import title_of
 from automl_admm.data.reading.tables import place_in
+from automl_admm.report.group_table import group_table
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.sections.verdict import say_state
+from automl_admm.report.view import read_view
 from automl_admm.report.watching import watch_run
 from automl_admm.report.writing import make_report, places_of, write_report
 from automl_admm.runs.finish.model_file import read_rows
@@ -51,6 +53,7 @@ from automl_admm.store.run_folder import RunFolder
     help="Columns of --data to compare groups by, such as sex or age:30,50; may be repeated.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON; write nothing.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the rates by group as CSV alone.")
 @click.option("--watch", is_flag=True, help="Write the page anew until the run ends.")
 def command(
     run: Path,
@@ -59,6 +62,7 @@ def command(
     groups: tuple[str, ...],
     *,
     as_json: bool,
+    as_csv: bool,
     watch: bool,
     **options: Any,
 ) -> None:
@@ -75,16 +79,20 @@ def command(
         raise click.UsageError("--watch follows a run; leave out --data, or leave out --watch.")
     if groups and data is None:
         raise click.UsageError("--group compares rows of a table; name it with --data FILE.")
+    if as_csv and (data is None or as_json or output is not None):
+        raise click.UsageError("--csv prints groups of --data FILE; leave out --json and -o.")
     if watch:
         _watch(run, output)
         return
     with unprinted():
         asked = None if data is None else _rows(run, data, groups, options)
-        if as_json:
+        if as_csv:
+            content = "".join(group_table(read_view(run, asked)))
+        elif as_json:
             content = make_report(run, asked).content.decode()
         else:
             page, numbers = write_report(run, output, asked)
-    if as_json:
+    if as_json or as_csv:
         hand_on(content)
     else:
         say(f"{page}: the report, for any browser; the same numbers are in {numbers}")
