@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.core.evidence import Estimate, Evidence, Fact, Weighted
+from automl_admm.core.evidence import Estimate, Evidence, Fact, RankCorrelation, Weighted
 
 # What these say of two lots says nothing of both.
-LONE = (Estimate, Weighted)
+LONE = (Estimate, Weighted, RankCorrelation)
 
 
 def pool(first: Evidence, second: Evidence) -> Evidence:

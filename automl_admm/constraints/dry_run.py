@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from automl_admm.constraints.column_values import OfColumn
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_classes, with_groups
-from automl_admm.constraints.syntax import ClassOption
+from automl_admm.constraints.syntax import ClassOption, GroupColumn
 from automl_admm.core.errors import AutomlAdmmError, ConfigurationError, DataError, Remedy
 from automl_admm.core.evidence import as_evidence, explain_unknown
 from automl_admm.core.messages import reason_of
@@ -39,8 +40,13 @@ class TrialRows:
 
 def columns_of(constraints: Iterable[Constraint]) -> set[str]:
     """Return the columns named by limits."""
-    groupings = (c.groups for c in constraints if isinstance(c.groups, Grouping))
-    return {column.name for grouping in groupings for column in grouping.columns}
+    found: set[str] = set()
+    for one in constraints:
+        if isinstance(one.function, OfColumn):
+            found.add(one.function.column)
+        if isinstance(one.groups, Grouping):
+            found.update(column.name for column in one.groups.columns)
+    return found
 
 
 def meet_data(
@@ -61,6 +67,8 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     constraint = with_classes(constraint, rows.labels)
     if rows.weights is not None:
         _check_weights(constraint)
+    if isinstance(constraint.function, OfColumn):
+        _check_numbers(constraint.function.column, rows.sensitive, constraint.limit.name)
     if constraint.groups is None:
         return constraint
     name = constraint.limit.name
@@ -72,6 +80,18 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     left_out = constraint.function.left_out if isinstance(constraint.function, Grouped) else ()
     names = group_names(constraint.groups(rows.sensitive), name, left_out)
     return with_groups(constraint, names)
+
+
+def _check_numbers(column: str, frame: Any, limit: str) -> None:
+    """Raise if a column has no numbers to compare scores with."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    kind = frame[column].dtype
+    if not is_numeric_dtype(kind) or is_bool_dtype(kind):
+        raise DataError(
+            f"limit '{limit}': column '{column}' holds no numbers.",
+            hint=f"Compare groups by it, as in 'selection_rate_gap[{GroupColumn(column)}]'.",
+        )
 
 
 def _check_weights(constraint: Constraint) -> None:

@@ -19,8 +19,9 @@ def written_name(record: ConstraintPlugin) -> str:
     classes = ("true", "predicted") if record.target == "class pair" else ()
     names = [f"{name}=…" for name in (*classes, *(one.name for one in fields(record.options)))]
     braces = f"{{{','.join(names)}}}" if names else ""
-    grouped = "" if configure(record, {}).grouped is None else "[column]"
-    return f"{record.name}{number}{braces}{grouped}"
+    whole = configure(record, {})
+    column = "" if whole.grouped is None and whole.columned is None else "[column]"
+    return f"{record.name}{number}{braces}{column}"
 
 
 def with_known_options(written: WrittenLimit, record: ConstraintPlugin | None) -> WrittenLimit:

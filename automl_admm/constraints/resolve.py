@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
+from automl_admm.constraints.column_values import OfColumn, column_of
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.options import demand_no_number, with_known_options, written_name
@@ -289,10 +290,11 @@ def constraint_of(
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
-    groups = Grouping(written.columns, written.least) if written.columns else None
+    is_grouped = bool(written.columns) and plugin.columned is None
+    groups = Grouping(written.columns, written.least) if is_grouped else None
     return Constraint(
         limit=_limit(written, plugin.highest if written.at_least else plugin.lowest),
-        function=_function(plugin, groups),
+        function=_function(plugin, groups, written),
         # What a limit will be that hangs on a measurement is not known beforehand.
         cheap=None if written.of_baseline else plugin.cheap,
         kind=plugin.kind,
@@ -346,6 +348,9 @@ def _other_options(plugin: ConstraintPlugin) -> str:
 
 
 def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
+    if plugin.columned is not None:
+        column_of(written.columns, written.measure, written.least)
+        return
     if plugin.grouped is not None and not written.columns:
         example = f"Name the column that has them, as in '{written.measure}[sex]'."
         raise ConfigurationError(f"'{written.measure}' compares groups.", hint=example)
@@ -356,7 +361,12 @@ def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
         raise ConfigurationError(f"'{written.measure}' is not measured by group.", hint=hint)
 
 
-def _function(plugin: ConstraintPlugin, groups: Grouping | None) -> ConstraintFunction:
+def _function(
+    plugin: ConstraintPlugin, groups: Grouping | None, written: WrittenLimit
+) -> ConstraintFunction:
+    if plugin.columned is not None:
+        column = column_of(written.columns, written.measure, written.least)
+        return OfColumn(plugin.columned, column)
     if plugin.grouped is not None and groups is not None:
         return Grouped(plugin.grouped, groups)
     assert plugin.function is not None  # noqa: S101 - a plugin has one or the other

@@ -242,6 +242,23 @@ class Calibration:
         return float(np.abs(np.bincount(bins, weights=excess)).sum()) / rows
 
 
+@dataclass(frozen=True, slots=True)
+class RankCorrelation:
+    """Kendall's tau of independent rows; `tau` has a sign, the value has none.
+
+    >>> RankCorrelation(tau=-0.25, rows=100).value
+    0.25
+    """
+
+    tau: float
+    rows: int
+
+    @property
+    def value(self) -> float:
+        """|τ|; unknown with fewer than two rows."""
+        return abs(self.tau) if self.rows > 1 else math.nan
+
+
 def edges_of(probabilities: Array) -> Array:
     """Return the edges between `BINS` bins of equally many rows; equal values are in one bin."""
     return np.asarray(np.quantile(probabilities, np.arange(1, BINS) / BINS))
@@ -428,7 +445,8 @@ def _what_is_missing(evidence: Evidence) -> str:
         return f"gives no number: {evidence.why}"
     if isinstance(evidence, Explained):
         return "has no two different true values"
-    return "gives no number"
+    is_pair = isinstance(evidence, RankCorrelation)
+    return "has no two rows with a number in the column" if is_pair else "gives no number"
 
 
 def _has_no_rows(evidence: Evidence) -> bool:

@@ -29,6 +29,7 @@ from automl_admm.core.evidence import (
     Largest,
     Mean,
     Quantile,
+    RankCorrelation,
     Ranking,
     Rate,
     Ratio,
@@ -43,7 +44,7 @@ from automl_admm.execution.task_folders import read_regular
 KINDS: tuple[type[Any], ...] = (
     *(Fact, Estimate, Rate, F1, Mean, Ranking, Timing),
     *(Gap, Ratio, Largest, Smallest, Average, Weighted),
-    *(Quantile, RootMeanSquare, Explained, Calibration),
+    *(Quantile, RootMeanSquare, Explained, Calibration, RankCorrelation),
 )
 BY_NAME = {kind.__name__: kind for kind in KINDS}
 FILES = "files"

@@ -49,6 +49,7 @@ __all__ = [
     "TASKS",
     "BuildContext",
     "CheapFunction",
+    "ColumnFunction",
     "CommandPlugin",
     "ComponentFactory",
     "ComponentPlugin",
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     import click
 
 # A constraint is measured in one of these ways.
-WAYS = ("function", "grouped", "numbered", "by_setting", "configured")
+WAYS = ("function", "grouped", "numbered", "columned", "by_setting", "configured")
 # Options of a limit that name classes of the target, of any constraint.
 CLASS_OPTIONS = frozenset({"class", "true", "predicted"})
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
@@ -104,6 +105,7 @@ Measured = float | Evidence
 ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
 Masks = Mapping[str, NDArray[np.bool_]]
 GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
+ColumnFunction = Callable[[EvaluatedPipeline, NDArray[np.float64]], Measured]
 NumberedConstraint = Callable[[float], "ConstraintPlugin"]
 ConfiguredConstraint = Callable[[Any], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
@@ -128,6 +130,9 @@ class ConstraintPlugin(RecordWithOptions):
 
     To compare groups, give `grouped` instead of `function`: its second argument has a mask of the
     rows for the name of every group. Limits on it are written `NAME[column]`.
+
+    To compare scores with a column of numbers, give `columned` instead: its second argument has
+    the number of every row in the column, NaN where it is missing.
 
     For a name that ends in a number of the user's, such as `errors_above_2.5`, give `numbered`
     instead of both: the function from that number to a record. It may raise a ValueError that says
@@ -168,6 +173,7 @@ class ConstraintPlugin(RecordWithOptions):
     setting: LimitSetting = ""
     by_setting: SetConstraint | None = None
     configured: ConfiguredConstraint | None = None
+    columned: ColumnFunction | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None

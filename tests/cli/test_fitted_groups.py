@@ -106,3 +106,55 @@ def test_a_group_that_is_new_or_gone_is_told(
     predicted = run("predict", "out", "later.parquet", "-o", "predicted.csv")
     assert predicted.code == 0
     assert "of the group 'diverse', which the run did not know" in predicted.err
+
+
+def test_thresholds_between_quantiles_decide_alike_in_any_format(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame, rng = table(4, 1600).drop(columns=["sex", "pay"]), np.random.default_rng(0)
+    paid = rng.random(1600) < np.where(frame["age"] >= 40, 0.75, 0.25)
+    frame["income"], frame["bad"] = frame["income"] + 2.4 * paid, np.where(paid, "yes", "no")
+    frame.to_csv("rows.csv", index=False)
+    limit = ("--constraint", "equalized_odds_difference[age:q2] <= 0.3", "--group-thresholds")
+    done = run("fit", "rows.csv", *limit, "--metric", "accuracy", "--out", "out", *SEARCH)
+    assert done.code == 0, done.err
+    known = json.loads(Path("out/model.json").read_text())["group_thresholds"]
+    (cut,) = limits_of("out")[0]["cuts"]["age"]
+    assert set(known) == {f"age < {cut:g}", f"{cut:g} <= age", "age missing"}
+    features = frame.drop(columns="bad").reset_index()
+    features.to_csv("later.csv", index=False)
+    mixed = features.sample(frac=1, random_state=1)
+    mixed.astype({"age": "Int64", "income": "category"}).astype({"income": float}).to_parquet(
+        "later.parquet"
+    )
+    found = []
+    for name in ("later.csv", "later.parquet"):
+        assert run("predict", "out", name, "--keep", "index", "-o", "made.csv").code == 0
+        found.append(pd.read_csv("made.csv").sort_values("index").reset_index(drop=True))
+    pd.testing.assert_frame_equal(*found)
+
+
+def test_a_correlation_with_a_column_is_proven_and_verified_from_another_format(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = table(5, 1200)
+    frame.to_csv("rows.csv", index=False)
+    limit = ("--constraint", "score_correlation[age] <= 0.35", "--certify", "0.9", "--out", "out")
+    done = run("fit", "rows.csv", *limit, "--sensitive", "age", *SEARCH)
+    assert done.code == 0, done.err
+    (finding,) = json.loads(Path("out/certificate.json").read_text())["findings"]
+    assert (finding["verdict"], finding["is_approximate"]) == ("certified", False)
+    places = json.loads(Path("out/certification-rows.json").read_text())["places"]
+    assert finding["counts"] == {"rows": int(frame["age"].iloc[places].notna().sum())}
+    frame.astype({"age": "Int64", "sex": "category"}).to_parquet("rows.parquet")
+    again = run("verify", "out", "rows.parquet")
+    assert again.code == 0, again.out + again.err
+    wrong = run("fit", "rows.csv", "--constraint", "score_correlation[sex] <= 0.1", *SEARCH)
+    assert wrong.code == 3
+    assert "column 'sex' holds no numbers" in wrong.err
+    for text in ("score_correlation <= 0.1", "score_correlation[age:q4] <= 0.1"):
+        wrong = run("fit", "rows.csv", "--constraint", text, *SEARCH)
+        assert wrong.code == 2
+        assert "'score_correlation' is measured by one column of numbers" in wrong.err

@@ -17,6 +17,7 @@ from automl_admm.core.evidence import (
     Largest,
     Mean,
     Quantile,
+    RankCorrelation,
     Ranking,
     Rate,
     Ratio,
@@ -49,6 +50,7 @@ class Own:
         *(Fact(3.0), Estimate(np.float64(0.1)), RATES["a"], Rate(0, 0), Own()),
         *(Quantile(SCORES, 0.9), RootMeanSquare(SCORES), Explained(SCORES, 2 * SCORES, 0.5)),
         Calibration(SCORES, (SCORES > 0).astype(float)),
+        RankCorrelation(-0.25, 40),
         *(
             Mean(SCORES, 0.0, 1.0),
             Mean(SCORES, 0.0, math.inf),

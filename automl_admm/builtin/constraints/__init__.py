@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from automl_admm.builtin.constraints import by_setting, model_size, probabilities, resources
+from automl_admm.builtin.constraints import (
+    by_setting,
+    model_size,
+    probabilities,
+    resources,
+    score_correlation,
+)
 from automl_admm.builtin.constraints import decision_rates as rates
 from automl_admm.builtin.constraints import fairness as groups
 from automl_admm.builtin.constraints import prediction_errors as errors
@@ -27,4 +33,5 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield from rates.constraints()
     yield from groups.constraints()
     yield from probabilities.constraints()
+    yield from score_correlation.constraints()
     yield from errors.constraints()

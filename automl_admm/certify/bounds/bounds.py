@@ -36,6 +36,7 @@ from automl_admm.core.evidence import (
     Largest,
     Mean,
     Quantile,
+    RankCorrelation,
     Ranking,
     Rate,
     Ratio,
@@ -173,6 +174,22 @@ def _ranking(evidence: Ranking, risk: float) -> Bounds | None:
     value, trials = evidence.value, min(len(evidence.positives), len(evidence.negatives))
     lower, upper = (bound(value, trials, risk) for bound in (means.lower_mean, means.upper_mean))
     return Bounds(lower, upper, "Hoeffding-Bentkus for U-statistics")
+
+
+def _rank_correlation(evidence: RankCorrelation, risk: float) -> Bounds:
+    """Bound |τ|: τ is an average over pairs of rows, and counts as ⌊n / 2⌋ values in [−1, 1].
+
+    That |τ| is at most the bound is false on one side alone, whose own bound then missed. For the
+    lower bound both sides share the risk.
+    """
+    trials, share = evidence.rows // 2, (1.0 + evidence.tau) / 2
+    ends = [
+        (2 * means.lower_mean(share, trials, one) - 1, 2 * means.upper_mean(share, trials, one) - 1)
+        for one in (risk, risk / 2)
+    ]
+    upper = max(-ends[0][0], ends[0][1])
+    lower = max(ends[1][0], -ends[1][1], 0.0)
+    return Bounds(lower, min(upper, 1.0), "Hoeffding-Bentkus for U-statistics")
 
 
 def _is_ordered(ranking: Ranking) -> bool:
@@ -340,4 +357,5 @@ _SIMPLE: dict[type, Callable[[Any, float], Bounds | None]] = {
     RootMeanSquare: _root,
     Explained: _explained,
     Calibration: _calibration,
+    RankCorrelation: _rank_correlation,
 }

@@ -17,6 +17,7 @@ from automl_admm.core.evidence import (
     Largest,
     Mean,
     Quantile,
+    RankCorrelation,
     Ranking,
     Rate,
     Ratio,
@@ -55,11 +56,16 @@ def cells(evidence: Evidence, where: str = "") -> tuple[Cell, ...]:
         return (
             Cell(where, "calls" if isinstance(evidence, Timing) else "rows", len(evidence.values)),
         )
-    if isinstance(evidence, RootMeanSquare | Explained | Calibration):
-        rows = evidence.truth if isinstance(evidence, Calibration) else evidence.errors
-        return (Cell(where, "rows", len(rows)),)
+    if isinstance(evidence, RootMeanSquare | Explained | Calibration | RankCorrelation):
+        return (Cell(where, "rows", _rows_of(evidence)),)
     inner = _parts(evidence, where)
     return tuple(cell for name, part in inner.items() for cell in cells(part, name))
+
+
+def _rows_of(evidence: RootMeanSquare | Explained | Calibration | RankCorrelation) -> int:
+    if isinstance(evidence, RankCorrelation):
+        return evidence.rows
+    return len(evidence.truth if isinstance(evidence, Calibration) else evidence.errors)
 
 
 def _parts(evidence: Evidence, where: str) -> dict[str, Evidence]:
@@ -106,6 +112,8 @@ def stretch(evidence: Evidence, factor: float) -> Evidence:
 
 
 def _stretched_inside(evidence: Evidence, factor: float) -> Evidence:
+    if isinstance(evidence, RankCorrelation):
+        return replace(evidence, rows=_times(evidence.rows, factor))
     if isinstance(evidence, Gap | Ratio):
         return replace(evidence, groups=_stretched(evidence.groups, factor))
     if isinstance(evidence, Largest | Smallest | Average):

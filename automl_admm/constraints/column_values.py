@@ -1,0 +1,35 @@
+"""Limits that compare scores with the numbers in a column, written `NAME[column]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from automl_admm.constraints.syntax import GroupColumn
+from automl_admm.core.errors import ConfigurationError
+from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
+from automl_admm.plugins.records import ColumnFunction, Measured
+
+
+@dataclass(frozen=True, slots=True)
+class OfColumn:
+    """A function of scores and a column, as a function of an evaluated pipeline alone."""
+
+    function: ColumnFunction
+    column: str
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
+        """Measure these rows."""
+        values = evaluated.sensitive[self.column].to_numpy(dtype=float, na_value=np.nan)
+        return self.function(evaluated, values)
+
+
+def column_of(columns: Sequence[GroupColumn], name: str, least: int) -> str:
+    """Return the one column of a limit; raise if it has others, cut points or a least size."""
+    if len(columns) == 1 and columns[0] == GroupColumn(columns[0].name) and not least:
+        return columns[0].name
+    raise ConfigurationError(
+        f"'{name}' is measured by one column of numbers.", hint=f"Write '{name}[age]'."
+    )
