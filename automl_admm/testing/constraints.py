@@ -38,6 +38,8 @@ from automl_admm.testing.silence import silence
 ROWS = 60
 STEPS = (Step("impute"), Step("decision_tree", (("max_depth", 3),)))
 NOISE = 0.8
+# What a user says of costs, for limits that are measured by it.
+SETTINGS = MappingProxyType({"cost": "fn=5,fp=1", "column_cost": {"a": 1.0, "b": 2.5}})
 # The size of a file differs by a few bytes from time to time.
 SAME = 0.01
 
@@ -47,12 +49,14 @@ class ConstraintContract:
 
     The rows have two classes, and a sensitive column of two groups. Override `rows` for a
     constraint that needs others, such as the errors of a quantity. A `numbered` constraint is
-    held to its promises with the `number`, one with options with these `options`.
+    held to its promises with the `number`, one with options with these `options`, and one measured
+    by a setting with costs of decisions or of columns. The pipeline has these `steps`.
     """
 
     groups: ClassVar[tuple[str, ...]] = ("f", "m")
     number: ClassVar[float] = 2.0
     options: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    steps: tuple[Step, ...] = STEPS
 
     def make(self) -> ConstraintPlugin:
         """Return the record."""
@@ -60,10 +64,12 @@ class ConstraintContract:
 
     def rows(self) -> EvaluatedPipeline:
         """Return a fitted pipeline with unseen rows, 60 of them."""
-        return _evaluated()
+        return _evaluated(self.steps)
 
     def _record(self) -> ConstraintPlugin:
         made = configure(self.make(), self.options)
+        if made.by_setting is not None:
+            return made.by_setting(SETTINGS[made.setting])
         return made if made.numbered is None else made.numbered(self.number)
 
     def measured(self, evaluated: EvaluatedPipeline) -> Evidence:
@@ -162,7 +168,7 @@ class ConstraintContract:
         cheap = self._record().cheap
         if cheap is None:
             raise SkipTest("it has no cheap function")
-        known, value = cheap(STEPS), self.measured(self.rows()).value
+        known, value = cheap(self.steps), self.measured(self.rows()).value
         assert math.isclose(known, value), f"{known:g} before training, and {value:g} after it"
 
     def test_it_measures_in_another_process(self) -> None:
@@ -184,14 +190,14 @@ class ConstraintContract:
 
 
 @cache
-def _evaluated() -> EvaluatedPipeline:
+def _evaluated(steps: tuple[Step, ...]) -> EvaluatedPipeline:
     """Fit the pipeline on some rows, and return it with others."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(2 * ROWS, 3)), columns=["a", "b", "c"])
     y = (X["a"] + rng.normal(size=len(X)) * NOISE > 0).to_numpy().astype(int)
     context = BuildContext("classification", ("a", "b", "c"), classes=2)
     components = load_plugins(quietly=True).components["classification"]
-    model = build_pipeline(STEPS, components, context, 0).fit(X[:ROWS], y[:ROWS])
+    model = build_pipeline(steps, components, context, 0).fit(X[:ROWS], y[:ROWS])
     unseen = X[ROWS:].reset_index(drop=True)
     groups = pd.DataFrame({"sex": rng.choice(["f", "m"], ROWS)})
     scores, decided = predict_scores(model, unseen), model.predict(unseen)

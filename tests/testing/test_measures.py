@@ -15,6 +15,7 @@ import pytest
 from sklearn.metrics import accuracy_score, make_scorer, mean_absolute_error
 
 from automl_admm.core.evidence import Fact, Mean, Rate
+from automl_admm.core.structure.pipeline_space import Step
 from automl_admm.plugin_api import ConstraintPlugin, EvaluatedPipeline, MetricPlugin
 from automl_admm.plugins.loading import load_plugins
 from automl_admm.testing.check import promises_of
@@ -41,6 +42,8 @@ def keep(contract: Any) -> None:
 def test_a_limit_that_ships_keeps_every_promise(name: str) -> None:
     contract = Shipped()
     contract.name = name
+    if name == "coefficients":  # a tree has none
+        contract.steps = (Step("impute"), Step("logistic_regression"))
     keep(contract)
 
 
