@@ -73,10 +73,12 @@ class ConstraintContract:
         return made if made.numbered is None else made.numbered(self.number)
 
     def measured(self, evaluated: EvaluatedPipeline) -> Evidence:
-        """Measure these rows, by group for a constraint that is `grouped`."""
+        """Measure these rows, by group or with a column if the constraint asks for that."""
         record = self._record()
         if record.grouped is not None:
             return as_evidence(record.grouped(evaluated, self.masks(evaluated)))
+        if record.columned is not None:
+            return as_evidence(record.columned(evaluated, self.numbers(evaluated)))
         assert record.function is not None
         return as_evidence(record.function(evaluated))
 
@@ -84,6 +86,10 @@ class ConstraintContract:
         """Return the rows of each group."""
         column = evaluated.sensitive.iloc[:, 0].to_numpy()
         return {name: column == name for name in self.groups}
+
+    def numbers(self, evaluated: EvaluatedPipeline) -> Any:
+        """Return the column of numbers that a `columned` constraint compares with the scores."""
+        return evaluated.X.iloc[:, 0].to_numpy(dtype=float)
 
     def answers(self) -> Iterable[EvaluatedPipeline]:
         """Yield the rows as the pipeline answers, all right, all wrong, and at random.
@@ -174,8 +180,11 @@ class ConstraintContract:
     def test_it_measures_in_another_process(self) -> None:
         """Survive the way to a worker: it is pickled by cloudpickle."""
         record, rows = self._record(), self.rows()
-        sent = cloudpickle.loads(cloudpickle.dumps(record.function or record.grouped))
-        more = () if record.grouped is None else (self.masks(rows),)
+        measure = record.function or record.grouped or record.columned
+        sent = cloudpickle.loads(cloudpickle.dumps(measure))
+        more: tuple[Any, ...] = () if record.grouped is None else (self.masks(rows),)
+        if record.columned is not None:
+            more = (self.numbers(rows),)
         assert math.isfinite(as_evidence(sent(rows, *more)).value)
 
     def test_it_is_silent(self) -> None:
