@@ -38,7 +38,9 @@ GROUPS = {
         "reliability",
         "faults",
     ),
-    "Data and models": ("encoders", "splits", "boosters", "ensembles", "fold_models", "ways"),
+    "Data and models": (
+        *("encoders", "splits", "boosters", "ensembles", "fold_models", "ways", "fairness_tools"),
+    ),
 }
 ORDER = tuple(study for studies in GROUPS.values() for study in studies)
 HEAD = re.compile(r"\A# (?P<title>[^\n]+)\n\n\*(?P<question>[^*]+)\*\n")
