@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 from automl_admm.constraints.parse import OPTION_EXAMPLE, LimitCode
 from automl_admm.constraints.syntax import WrittenLimit
-from automl_admm.core.errors import ConfigurationError, suggest
+from automl_admm.core.errors import ConfigurationError, Remedy, suggest
 from automl_admm.grammar.diagnostics import Diagnostic, render
 from automl_admm.plugins.configured import configure
 from automl_admm.plugins.plugin_options import write_options
@@ -50,3 +52,16 @@ def demand_no_number(record: ConstraintPlugin) -> ConstraintPlugin:
         f"'{record.name}' needs a number after its name.",
         hint=f"Write '{record.name}_N' with the number for N: {record.summary}.",
     )
+
+
+def with_setting(record: ConstraintPlugin, settings: Mapping[str, Any]) -> ConstraintPlugin:
+    """Return a constraint complete with its run option; raise if the user did not give it."""
+    if record.by_setting is None:
+        return record
+    value = settings.get(record.setting)
+    if value is None:
+        raise ConfigurationError(
+            f"the limit '{record.name}' lacks what it is measured by: {record.summary}.",
+            hint=Remedy(f"Give {{{record.setting}}}."),
+        )
+    return record.by_setting(value)

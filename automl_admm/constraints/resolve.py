@@ -12,7 +12,12 @@ from automl_admm.constraints.class_views import EachClass, Joining, OneClass, kn
 from automl_admm.constraints.column_values import OfColumn, column_of
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
-from automl_admm.constraints.options import demand_no_number, with_known_options, written_name
+from automl_admm.constraints.options import (
+    demand_no_number,
+    with_known_options,
+    with_setting,
+    written_name,
+)
 from automl_admm.constraints.reachable_bounds import check_bound
 from automl_admm.constraints.sklearn_scorers import score_measure, scorer_names, scorer_target
 from automl_admm.constraints.syntax import WrittenLimit
@@ -57,7 +62,7 @@ class _Comparing:
         if name in self.measures:
             # A plugin may be named like a comparison: `my_gap` is then its own.
             record = configure(self.measures.get(name), self.options)
-            return self._with_setting(demand_no_number(record))
+            return with_setting(demand_no_number(record), self.settings)
         worst = self._worst(name)
         if worst is not None:
             return worst
@@ -83,18 +88,6 @@ class _Comparing:
             if base != name and self._is_of_two(base):
                 return _over_classes(self.plugin(base), joining)
         return None
-
-    def _with_setting(self, record: ConstraintPlugin) -> ConstraintPlugin:
-        """Return a constraint complete with its option; raise if the user did not give it."""
-        if record.by_setting is None:
-            return record
-        value = self.settings.get(record.setting)
-        if value is None:
-            raise ConfigurationError(
-                f"the limit '{record.name}' lacks what it is measured by: {record.summary}.",
-                hint=Remedy(f"Give {{{record.setting}}}."),
-            )
-        return record.by_setting(value)
 
     def provider(self, name: str) -> str:
         """Return the provider of what a name is measured by; "" for a scorer."""

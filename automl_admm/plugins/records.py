@@ -111,8 +111,7 @@ ConfiguredConstraint = Callable[[Any], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
 GroupFunction = Callable[[Any], NDArray[np.object_]]
 ConstraintKind = Literal["checked", "measured", "statistical"]
-# The options of a run that may say how a limit is measured.
-LimitSetting = Literal["", "cost", "column_cost"]
+LimitSetting = Literal["", "cost", "column_cost"]  # options that say how it is measured
 SetConstraint = Callable[[Any], "ConstraintPlugin"]
 Target = Literal["any", "classes", "two classes", "class pair", "a quantity"]
 
