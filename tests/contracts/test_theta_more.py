@@ -1,4 +1,4 @@
-"""`tpe`, `ctpe` and `trust-region` keep the promises that every θ-solver keeps."""
+"""`tpe`, `ctpe`, `trust-region` and `rbf` keep the promises that every θ-solver keeps."""
 
 from __future__ import annotations
 
@@ -42,3 +42,11 @@ class TestTrustRegion(ThetaSolverContract):
 
     def make(self) -> ThetaSolver:
         return theta_solver("trust-region")
+
+
+class TestRbf(ThetaSolverContract):
+    roams = True
+    whole_seeds = 2
+
+    def make(self) -> ThetaSolver:
+        return theta_solver("rbf")

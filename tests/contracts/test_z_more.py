@@ -53,6 +53,16 @@ class TestGenetic(WithoutRepeats):
     request = "genetic"
 
 
+class TestPolicy(WithoutRepeats):
+    __test__ = True
+    request = "policy"
+
+
+class TestBestFirst(WithoutRepeats):
+    __test__ = True
+    request = "best-first"
+
+
 class TestRisingBandits(WithoutRepeats):
     __test__ = True
     request = "rising-bandits"

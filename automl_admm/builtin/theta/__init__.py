@@ -104,6 +104,23 @@ class TrustRegionOptions:
             raise ValueError("radius must lie above 0 and be at most 0.5")
 
 
+@dataclass(frozen=True, slots=True)
+class RbfOptions:
+    """Options of `rbf`: points before the surrogate takes over, and candidates of each kind.
+
+    `initial` is by default as in `tpe`.
+    """
+
+    initial: int | None = None
+    candidates: int = 200
+
+    def __post_init__(self) -> None:
+        if self.initial is not None and self.initial < 1:
+            raise ValueError("initial must be at least 1")
+        if self.candidates < 1:
+            raise ValueError("candidates must be at least 1")
+
+
 def build_gp(options: GpOptions) -> ThetaSolver:
     """Build Bayesian optimization with a Gaussian process."""
     from automl_admm.builtin.theta.gaussian.gp import GaussianProcessTheta
@@ -136,6 +153,13 @@ def build_trust_region(options: TrustRegionOptions) -> ThetaSolver:
     return TrustRegionTheta(options)
 
 
+def build_rbf(options: RbfOptions) -> ThetaSolver:
+    """Build the radial basis surrogate."""
+    from automl_admm.builtin.theta.rbf import RadialBasisTheta
+
+    return RadialBasisTheta(options)
+
+
 def build_random(options: NoOptions) -> ThetaSolver:
     """Build the solver of uniform points."""
     del options
@@ -146,7 +170,7 @@ def build_random(options: NoOptions) -> ThetaSolver:
 
 @hookimpl
 def theta_solvers() -> Iterator[ThetaSolverPlugin]:
-    """Yield `gp`, `tpe`, `ctpe`, `trust-region` and `random`."""
+    """Yield `gp`, `tpe`, `ctpe`, `trust-region`, `rbf` and `random`."""
     yield ThetaSolverPlugin(
         name="gp",
         summary="Bayesian optimization with a Gaussian process and expected improvement",
@@ -172,6 +196,12 @@ def theta_solvers() -> Iterator[ThetaSolverPlugin]:
         summary="quadratic models in a trust region (SciPy's COBYQA), restarted",
         factory=build_trust_region,
         options=TrustRegionOptions,
+    )
+    yield ThetaSolverPlugin(
+        name="rbf",
+        summary="a radial basis surrogate (SciPy's), weighed against the distance to what is known",
+        factory=build_rbf,
+        options=RbfOptions,
     )
     yield ThetaSolverPlugin(
         name="random",

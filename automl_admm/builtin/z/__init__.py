@@ -101,6 +101,32 @@ class GeneticOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyOptions:
+    """Options of `policy`: the share of the elite, α, and observations between two steps."""
+
+    elite: float = 0.2
+    rate: float = 0.3
+    batch: int = 8
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.elite <= 1.0 and 0.0 < self.rate <= 1.0):
+            raise ValueError("elite and rate must lie above 0 and be at most 1")
+        if self.batch < 1:
+            raise ValueError("batch must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class BestFirstOptions:
+    """Options of `best-first`: the number of random completions that judge a node."""
+
+    completions: int = 3
+
+    def __post_init__(self) -> None:
+        if self.completions < 1:
+            raise ValueError("completions must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
 class RisingOptions:
     """Options of `rising-bandits`: C, the number of pulls used to measure an arm's growth."""
 
@@ -184,6 +210,20 @@ def build_halving(options: NoOptions) -> ZSolver:
     return SuccessiveHalving()
 
 
+def build_policy(options: PolicyOptions) -> ZSolver:
+    """Make the cross-entropy policy."""
+    from automl_admm.builtin.z.policy import DerivationPolicy
+
+    return DerivationPolicy(options.elite, options.rate, options.batch)
+
+
+def build_best_first(options: BestFirstOptions) -> ZSolver:
+    """Make the best-first search."""
+    from automl_admm.builtin.z.best_first import BestFirstSearch
+
+    return BestFirstSearch(options.completions)
+
+
 def plugin(
     name: str,
     summary: str,
@@ -219,6 +259,18 @@ Z_SOLVERS = (
         "genetic algorithm: tournament, uniform and order crossover",
         build_genetic,
         GeneticOptions,
+    ),
+    plugin(
+        "policy",
+        "cross-entropy method: each decision is drawn from a policy that follows the best",
+        build_policy,
+        PolicyOptions,
+    ),
+    plugin(
+        "best-first",
+        "best-first search over the tree of decisions, judged by random completions (ML-Plan)",
+        build_best_first,
+        BestFirstOptions,
     ),
     plugin(
         "rising-bandits",
