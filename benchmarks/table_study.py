@@ -1,4 +1,4 @@
-"""Searches side by side on tables of measured pipelines: which one finds a good pipeline soonest?
+"""Compare searches side by side on tables of measured pipelines, after so many evaluations each.
 
 Each row is a strategy with its solvers, as the command line names them; every run has the same
 start. What a run had after 32, 64, … evaluations is compared in pairs of the same table, setting
