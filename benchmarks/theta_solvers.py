@@ -27,7 +27,7 @@ from automl_admm.testing.objectives import (
 )
 
 SHOWN = (16, 32, 64)
-NAMES = ("gp", "trust-region", "tpe", "random")
+NAMES = ("gp", "trust-region", "rbf", "tpe", "random")
 RIVAL = "optuna GP"
 PLOT = Path(__file__).parent / "plots" / "theta_solvers.png"
 Runs = dict[tuple[str, str], list[Trace]]
