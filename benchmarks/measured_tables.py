@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+import certified_findings_tables
+import certified_rivals_tables
 import claims
 import controls_tables
 import frames_table
@@ -251,6 +253,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "certificates-short": certificates_short,
     "claims": claims.table,
     "claims-short": claims.short,
+    "certified_findings-short": certified_findings_tables.short,
+    "certified_rivals-short": certified_rivals_tables.short,
     "controls": controls_tables.tables,
     "controls-protocol": controls_tables.protocol,
     "controls-short": controls_tables.short,

@@ -16,6 +16,8 @@ GROUPS = {
         "limits_real_data",
         "certificates",
         "claims",
+        "certified_rivals",
+        "certified_findings",
     ),
     "Solvers": (
         "admm_against_joint",

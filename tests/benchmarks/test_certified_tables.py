@@ -1,0 +1,101 @@
+"""The tables of certified limits count what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from certified_findings_tables import kinds_table, price_table
+from certified_kinds import Seen, of_classes, of_regression
+from certified_rivals_tables import answers, first, utility
+from certified_tasks import Asked
+
+
+def record(method: str, limit: str, split: int, **told: Any) -> dict[str, Any]:
+    """Return what a method reached; without a value it gave no answer."""
+    answered = {"value": 0.01, "balanced": 0.7, "recall": 0.6} | told if told else {}
+    place = {"table": "adult", "limit": limit, "split": split, "method": method, "error": ""}
+    return {**place, "answers": bool(told), **answered}
+
+
+LIMITS = ("fpr <= 0.05", "fpr <= 0.1")
+FOUND = [
+    *(record("ours", limit, split, balanced=0.7) for limit in LIMITS for split in (0, 1)),
+    record("rival", LIMITS[0], 0, balanced=0.8, value=0.06),
+    record("rival", LIMITS[0], 1, balanced=0.8),
+    record("rival", LIMITS[1], 0, balanced=0.8),
+    record("rival", LIMITS[1], 1),
+]
+
+
+def test_no_answer_is_worth_a_constant_and_a_broken_one_is_told() -> None:
+    shown = {row[0]: row for row in answers(FOUND)["rows"]}
+    assert shown["rival"][1:3] == ["3/4", "1/3"]
+    reached = {row[0]: row for row in utility(FOUND)["rows"]}
+    assert reached["ours"][2] == "0.700"
+    # (0.8 + (0.8 + 0.5) / 2) / 2, and 0.5 for the answer whose limit is broken as well.
+    assert reached["rival"][2:4] == ["0.725", "0.650"]
+    assert reached["rival"][5] == "1/1/0"
+
+
+def test_the_first_of_a_setting_is_the_best_mean_over_its_splits() -> None:
+    of_rates = first(FOUND, lambda one: "gap" not in one["limit"], "limits on a rate")
+    assert {row[0]: row[1] for row in of_rates["rows"]} == {"ours": 1, "rival": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("fpr <= 0.1", 0.5), ("fnr <= 0.2", 0.0), ("recall_gap[sex] <= 0.1", 0.0)],
+)
+def test_a_limit_is_measured_by_its_own_rows(text: str, value: float) -> None:
+    called, truth = np.array([True, True, True, False]), np.array([True, True, False, False])
+    groups = pd.DataFrame({"sex": ["f", "m", "f", "m"]})
+    asked = Asked(text)
+    assert asked.value(called, truth, groups) == value
+    assert asked.upper(called, truth, groups) > value
+
+
+def run(seed: int, *, bound: float, true: float, verdict: str = "certified") -> dict[str, Any]:
+    """Return a run on abalone in which every limit is at 1.0 and has the same value."""
+    texts = [kind.text for kind in of_regression("Sex")]
+    found = {"verdict": verdict, "approximate": False, "bound": bound, "method": ""}
+    values = dict.fromkeys(texts, true)
+    return {
+        "world": "abalone",
+        "seed": seed,
+        "room": 2,
+        "limits": dict.fromkeys(texts, 1.0),
+        "plain": values,
+        "certified": values,
+        "findings": dict.fromkeys(texts, found),
+        "is_certified": verdict == "certified",
+        "certified_utility": 0.5,
+        "plain_utility": 0.6,
+        "oracle": None,
+    }
+
+
+def test_a_false_certificate_is_counted_for_its_kind() -> None:
+    runs = [run(2, bound=0.9, true=0.8), run(5, bound=0.9, true=1.2)]
+    runs.append(run(8, bound=1.1, true=1.2, verdict="not certified"))
+    shown = {row[0]: row for row in kinds_table(runs)["rows"]}
+    assert shown["`mae`"][4:6] == ["2/3", "1/2"]
+    # R² is a limit from below: its certificate is false where the other one holds.
+    assert shown["`r2`"][4:6] == ["2/3", "1/2"]
+    assert shown["`mae`"][7] == "1/2"
+    assert price_table("regression", runs)["rows"][2][1:3] == ["2/3", 2]
+    assert price_table("regression", runs)["rows"][2][4:] == ["0.5000", "0.6000", "0.1000"]
+
+
+def test_kinds_of_classes_are_measured_by_their_definition() -> None:
+    truth = np.array(["a", "a", "b", "b", "c", "c"])
+    called = np.array(["a", "b", "b", "b", "c", "a"])
+    sure = np.eye(3)[[0, 1, 1, 1, 2, 0]]
+    seen = Seen(called, truth, None, sure, ["a", "b", "c"])
+    values = {kind.text: kind.measure(seen) for kind in of_classes("a", "c")}
+    assert values['recall{class="a"}'] == values["min_recall{class}"] == 0.5
+    assert values['confusion{true="c",predicted="a"}'] == 0.5
+    assert values["macro_recall"] == pytest.approx(2 / 3)
+    assert values['auc{class="a"}'] == pytest.approx(0.625)
