@@ -237,6 +237,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--cache", type=Path, default=Path("ctpe_runs.jsonl"))
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
     settings = settings_of(arguments.tables, arguments.quantiles)
     jobs = jobs_of(arguments.methods, settings, arguments.seeds)
@@ -249,7 +250,7 @@ def main() -> None:
     report = Report.of(runs, arguments.methods, oracles, arguments.seeds)
     print_tables(report)
     if set(arguments.methods) == set(METHODS):
-        draw(report, PLOT)
+        draw(report, arguments.plot)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ STUDIES = {
     "theta_solvers": Study(
         "theta_solvers",
         "theta_solvers",
-        "--seeds 2 --methods gp trust-region tpe random",
+        "--seeds 2 --methods gp trust-region tpe random --plot OUT/theta_solvers.png",
         "--first 10 --seeds 10",
     ),
     "theta_constrained": Study(
@@ -109,13 +109,15 @@ STUDIES = {
         "ctpe_tables",
         "ctpe",
         "--data DATA/hpo --seeds 2 --quantiles 10 50 --methods ctpe tpe --cache OUT/ctpe.jsonl"
-        ' --tables "hpolib slice_localization" "nasbench201 cifar10" --workers 1',
+        ' --tables "hpolib slice_localization" "nasbench201 cifar10" --workers 1'
+        " --plot OUT/ctpe.png",
         "--data DATA/hpo --seeds 50 --methods ctpe tpe --cache OUT/ctpe.jsonl",
     ),
     "rising_bandits": Study(
         "rising_bandits",
         "rising_bandits",
-        "--data DATA --cache OUT/rising --sets vehicle --seeds 1 --joint tpe --budget 24 --limit 1",
+        "--data DATA --cache OUT/rising --sets vehicle --seeds 1 --joint tpe --budget 24 --limit 1"
+        " --plot OUT/rising_bandits.png",
         "--data DATA --cache OUT/rising --seeds 3 --joint smac:retrain_after=25 --limit 3",
     ),
     "planted_order": Study(

@@ -154,7 +154,7 @@ def best_of_each(traces: Sequence[Trace]) -> dict[str, float]:
     return best
 
 
-def draw(found: Found, names: Sequence[str], methods: Sequence[str]) -> None:
+def draw(found: Found, names: Sequence[str], methods: Sequence[str], picture: Path) -> None:
     """Mean validation accuracy by evaluation, and the shares as bars."""
     import matplotlib as mpl
 
@@ -181,8 +181,8 @@ def draw(found: Found, names: Sequence[str], methods: Sequence[str]) -> None:
     axes[0, 0].legend(fontsize="small")
     axes[1, -1].legend(fontsize="x-small", bbox_to_anchor=(1.0, 1.0))
     figure.tight_layout()
-    PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=80)
+    picture.parent.mkdir(exist_ok=True)
+    figure.savefig(picture, dpi=80)
 
 
 def main() -> None:
@@ -199,6 +199,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=20.0, help="CPU seconds of one evaluation")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
     jobs = [(arguments, name, seed) for seed in range(arguments.seeds) for name in arguments.sets]
     with get_context("spawn").Pool(arguments.processes) as pool:
@@ -212,7 +213,7 @@ def main() -> None:
     if arguments.long:
         table_at_length(found, arguments.sets, methods, arguments.long)
     table_of_shares(found, arguments.sets, methods)
-    draw(found, arguments.sets, methods)
+    draw(found, arguments.sets, methods, arguments.plot)
 
 
 if __name__ == "__main__":

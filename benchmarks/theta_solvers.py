@@ -96,7 +96,7 @@ def verdict(ranks: Array, methods: list[str], costs: dict[str, float]) -> None:
     )
 
 
-def draw(runs: Runs, methods: list[str]) -> None:
+def draw(runs: Runs, methods: list[str], picture: Path) -> None:
     """The median regret after each evaluation, one panel a case."""
     import matplotlib as mpl
 
@@ -111,8 +111,8 @@ def draw(runs: Runs, methods: list[str]) -> None:
             axis.plot(counts, np.maximum(middle, 1e-4), label=name)
         axis.set(title=case.name, yscale="log", xlabel="evaluations", ylabel="median regret")
     axes.flat[0].legend(fontsize="small")
-    PLOT.parent.mkdir(exist_ok=True)
-    figure.savefig(PLOT, dpi=80)
+    picture.parent.mkdir(exist_ok=True)
+    figure.savefig(picture, dpi=80)
 
 
 def main() -> None:
@@ -122,6 +122,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--methods", nargs="+", help="only these; no plot is drawn then")
     parser.add_argument("--keep", type=Path, help="a JSON file of runs: those are not repeated")
+    parser.add_argument("--plot", type=Path, default=PLOT, help="the picture")
     arguments = parser.parse_args()
     every: dict[str, Method] = {name: ours(name) for name in NAMES} | optuna_methods()
     methods = {name: every[name] for name in arguments.methods or every}
@@ -137,7 +138,7 @@ def main() -> None:
     table_of_ranks(ranks, names, costs)
     verdict(ranks, names, costs)
     if names == list(every):
-        draw(runs, names)
+        draw(runs, names, arguments.plot)
 
 
 if __name__ == "__main__":
