@@ -224,7 +224,8 @@ def solve(
     The sub-problem ends when enough results are in, or when `is_enough` says so; it is given all
     new results and the observations made of them for the solver. Pending evaluations then go on,
     and their results reach any later sub-problem containing them, so no worker waits between two
-    sub-problems. It also ends when `patience` runs out: after a run of proposals already in the
+    sub-problems. If the solver has no other point, the sub-problem waits only for results inside
+    its space. It also ends when `patience` runs out: after a run of proposals already in the
     book or excluded beforehand by a limit. The driver never sees excluded ones: the solver is told
     of a failure at once, and they do not count as evaluations.
     """
@@ -246,7 +247,7 @@ def solve(
                 refused = 0
                 book.ask_for(key, candidate)
                 results = yield Proposal(candidate, origin)
-        elif book.pending:
+        elif _is_any_pending(book, subspace):
             results = yield WAIT
         else:
             return
@@ -285,6 +286,11 @@ def _next_point(
         if key not in book.pending:
             return key, candidate, point
     return None
+
+
+def _is_any_pending(book: Book, subspace: Subspace[PointT]) -> bool:
+    """Return True if the result of a pending evaluation will be one for this sub-problem."""
+    return any(subspace.locate(candidate) is not None for candidate in book.pending.values())
 
 
 def unwrap(proposed: PointT | AtFidelity[PointT]) -> tuple[PointT, float]:

@@ -6,11 +6,26 @@ import numpy as np
 
 from automl_admm.core.ranking import best_of
 from automl_admm.core.space import Candidate, SearchSpace
-from automl_admm.search.protocol import WAIT, Book, Proposal, Search, SearchProblem
+from automl_admm.search.protocol import (
+    WAIT,
+    Book,
+    Proposal,
+    Search,
+    SearchProblem,
+    derive_seed,
+)
+
+# The origin of a selection evaluated because the first start is not ready while a worker is free.
+SPARE = "spare"
+# After this many draws without a new selection the others count as used up.
+MOST_MISSED = 64
 
 
 def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
-    """Evaluate the starting points not excluded by a limit; wait for the first success.
+    """Evaluate the starting points not excluded by a limit, and others until the first success.
+
+    With several workers the others are random selections at the parameters of the start: z-min can
+    use these.
 
     >>> start = Candidate(Selection(()), (0.5,))
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
@@ -26,8 +41,26 @@ def evaluate_starts(problem: SearchProblem, book: Book) -> Search:
         if key not in book.keys and book.refuse(key, candidate) is None:
             book.ask_for(key, candidate)
             book.receive((yield Proposal(candidate, "start")))
+    rng = np.random.default_rng(derive_seed(problem.seed, SPARE))
     while book.pending and not any(evaluation.ok for evaluation in book.evaluations):
-        book.receive((yield WAIT))
+        spare = _draw_selection(problem, book, rng)
+        book.receive((yield WAIT if spare is None else Proposal(spare, SPARE)))
+
+
+def _draw_selection(
+    problem: SearchProblem, book: Book, rng: np.random.Generator
+) -> Candidate | None:
+    """Draw a new selection at the parameters of the first state, and note it as pending."""
+    space, start = problem.space, beginning(problem, book)
+    theta = space.default_theta()
+    theta[list(space.active(start.selection))] = start.theta
+    for _ in range(MOST_MISSED):
+        candidate = space.candidate(space.sample(rng), theta)
+        key = problem.key(candidate)
+        if key not in book.keys and key not in book.pending and book.refuse(key, candidate) is None:
+            book.ask_for(key, candidate)
+            return candidate
+    return None
 
 
 def _is_half_gone(problem: SearchProblem, begun: float) -> bool:
@@ -38,7 +71,7 @@ def _is_half_gone(problem: SearchProblem, begun: float) -> bool:
 def beginning(problem: SearchProblem, book: Book) -> Candidate:
     """Return the best known candidate; else the first starting point not known to fail.
 
-    If all starting points failed, return the first.
+    If all starting points failed, return the best of the others, or else the first starting point.
 
     >>> start = Candidate(Selection(()), (0.5,))
     >>> space = SearchSpace(parameters=(Parameter("x", 0, 1),))
@@ -51,8 +84,11 @@ def beginning(problem: SearchProblem, book: Book) -> Candidate:
         return best.candidate
     failed = {evaluation.key for evaluation in book.evaluations if not evaluation.ok}
     ordered = (*problem.starts, *problem.quick)
-    left = (start for start in ordered if problem.key(start) not in failed)
-    return next(left, problem.starts[0])
+    left = [start for start in ordered if problem.key(start) not in failed]
+    if left:
+        return left[0]
+    best = best_of(book.evaluations, problem.limits)
+    return problem.starts[0] if best is None else best.candidate
 
 
 def default_start(space: SearchSpace) -> Candidate:

@@ -12,8 +12,8 @@ from automl_admm.core.evaluations import Evaluation, Status
 from automl_admm.core.space import Array, Candidate, Choice, Condition, Parameter, SearchSpace
 from automl_admm.core.subproblems import Observation, SelectionSubproblem, ThetaSubproblem
 from automl_admm.search.admm.outer_loop import admm
-from automl_admm.search.protocol import Book, Proposal, Search, SearchProblem
-from automl_admm.search.starts import default_start, evaluate_starts
+from automl_admm.search.protocol import WAIT, Book, Proposal, Search, SearchProblem
+from automl_admm.search.starts import SPARE, beginning, default_start, evaluate_starts
 
 SPACE = SearchSpace(
     (Choice("kind", ("a", "b", "c")),),
@@ -99,3 +99,47 @@ def test_the_search_begins_at_the_best_and_at_its_parameters() -> None:
     assert str(second.start.get("kind")) == "b"
     # z-min is told of the others at their own parameters.
     assert len(second.history) + len(second.elsewhere) >= 3
+
+
+def failed(one: Candidate) -> Evaluation:
+    return Evaluation(1, repr(one), one, Status.ERROR)
+
+
+def test_a_free_worker_tries_other_selections_at_the_parameters_of_the_start() -> None:
+    start = candidate("b", 0.7)
+    problem = replace(PROBLEM, starts=(start,), portfolio=())
+    search = evaluate_starts(problem, Book.of(problem))
+    first, *others = [next(search), search.send([]), search.send([])]
+    assert isinstance(first, Proposal)
+    assert first.candidate == start
+    assert {one.origin for one in others if isinstance(one, Proposal)} == {SPARE}
+    found = {one.candidate for one in others if isinstance(one, Proposal)}
+    # The parameters of other selections are those that ADMM begins with: their defaults.
+    assert found == {candidate("a", 0.0), candidate("c", 0.0)}
+    # All three selections are on their way: now it must wait.
+    assert search.send([]) is WAIT
+    with pytest.raises(StopIteration):
+        search.send(answer(first))
+
+
+def test_one_worker_sees_no_other_selection_even_after_a_failure() -> None:
+    problem = replace(PROBLEM, starts=(candidate("a", 0.1), candidate("b", 0.7)), portfolio=())
+    search = evaluate_starts(problem, Book.of(problem))
+    assert next(search) == Proposal(problem.starts[0], "start")
+    assert search.send([failed(problem.starts[0])]) == Proposal(problem.starts[1], "start")
+    with pytest.raises(StopIteration):
+        search.send([failed(problem.starts[1])])
+
+
+def test_if_all_starts_fail_the_search_begins_at_the_best_of_the_others() -> None:
+    problem = replace(PROBLEM, portfolio=())
+    book = Book.of(problem)
+    search = evaluate_starts(problem, book)
+    start, other = next(search), search.send([])
+    assert isinstance(start, Proposal)
+    assert isinstance(other, Proposal)
+    # A failure alone does not end it: the other may succeed yet.
+    search.send([failed(start.candidate)])
+    with pytest.raises(StopIteration):
+        search.send(answer(other))
+    assert beginning(problem, book) == other.candidate

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -356,3 +357,41 @@ def test_precision_refuses_nonsense() -> None:
         Precision(first=0)
     with pytest.raises(ConfigurationError):
         Precision(first=32, last=16)
+
+
+BARE = SearchSpace(
+    (Choice("kind", ("bare", "tuned")), Order("order", ("a", "b", "c", "d", "e"))),
+    (Parameter("x", 0, 1, default=0.5, when=Condition("kind", ("tuned",))),),
+)
+
+
+class WithoutPoints(UniformTheta):
+    """It draws in a box, and has nothing to ask for where there are no parameters."""
+
+    def ask(self, count: int, pending: object) -> list[np.ndarray]:
+        return super().ask(count, pending) if self.begun[-1].parameters else []
+
+
+class UniformArms(UniformTheta):
+    def ask(self, count: int, pending: object) -> list[Selection]:
+        return [self.begun[-1].space.sample(self._rng) for _ in range(count)]
+
+
+def test_theta_min_without_parameters_does_not_wait_for_pending_selections() -> None:
+    """All good selections have no parameters: each θ-min there is to end at once."""
+    bare = SearchProblem(BARE, lambda c: repr(BARE.values(c)), (default_start(BARE),))
+    search = admm(bare, WithoutPoints(), UniformArms(), AdmmSettings(precision=PRECISION))
+    running: deque[Evaluation] = deque()
+    iterations = 0
+    event = next(search)
+    while len(running) < 40:
+        assert not isinstance(event, Wait)
+        iterations += isinstance(event, AdmmState)
+        if isinstance(event, Proposal):
+            loss = 1.0 if event.candidate.selection.get("kind") == "tuned" else 0.0
+            key = bare.key(event.candidate)
+            running.append(Evaluation(1, key, event.candidate, Status.SUCCESS, loss))
+        # As with four workers, three are pending at any time.
+        is_late = isinstance(event, Proposal) and len(running) > 3
+        event = search.send([running[-4]] if is_late else [])
+    assert iterations >= 2
