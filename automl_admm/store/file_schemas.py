@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from automl_admm.store.json_content import (
+    DIGEST,
     LARGEST_WHOLE,
     MismatchError,
     Schema,
@@ -259,6 +260,22 @@ def rows_set_aside(value: Any, where: str) -> None:
     places, rows = value["places"], value["rows"]
     if len(set(places)) < len(places) or max(places, default=0) >= rows:
         raise MismatchError(f"'places' are not places of different rows among {rows}")
+
+
+LOOKS_SCHEMA = 1
+_CARRIED_LOOKS = record(
+    {
+        "schema": one_of(LOOKS_SCHEMA),
+        "looks": mapping_of(list_of(record({"question": text, "number": whole(1)}))),
+        DIGEST: text,
+    }
+)
+
+
+def carried_looks(value: Any, where: str) -> None:
+    """Demand the looks that a run folder carries, as their digest says."""
+    _CARRIED_LOOKS(value, where)
+    demand_digest(value)
 
 
 HOLDER = record(

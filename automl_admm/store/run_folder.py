@@ -73,6 +73,11 @@ class RunFolder:
         return self.path / "row-hashes.npy"
 
     @property
+    def looks(self) -> Path:
+        """The looks at the rows set aside, to count them on other machines, too."""
+        return self.path / "looks.json"
+
+    @property
     def predictions(self) -> Path:
         """Out-of-fold predictions, one file an evaluation."""
         return self.path / "predictions"

@@ -8,7 +8,8 @@ by them. A new timing of calls needs a new question.
 The k-th look spends risk / 2^k, so all looks together spend at most the risk: even if the next test
 is chosen because earlier looks did *not* pass, a false certificate has at most this probability.
 The count cannot cover a user's choice by printed values, nor a look at the same rows under another
-hash or on another machine.
+hash. A run folder carries its looks to other machines; a look there counts here once its folder has
+come back.
 
 Rows are known by a hash of all the data, not of the part set aside. Trying other seeds or shares
 until one passes is thereby counted as looks. They are known by a hash without weights, too: rows
@@ -28,6 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from automl_admm.certify.walk.carried_looks import CarriedLooks, number_in, unite
 from automl_admm.core.errors import StoreError
 from automl_admm.core.limits import Limit
 from automl_admm.store.run_folder import write_json
@@ -63,7 +65,7 @@ class Look:
         return risk_of_look(self.number, 1.0 - limit.confidence)
 
 
-def take_look(
+def take_look(  # noqa: PLR0913 - a look, under each hash of its rows, in two ledgers
     ledger: Path,
     rows: str,
     question: str,
@@ -72,25 +74,31 @@ def take_look(
     earlier: Sequence[str] = (),
     run: str = "",
     also: Sequence[str] = (),
+    carried: CarriedLooks | None = None,
 ) -> Look:
     """Record a look at the rows with this hash in the ledger, and return its share of the risk.
 
     `question` is the hash by `question_of`, `run` the hash of the run's settings for `expect_look`.
     The ledger is created if missing, and locked: no two processes get the same look. Looks under
     the hashes in `earlier` were at the same rows and count as well, and so do those under the
-    hashes in `also`, under which this one is recorded, too.
+    hashes in `also`, under which this one is recorded, too. The looks that a run folder has
+    `carried` here count, and the folder carries this one on.
     """
     with _locked(ledger):
-        content = _read(ledger)
+        before = _read(ledger)
+        content = _with_carried(before, carried)
         # A known question gets its old number, however many came after it.
         number = _number_of(content, rows, question, earlier)
         if number is None:
-            number = _next_number(content, (rows, *also), earlier)
+            number = _next_number(content, (rows, *also), earlier, carried)
             when = datetime.now(UTC).isoformat(timespec="seconds")
             look = {"question": question, "risk": risk, "time": when, "run": run, "number": number}
             for one in dict.fromkeys((rows, *also)):
                 content["looks"].setdefault(one, []).append(look)
+        if content != before:
             write_json(ledger, content)
+        if carried is not None:
+            carried.keep(_numbered(content, rows, earlier, also))
     return Look.of(number, risk)
 
 
@@ -126,23 +134,36 @@ def count_looks(ledger: Path, *rows: str) -> int:
 
 
 def expect_look(
-    ledger: Path, rows: str, run: str, *, earlier: Sequence[str] = (), also: Sequence[str] = ()
+    ledger: Path,
+    rows: str,
+    run: str,
+    *,
+    earlier: Sequence[str] = (),
+    also: Sequence[str] = (),
+    carried: CarriedLooks | None = None,
 ) -> int:
     """Return the expected number of a run's look, from 1, before it is taken.
 
     A run with the same question and settings as an earlier one gets its number again; without a
     `run` it is always the next number.
     """
-    content = _read(ledger)
+    content = _with_carried(_read(ledger), carried)
     taken = content["looks"].get(rows, [])
     known = next((look["question"] for look in taken if run and look.get("run") == run), None)
     number = None if known is None else _number_of(content, rows, known, earlier)
-    return _next_number(content, (rows, *also), earlier) if number is None else number
+    return _next_number(content, (rows, *also), earlier, carried) if number is None else number
 
 
-def find_look(ledger: Path, rows: str, question: str, *, earlier: Sequence[str] = ()) -> int | None:
-    """Return the number of an earlier look, or None if it is not in this ledger."""
-    return _number_of(_read(ledger), rows, question, earlier)
+def find_look(
+    ledger: Path,
+    rows: str,
+    question: str,
+    *,
+    earlier: Sequence[str] = (),
+    carried: CarriedLooks | None = None,
+) -> int | None:
+    """Return the number of an earlier look, or None if neither ledger nor folder knows it."""
+    return _number_of(_with_carried(_read(ledger), carried), rows, question, earlier)
 
 
 def risk_of_look(number: int, risk: float) -> float:
@@ -156,14 +177,45 @@ def _number_of(
     """Return the number of a known look; the first versions wrote none beside it."""
     for place, look in enumerate(content["looks"].get(rows, [])):
         if look["question"] == question:
-            return int(look.get("number") or _count(content, earlier) + place + 1)
+            return number_in(look) or _count(content, earlier) + place + 1
     return None
 
 
-def _next_number(content: Mapping[str, Any], rows: Iterable[str], earlier: Sequence[str]) -> int:
-    """Return one more than the looks under any of the hashes."""
-    asked = {look["question"] for one in rows for look in content["looks"].get(one, [])}
-    return _count(content, earlier) + len(asked) + 1
+def _next_number(
+    content: Mapping[str, Any],
+    rows: Iterable[str],
+    earlier: Sequence[str],
+    carried: CarriedLooks | None,
+) -> int:
+    """Return one more than the looks under any of the hashes, and than each of their numbers.
+
+    Copies of a folder that were used apart may have given the same number to two looks.
+    """
+    taken = [look for one in rows for look in content["looks"].get(one, [])]
+    count = _count(content, earlier) + len({look["question"] for look in taken})
+    least = 0 if carried is None else carried.least
+    return max(count, least, *map(number_in, taken)) + 1
+
+
+def _with_carried(content: Mapping[str, Any], carried: CarriedLooks | None) -> dict[str, Any]:
+    """Return a copy of the ledger's content, with the looks that a folder brings."""
+    looks = unite(content["looks"], {} if carried is None else carried.read())
+    return {**content, "looks": looks}
+
+
+def _numbered(
+    content: Mapping[str, Any], rows: str, earlier: Sequence[str], also: Sequence[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the looks under these hashes, each with its number."""
+    before = {rows: _count(content, earlier)}
+    return {
+        one: [
+            {**look, "number": number_in(look) or before.get(one, 0) + place + 1}
+            for place, look in enumerate(content["looks"][one])
+        ]
+        for one in dict.fromkeys((rows, *also, *earlier))
+        if one in content["looks"]
+    }
 
 
 def _count(content: Mapping[str, Any], rows: Iterable[str]) -> int:

@@ -21,7 +21,7 @@ NOT_SAID = (
     "Nothing of a single person or row: a rate is an average over rows.",
     "Nothing of groups that no limit names.",
     "Nothing of what the labels mean: a model that repeats unfair decisions may keep every limit.",
-    "Nothing of looks that were not counted, on another machine or with the count deleted.",
+    "Nothing of looks that were not counted: by other runs elsewhere, or with the count deleted.",
 )
 COMMANDS = """\
 automl-admm verify RUN --statement statement.json        # the files are those stated

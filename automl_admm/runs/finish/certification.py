@@ -102,6 +102,7 @@ class Asking:
             earlier=(question.rows,),
             run=question.way,
             also=question.also,
+            carried=question.carried,
         )
 
 

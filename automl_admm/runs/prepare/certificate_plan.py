@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from automl_admm.certify.certificate import read_certificate
+from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import Look, check_ledger
 from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.constraints.expected_evidence import imagine, imagine_one_class
@@ -22,6 +24,7 @@ from automl_admm.runs.prepare.set_aside import (
 from automl_admm.runs.prepare.shared_work import Known, SharedWork
 from automl_admm.runs.provenance import fingerprint, fingerprint_data, run_of
 from automl_admm.runs.saved_request import way_of
+from automl_admm.store.run_folder import RunFolder
 
 
 def aims_of(
@@ -76,4 +79,21 @@ def question_of(known: Known, shared: SharedWork, given: str) -> Question | None
     ledger = config.looks or default_ledger()
     check_ledger(ledger)
     tested = None if work.tested is None else len(work.tested)
-    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given)
+    carried = _carried(config, data)
+    return Question(rows, len(work.held_out.y), ledger, run, data, way, tested, given, carried)
+
+
+def _carried(config: RunConfig, data: str) -> CarriedLooks | None:
+    """Return the looks that the folder of the run carries; None if it has no folder.
+
+    A certificate of an older version tells at least the number of its own look.
+    """
+    if config.place is None:
+        return None
+    folder = RunFolder(config.place)
+    if not config.resumed:
+        return CarriedLooks(folder.looks, is_new=True)
+    if not folder.certificate.exists():
+        return CarriedLooks(folder.looks)
+    proof = read_certificate(folder.certificate)
+    return CarriedLooks(folder.looks, least=proof.look if proof.data_sha256 == data else 0)

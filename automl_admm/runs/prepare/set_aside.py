@@ -20,6 +20,7 @@ from automl_admm.certify.plan.planning import (
     is_out_of_reach,
     plan,
 )
+from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import Look, expect_look
 from automl_admm.constraints.dry_run import TrialRows
 from automl_admm.core.evidence import Evidence
@@ -69,6 +70,7 @@ class Question:
     of the whole course of a run, if a repeated run asks the same; it is empty if it may differ.
     Of the rows `tested` many count, None for all. `given` is the hash of all rows, also those with
     a weight of 0, without their weights: looks at the same rows under other weights count, too.
+    The looks `carried` by the folder of the run count beside those of the ledger.
     """
 
     rows: str
@@ -79,6 +81,7 @@ class Question:
     way: str = ""
     tested: int | None = None
     given: str = ""
+    carried: CarriedLooks | None = None
 
     @property
     def also(self) -> tuple[str, ...]:
@@ -88,8 +91,14 @@ class Question:
     @property
     def next_look(self) -> int:
         """The number of the coming look, from 1; a repeated run keeps its number."""
-        earlier, also = (self.rows,), self.also
-        return expect_look(self.ledger, self.data, self.way, earlier=earlier, also=also)
+        return expect_look(
+            self.ledger,
+            self.data,
+            self.way,
+            earlier=(self.rows,),
+            also=self.also,
+            carried=self.carried,
+        )
 
 
 def default_ledger() -> Path:

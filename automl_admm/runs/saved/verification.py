@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from automl_admm.certify.certificate import Certificate, read_certificate
 from automl_admm.certify.claims import verify
+from automl_admm.certify.walk.carried_looks import CarriedLooks
 from automl_admm.certify.walk.looks import Look, find_look
 from automl_admm.certify.walk.sequence import Contender
 from automl_admm.certify.walk.verdicts import Finding, judge_in
@@ -136,7 +137,8 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints, again.tested)
     spent = Look.of(certificate.look, run.risk)
-    order, look = _order(again), _look(again)
+    order, look = _order(again), _look(again, CarriedLooks(folder.looks))
+    is_known_here = _look(again) is not None
     findings = tuple(
         _finding(again, constraint, evidence, spent)
         for constraint, evidence in zip(constraints, seen, strict=True)
@@ -146,7 +148,7 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
         findings,
         (*_edited(again), *verify(certificate, _claims(again, order, look), findings)),
         tuple(judge_calls(constraints, seen, spent)),
-        tuple(_unvouched(again, order, look)),
+        tuple(_unvouched(again, order, is_known_here=is_known_here)),
         tuple(chain.from_iterable(map(say_fitted, constraints))),
         tell_other_machine(run.aside.machine),
     )
@@ -237,8 +239,8 @@ def _order(again: _Again) -> tuple[str, ...] | None:
     return tuple(one.name for one in contend(again.before_the_walk, again.constraints, aside))
 
 
-def _look(again: _Again) -> int | None:
-    """Return the number of the look in the ledger of this machine, if it is there."""
+def _look(again: _Again, carried: CarriedLooks | None = None) -> int | None:
+    """Return the number of the look in the ledger of this machine or in the folder, if any."""
     run, certificate = again.run, again.certificate
     if again.is_old:
         return None
@@ -247,7 +249,8 @@ def _look(again: _Again) -> int | None:
     searched = run_of(run.content["data"]["sha256"], int(run.settings["seed"]))
     limits = [str(constraint.limit) for constraint in again.constraints]
     asked = ask(certificate.order, limits, run.risk, f"{searched} {certificate.token}")
-    return find_look(ledger, certificate.data_sha256, asked, earlier=(certificate.rows_sha256,))
+    earlier = (certificate.rows_sha256,)
+    return find_look(ledger, certificate.data_sha256, asked, earlier=earlier, carried=carried)
 
 
 def _edited(again: _Again) -> Iterator[str]:
@@ -298,7 +301,9 @@ def judge_calls(
             yield str(judge_in(look, evidence, constraint.limit))
 
 
-def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -> Iterator[str]:
+def _unvouched(
+    again: _Again, order: tuple[str, ...] | None, *, is_known_here: bool
+) -> Iterator[str]:
     """Yield the claims beyond computation here, a sentence each."""
     certificate = again.certificate
     yield f"the time at which it was made ({certificate.time})"
@@ -307,7 +312,7 @@ def _unvouched(again: _Again, order: tuple[str, ...] | None, look: int | None) -
         yield f"that the {before} before it in the order passed: their models were not kept"
     if order is None:
         yield f"the order of the test: {_why_no_order(again)}"
-    if look is None:
+    if not is_known_here:
         yield (
             f"that it is look {certificate.look} at these data: no ledger on this machine knows of "
             "it"

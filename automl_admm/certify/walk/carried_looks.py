@@ -1,0 +1,71 @@
+"""The looks that a run folder carries: they count wherever the folder goes.
+
+The ledger of a machine knows the looks that were taken on it. A folder copied to another machine
+brings its own, with all that the first ledger knew of the same rows. A look in both is one look,
+known by its question. If the two number it differently, the larger number counts: it spends less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from automl_admm.store.file_schemas import LOOKS_SCHEMA, carried_looks
+from automl_admm.store.json_content import read_content, with_digest
+from automl_admm.store.run_folder import write_json
+
+Taken = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedLooks:
+    """The file of looks in a run folder.
+
+    Folders of older versions have none: `least` is the number of the look of their certificate.
+    The folder of a run that begins `is_new`, and carries nothing.
+    """
+
+    path: Path
+    least: int = 0
+    is_new: bool = False
+
+    def read(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the looks by the hash of their rows; raise if the file was damaged or edited."""
+        hint = "Restore it: without it nobody knows how often these rows were looked at."
+        try:
+            content = {} if self.is_new else read_content(self.path, carried_looks, hint)
+        except FileNotFoundError:
+            return {}
+        return dict(content.get("looks", {}))
+
+    def keep(self, looks: Taken) -> None:
+        """Write the looks beside those at other rows, with a digest."""
+        before = self.read()
+        now = {**before, **{rows: [*map(dict, taken)] for rows, taken in looks.items()}}
+        if now != before:
+            write_json(self.path, with_digest({"schema": LOOKS_SCHEMA, "looks": now}))
+
+
+def unite(here: Taken, there: Taken) -> dict[str, list[dict[str, Any]]]:
+    """Return the looks of two ledgers, each question once under each hash of rows."""
+    hashes = dict.fromkeys((*here, *there))
+    return {rows: _unite(here.get(rows, ()), there.get(rows, ())) for rows in hashes}
+
+
+def _unite(
+    here: Iterable[Mapping[str, Any]], there: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    # Looks from here stay first: the oldest have no number but their place.
+    found: dict[str, dict[str, Any]] = {look["question"]: dict(look) for look in here}
+    for look in there:
+        known = found.get(look["question"])
+        if known is None or number_in(look) > number_in(known):
+            found[look["question"]] = dict(look)
+    return list(found.values())
+
+
+def number_in(look: Mapping[str, Any]) -> int:
+    """Return the number in a look; 0 if a first version wrote it without one."""
+    return int(look.get("number") or 0)
