@@ -6,10 +6,10 @@ nothing else runs.
 
 Busy: runs against the clock through `minimize` with real child processes. Of the time from the
 first evaluation to the end of the search, how much of all workers' time was spent in sleeps. What
-comes before (the start of the processes) is shown apart. `--executors local dask ray` measures each
-engine; the last table compares them. "Idle each" is the workers' time that was
-not spent so, by evaluation: it does not hang on how long these take; of it "solver" is what the
-solvers took in the one process that proposes, while other workers went on.
+comes before (the start of the processes) is shown apart, and "whole run" is the share with it.
+`--executors local dask ray` measures each engine; the last table compares them. "Idle each" is the
+workers' time that was not spent so, by evaluation: it does not hang on how long these take; of it
+"solver" is what the solvers took in the one process that proposes, while other workers went on.
 
 Quality: the same search with a clock that is computed, which takes the solvers' time only. Best
 loss after so many evaluations have ended, with 1 to 8 workers; the median over the seeds, each of
@@ -119,6 +119,7 @@ class Busy:
     evaluations: int
     solver: float
     idle: float
+    whole: float
 
 
 def measure_busy(workers: int, seconds: float, durations: Durations, executor: str) -> Busy:
@@ -143,7 +144,8 @@ def measure_busy(workers: int, seconds: float, durations: Durations, executor: s
     share = asleep / (workers * (end - first))
     solver = books.ledger.get("solver", 0.0) / len(lines)
     idle = (workers * (end - first) - asleep) / len(lines)
-    return Busy(workers, share, first - begun, len(lines), solver, idle)
+    whole = asleep / (workers * seconds)
+    return Busy(workers, share, first - begun, len(lines), solver, idle, whole)
 
 
 @dataclass
@@ -282,10 +284,14 @@ def print_busy(executor: str, found: Sequence[Busy]) -> None:
 
 def print_engines(found: Mapping[str, Sequence[Busy]]) -> None:
     """A row for each engine, with most workers."""
-    print(f"{'executor':>30}{'workers':>9}{'busy':>8}{'idle each':>12}")
+    heads = (("executor", 30), ("workers", 9), ("busy", 8), ("start-up", 11), ("whole run", 11))
+    last_heads = (("evaluations", 13), ("idle each", 12), ("solver", 10))
+    print("".join(f"{head:>{width}}" for head, width in (*heads, *last_heads)))
     for executor, runs in found.items():
         last = runs[-1]
-        print(f"{executor:>30}{last.workers:>9}{last.share:>8.1%}{1000 * last.idle:>9.0f} ms")
+        row = f"{executor:>30}{last.workers:>9}{last.share:>8.1%}{last.startup:>9.2f} s"
+        row += f"{last.whole:>11.1%}{last.evaluations:>13}"
+        print(f"{row}{1000 * last.idle:>9.0f} ms{1000 * last.solver:>7.0f} ms")
     verdict = "met" if all(runs[-1].share >= LEAST_BUSY for runs in found.values()) else "missed"
     print(f"all engines are to be busy for {LEAST_BUSY:.0%} of the time: {verdict}\n")
 
