@@ -1,16 +1,17 @@
-"""Limits that compare scores with the numbers in a column, written `NAME[column]`."""
+"""Limits about a column of numbers, written `NAME[column]`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from automl_admm.constraints.syntax import GroupColumn
-from automl_admm.core.errors import ConfigurationError
+from automl_admm.core.errors import ConfigurationError, DataError
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import ColumnFunction, Measured
+from automl_admm.plugins.records import ChangingFunction, ColumnFunction, Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,29 @@ class OfColumn:
         """Measure these rows."""
         values = evaluated.sensitive[self.column].to_numpy(dtype=float, na_value=np.nan)
         return self.function(evaluated, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """A function of a pipeline and a changed column, as one of an evaluated pipeline alone."""
+
+    function: ChangingFunction
+    column: str
+
+    def __call__(self, evaluated: EvaluatedPipeline) -> Measured:
+        """Measure these rows."""
+        return self.function(evaluated, label_of(self.column, evaluated.X))
+
+
+def label_of(column: str, X: Any) -> Any:
+    """Return the label of a column in the table that the model is given; raise without one."""
+    for label in getattr(X, "columns", ()):
+        if str(label) == column:
+            return label
+    raise DataError(
+        f"a limit changes the column '{column}', which the model is not given.",
+        hint="Name a feature that holds numbers.",
+    )
 
 
 def column_of(columns: Sequence[GroupColumn], name: str, least: int) -> str:

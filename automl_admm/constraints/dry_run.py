@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from automl_admm.constraints.column_values import OfColumn
+from automl_admm.constraints.column_values import Changing, OfColumn, label_of
 from automl_admm.constraints.group_comparison import Grouped
 from automl_admm.constraints.groups import Grouping, check_columns, group_names
 from automl_admm.constraints.resolve import with_classes, with_groups
@@ -42,7 +42,7 @@ def columns_of(constraints: Iterable[Constraint]) -> set[str]:
     """Return the columns named by limits."""
     found: set[str] = set()
     for one in constraints:
-        if isinstance(one.function, OfColumn):
+        if isinstance(one.function, OfColumn | Changing):
             found.add(one.function.column)
         if isinstance(one.groups, Grouping):
             found.update(column.name for column in one.groups.columns)
@@ -68,7 +68,11 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     if rows.weights is not None:
         _check_weights(constraint)
     if isinstance(constraint.function, OfColumn):
-        _check_numbers(constraint.function.column, rows.sensitive, constraint.limit.name)
+        column = constraint.function.column
+        hint = f"Compare groups by it, as in 'selection_rate_gap[{GroupColumn(column)}]'."
+        _check_numbers(column, rows.sensitive, constraint.limit.name, hint)
+    if isinstance(constraint.function, Changing):
+        _check_change(constraint.function.column, rows, constraint.limit.name)
     if constraint.groups is None:
         return constraint
     name = constraint.limit.name
@@ -82,16 +86,23 @@ def _met(constraint: Constraint, rows: TrialRows, known: Mapping[str, Sequence[s
     return with_groups(constraint, names)
 
 
-def _check_numbers(column: str, frame: Any, limit: str) -> None:
-    """Raise if a column has no numbers to compare scores with."""
+def _check_change(column: str, rows: TrialRows, limit: str) -> None:
+    """Raise if a column is no number both in the user's table and in that of the model.
+
+    A date is a number for the model, beside others of the same date that would not change with it.
+    """
+    hint = "Name a feature that holds numbers."
+    _check_numbers(column, rows.sensitive, limit, hint)
+    _check_numbers(label_of(column, rows.X), rows.X, limit, hint)
+
+
+def _check_numbers(column: Any, frame: Any, limit: str, hint: str) -> None:
+    """Raise if a column has no numbers to compare scores with, or to change."""
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     kind = frame[column].dtype
     if not is_numeric_dtype(kind) or is_bool_dtype(kind):
-        raise DataError(
-            f"limit '{limit}': column '{column}' holds no numbers.",
-            hint=f"Compare groups by it, as in 'selection_rate_gap[{GroupColumn(column)}]'.",
-        )
+        raise DataError(f"limit '{limit}': column '{column}' holds no numbers.", hint=hint)
 
 
 def _check_weights(constraint: Constraint) -> None:

@@ -22,7 +22,8 @@ def written_name(record: ConstraintPlugin) -> str:
     names = [f"{name}=…" for name in (*classes, *(one.name for one in fields(record.options)))]
     braces = f"{{{','.join(names)}}}" if names else ""
     whole = configure(record, {})
-    column = "" if whole.grouped is None and whole.columned is None else "[column]"
+    named = (whole.grouped, whole.columned, whole.changing)
+    column = "[column]" if any(one is not None for one in named) else ""
     return f"{record.name}{number}{braces}{column}"
 
 

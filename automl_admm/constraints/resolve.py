@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from automl_admm.constraints.class_views import EachClass, Joining, OneClass, knowing_classes
-from automl_admm.constraints.column_values import OfColumn, column_of
+from automl_admm.constraints.column_values import Changing, OfColumn, column_of
 from automl_admm.constraints.group_comparison import GapOf, Grouped, InRange, RatioOf, WorstOf
 from automl_admm.constraints.groups import Grouping
 from automl_admm.constraints.options import (
@@ -283,7 +283,7 @@ def constraint_of(
     plugin = _with_options(written, plugin)
     _check_groups(written, plugin)
     check_bound(written, plugin.lowest, plugin.highest)
-    is_grouped = bool(written.columns) and plugin.columned is None
+    is_grouped = bool(written.columns) and plugin.columned is None and plugin.changing is None
     groups = Grouping(written.columns, written.least) if is_grouped else None
     return Constraint(
         limit=_limit(written, plugin.highest if written.at_least else plugin.lowest),
@@ -300,6 +300,7 @@ def constraint_of(
         adds_up=plugin.adds_up,
         first_fold=plugin.first_fold,
         declared=DeclaredRange(plugin.lowest, plugin.highest, names.provider(written.measure)),
+        asks_model=plugin.changing is not None,
     )
 
 
@@ -341,7 +342,7 @@ def _other_options(plugin: ConstraintPlugin) -> str:
 
 
 def _check_groups(written: WrittenLimit, plugin: ConstraintPlugin) -> None:
-    if plugin.columned is not None:
+    if plugin.columned is not None or plugin.changing is not None:
         column_of(written.columns, written.measure, written.least)
         return
     if plugin.grouped is not None and not written.columns:
@@ -360,6 +361,9 @@ def _function(
     if plugin.columned is not None:
         column = column_of(written.columns, written.measure, written.least)
         return OfColumn(plugin.columned, column)
+    if plugin.changing is not None:
+        column = column_of(written.columns, written.measure, written.least)
+        return Changing(plugin.changing, column)
     if plugin.grouped is not None and groups is not None:
         return Grouped(plugin.grouped, groups)
     assert plugin.function is not None  # noqa: S101 - a plugin has one or the other

@@ -1,40 +1,47 @@
-"""The values of limits on costs and on facts, measured on a model as it ships."""
+"""The values of limits that predictions do not tell, measured on a model as it ships."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from automl_admm.execution.shared_state import unheard_warnings
 from automl_admm.pipelines.limit_values import evidence_of, value_of
-from automl_admm.plugins.records import ConstraintKind
+from automl_admm.plugins.records import Constraint
 
 if TYPE_CHECKING:
     from automl_admm.pipelines.work import PipelineWork
 
 SHIPPED = "model.skops"
-# Facts are the same on any rows; costs are those of this machine.
-FACTS: frozenset[ConstraintKind] = frozenset({"checked"})
-COSTS: frozenset[ConstraintKind] = frozenset({"checked", "measured"})
+
+
+def is_fact(constraint: Constraint) -> bool:
+    """Return True for a limit that is the same on any rows."""
+    return constraint.kind == "checked"
+
+
+def is_untold(constraint: Constraint) -> bool:
+    """Return True for a limit that needs the model: a fact, a cost, or answers to changed rows."""
+    return not constraint.is_told
 
 
 def measure_costs(
     work: PipelineWork,
     model: Any,
-    kinds: Collection[ConstraintKind],
+    is_wanted: Callable[[Constraint], bool],
     folder: Path,
     fit_seconds: float,
     peak_mb: float = 0.0,
 ) -> tuple[float, ...]:
-    """Measure the limits of these kinds on a model that was written; all others are NaN.
+    """Measure the wanted limits on a model that was written; all others are NaN.
 
     The seconds are those of all its fits, and the memory is the largest of one. The rows are those
     of the first part validated. A limit without a value makes the outcome invalid.
     """
-    if not any(one.kind in kinds for one in work.constraints):
+    if not any(is_wanted(one) for one in work.constraints):
         return (math.nan,) * len(work.constraints)
     size = (folder / SHIPPED).stat().st_size if work.persist else None
     with unheard_warnings():
@@ -42,6 +49,6 @@ def measure_costs(
         part = work.measure(model, rows, fit_seconds).part
         part = replace(part, peak_mb=max(part.peak_mb, peak_mb), saved_bytes=size)
         return tuple(
-            value_of(one, evidence_of(one, part, ""), "") if one.kind in kinds else math.nan
+            value_of(one, evidence_of(one, part, ""), "") if is_wanted(one) else math.nan
             for one in work.constraints
         )

@@ -29,7 +29,7 @@ from automl_admm.pipelines.predictions.decisions import (
 )
 from automl_admm.pipelines.predictions.measured import Table
 from automl_admm.pipelines.score_interval import score_interval
-from automl_admm.pipelines.shipped_costs import FACTS, SHIPPED, measure_costs
+from automl_admm.pipelines.shipped_costs import SHIPPED, is_fact, measure_costs
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 from automl_admm.pipelines.thresholds.decider import bar_of, fix, scores_of
 from automl_admm.pipelines.thresholds.path import moves
@@ -89,7 +89,7 @@ def ship_single(
     In the search they were those of fits on fewer rows: a tree of all rows may be larger.
     """
     found = ship(work, pipeline, fit_seconds, folder, path)
-    return replace(found, costs=measure_costs(work, pipeline, FACTS, folder, fit_seconds))
+    return replace(found, costs=measure_costs(work, pipeline, is_fact, folder, fit_seconds))
 
 
 def ship_decided(

@@ -20,8 +20,8 @@ def configure(record: ConstraintPlugin, given: Mapping[str, Any]) -> ConstraintP
     title = f"constraint '{record.name}'"
     found: ConstraintPlugin = make(title, _made, record, options)
     expect(title, "ConstraintPlugin", found, is_one=isinstance(found, ConstraintPlugin))
-    if found.function is None and found.grouped is None:
-        raise PluginError(f"{title}: with its options it has neither a function nor a grouped one.")
+    if not any((found.function, found.grouped, found.columned, found.changing)):
+        raise PluginError(f"{title}: with its options it has no function of any kind.")
     for what in ("kind", "target"):
         here, there = getattr(found, what), getattr(record, what)
         if here != there:

@@ -48,6 +48,7 @@ __all__ = [
     "ROLES",
     "TASKS",
     "BuildContext",
+    "ChangingFunction",
     "CheapFunction",
     "ColumnFunction",
     "CommandPlugin",
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
     import click
 
 # A constraint is measured in one of these ways.
-WAYS = ("function", "grouped", "numbered", "columned", "by_setting", "configured")
+WAYS = ("function", "grouped", "numbered", "columned", "changing", "by_setting", "configured")
 # Options of a limit that name classes of the target, of any constraint.
 CLASS_OPTIONS = frozenset({"class", "true", "predicted"})
 ROLES, AXES = ("transformer", "estimator"), ("columns", "rows")
@@ -106,6 +107,7 @@ ConstraintFunction = Callable[[EvaluatedPipeline], Measured]
 Masks = Mapping[str, NDArray[np.bool_]]
 GroupedFunction = Callable[[EvaluatedPipeline, Masks], Measured]
 ColumnFunction = Callable[[EvaluatedPipeline, NDArray[np.float64]], Measured]
+ChangingFunction = Callable[[EvaluatedPipeline, Any], Measured]
 NumberedConstraint = Callable[[float], "ConstraintPlugin"]
 ConfiguredConstraint = Callable[[Any], "ConstraintPlugin"]
 CheapFunction = Callable[[tuple[Item, ...]], float]
@@ -132,6 +134,11 @@ class ConstraintPlugin(RecordWithOptions):
 
     To compare scores with a column of numbers, give `columned` instead: its second argument has
     the number of every row in the column, NaN where it is missing.
+
+    To ask the pipeline about rows in which a column of numbers is changed, give `changing` instead:
+    its second argument is the label of the column in `X`. It asks the pipeline for all answers that
+    it compares; before the search a constant answers. It looks at scores: a statistical one has
+    `uses_decisions` set to False, since thresholds are chosen where no pipeline is at hand.
 
     For a name that ends in a number of the user's, such as `errors_above_2.5`, give `numbered`
     instead of both: the function from that number to a record. It may raise a ValueError that says
@@ -173,6 +180,7 @@ class ConstraintPlugin(RecordWithOptions):
     by_setting: SetConstraint | None = None
     configured: ConfiguredConstraint | None = None
     columned: ColumnFunction | None = None
+    changing: ChangingFunction | None = None
     lowest: float | None = 0.0
     highest: float | None = None
     cheap: CheapFunction | None = None
@@ -204,6 +212,9 @@ class ConstraintPlugin(RecordWithOptions):
         for what in (*WAYS, "cheap"):
             if (value := getattr(self, what)) is not None and not callable(value):
                 raise PluginError(f"constraint '{self.name}': its {what} must be callable.")
+        if self.changing is not None and self.kind == "statistical" and self.uses_decisions:
+            said = "what asks about changed rows must have uses_decisions=False"
+            raise PluginError(f"constraint '{self.name}': {said}.")
         calls: Any = self.timed_calls
         if isinstance(calls, bool) or not isinstance(calls, int) or calls < 0:
             said = f"its timed_calls must be a whole number from 0 on, not {say_value(calls)}"
@@ -224,7 +235,8 @@ class Constraint:
     `groups` names the group of every row, given the sensitive columns, for a limit on groups: every
     part of the rows then has some of each group. With `of_baseline` the bound is so many times the
     value of the first pipeline of the search, and unknown before that is measured. A value outside
-    the `declared` range makes an evaluation invalid.
+    the `declared` range makes an evaluation invalid. One that `asks_model` is measured on rows that
+    it changes.
     """
 
     limit: Limit
@@ -240,6 +252,12 @@ class Constraint:
     adds_up: bool = False
     first_fold: bool = False
     declared: DeclaredRange | None = None
+    asks_model: bool = False
+
+    @property
+    def is_told(self) -> bool:
+        """Return True if predictions of the rows alone tell its value."""
+        return self.kind == "statistical" and not self.asks_model
 
 
 class ComponentFactory(Protocol):

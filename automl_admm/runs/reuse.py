@@ -205,9 +205,9 @@ class _Other:
 
     def _cost(self, constraint: Constraint, one: Evaluation) -> float | None:
         """Return the known value of a limit that predictions do not tell; NaN if they do."""
-        if constraint.kind == "statistical":
+        if constraint.is_told:
             return math.nan
-        is_here = constraint.kind == "checked" or self._is_same("machine")
+        is_here = constraint.kind != "measured" or self._is_same("machine")
         if not self._has(constraint) or not is_here:
             return None
         return self._values_of(one)[constraint.limit.name]
@@ -225,8 +225,7 @@ class _Other:
             return None
         pairs = zip(self.prepared.constraints, found.constraints, strict=True)
         values = tuple(
-            value if c.kind == "statistical" else float(costs[c.limit.name] or 0.0)
-            for c, value in pairs
+            value if c.is_told else float(costs[c.limit.name] or 0.0) for c, value in pairs
         )
         if not all(map(math.isfinite, (found.loss, *values))):
             self._leave("without a finite loss or limit", 1)

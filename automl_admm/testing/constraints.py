@@ -79,6 +79,8 @@ class ConstraintContract:
             return as_evidence(record.grouped(evaluated, self.masks(evaluated)))
         if record.columned is not None:
             return as_evidence(record.columned(evaluated, self.numbers(evaluated)))
+        if record.changing is not None:
+            return as_evidence(record.changing(evaluated, self.column(evaluated)))
         assert record.function is not None
         return as_evidence(record.function(evaluated))
 
@@ -90,6 +92,10 @@ class ConstraintContract:
     def numbers(self, evaluated: EvaluatedPipeline) -> Any:
         """Return the column of numbers that a `columned` constraint compares with the scores."""
         return evaluated.X.iloc[:, 0].to_numpy(dtype=float)
+
+    def column(self, evaluated: EvaluatedPipeline) -> Any:
+        """Return the label of the column that a `changing` constraint changes."""
+        return evaluated.X.columns[0]
 
     def answers(self) -> Iterable[EvaluatedPipeline]:
         """Yield the rows as the pipeline answers, all right, all wrong, and at random.
@@ -180,11 +186,13 @@ class ConstraintContract:
     def test_it_measures_in_another_process(self) -> None:
         """Survive the way to a worker: it is pickled by cloudpickle."""
         record, rows = self._record(), self.rows()
-        measure = record.function or record.grouped or record.columned
+        measure = record.function or record.grouped or record.columned or record.changing
         sent = cloudpickle.loads(cloudpickle.dumps(measure))
         more: tuple[Any, ...] = () if record.grouped is None else (self.masks(rows),)
         if record.columned is not None:
             more = (self.numbers(rows),)
+        if record.changing is not None:
+            more = (self.column(rows),)
         assert math.isfinite(as_evidence(sent(rows, *more)).value)
 
     def test_it_is_silent(self) -> None:

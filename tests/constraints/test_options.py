@@ -17,7 +17,7 @@ from automl_admm.core.errors import ConfigurationError, PluginError
 from automl_admm.core.evidence import Largest, Rate
 from automl_admm.plugins.configured import configure
 from automl_admm.plugins.evaluated_pipeline import EvaluatedPipeline
-from automl_admm.plugins.records import ConstraintPlugin, Masks
+from automl_admm.plugins.records import ConstraintPlugin, Masks, NoOptions
 from automl_admm.plugins.registry import Registry
 from automl_admm.runs.given_objects import take_objects
 
@@ -136,7 +136,7 @@ def _of_no_function(band: Band) -> ConstraintPlugin:
     ("made", "says"),
     [
         (_of_another_kind, "its kind is 'measured', not 'statistical'"),
-        (_of_no_function, "neither a function nor a grouped one"),
+        (_of_no_function, "it has no function of any kind"),
         (lambda band: 0.5, "its factory returned 0.5, no ConstraintPlugin"),
         (
             lambda band: band.breadth,
@@ -162,6 +162,10 @@ class Classes:
             "needs one of function, grouped, numbered",
         ),
         ({"configured": None, "function": Unsure(Band())}, "options and configured go together"),
+        (
+            {"options": NoOptions, "configured": None, "changing": Unsure, "uses_decisions": True},
+            "must have uses_decisions=False",
+        ),
         ({"options": Classes}, "'true' names a class in every limit, and can be no option"),
     ],
 )

@@ -214,6 +214,22 @@ def test_scores_that_nobody_asked_for_are_not_made_of_probabilities(
     assert len(results(begin(run, scoring="neg_log_loss"))) == COUNT
 
 
+def test_answers_to_changed_rows_are_taken_over_and_never_computed(
+    other: Path, tmp_path: Path
+) -> None:
+    limit = ("rising_breaks_0.5[a] <= 90 %",)
+    assert not results(begin(other, constraints=limit))
+    assert len(begin(other, constraints=limit).starts) == COUNT
+    search = AutoMLClassifier(
+        **SETTINGS, constraints=limit, max_evaluations=COUNT, work_dir=tmp_path / "asked"
+    )
+    search.fit(features(), labels())
+    prepared = begin(tmp_path / "asked", constraints=limit, scoring="accuracy")
+    assert prepared.reused.runs[0].computed == COUNT
+    for one in results(prepared):
+        assert one.constraints == fresh(prepared, one, tmp_path).constraints
+
+
 def test_a_cost_that_was_not_measured_makes_starts_of_them(other: Path) -> None:
     prepared = begin(other, constraints=(*LIMITS, "fit_seconds <= 60"))
     assert not results(prepared)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from automl_admm.builtin.constraints import (
     by_setting,
     model_size,
+    monotone,
     probabilities,
     resources,
     score_correlation,
@@ -34,4 +35,5 @@ def constraints() -> Iterable[ConstraintPlugin]:
     yield from groups.constraints()
     yield from probabilities.constraints()
     yield from score_correlation.constraints()
+    yield from monotone.constraints()
     yield from errors.constraints()

@@ -21,7 +21,7 @@ from automl_admm.pipelines.ensembles.greedy import Purse, blend
 from automl_admm.pipelines.ensembles.rated import Rated
 from automl_admm.pipelines.ensembles.voting import vote
 from automl_admm.pipelines.fit_results import FinalFitResult
-from automl_admm.pipelines.shipped_costs import COSTS, measure_costs
+from automl_admm.pipelines.shipped_costs import is_untold, measure_costs
 from automl_admm.pipelines.shipping import ship
 from automl_admm.pipelines.thresholds.by_group import Thresholds
 
@@ -77,7 +77,7 @@ def evaluate_predictions(
     """
     from automl_admm.pipelines.ensembles.replayed import replay
 
-    told = [one.kind == "statistical" for one in work.constraints]
+    told = [one.is_told for one in work.constraints]
     aims = work.aims or tuple(one.limit for one in work.constraints)
     small = replace(
         work,
@@ -129,4 +129,4 @@ def ship_whole(
 ) -> FinalFitResult:
     """Ship a model made of several fits, and measure its costs as it ships."""
     found = ship(work, model, fit_seconds, folder, path)
-    return replace(found, costs=measure_costs(work, model, COSTS, folder, fit_seconds, peak))
+    return replace(found, costs=measure_costs(work, model, is_untold, folder, fit_seconds, peak))

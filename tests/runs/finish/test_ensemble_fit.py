@@ -283,6 +283,17 @@ def test_an_ensemble_outside_a_limit_as_a_whole_does_not_ship(grammar: Path, cap
     assert "members" in line
 
 
+def test_an_ensemble_is_asked_about_changed_rows_itself(grammar: Path, tmp_path: Path) -> None:
+    """Predictions of its members tell nothing of rows that they did not see."""
+    limit = "falling_breaks_0.5[a] <= 1"
+    found = search(grammar, constraints=[limit], work_dir=tmp_path / "run").fit(X, WORDS)
+    assert found.ensemble_ is not None
+    value = manifest_of(tmp_path / "run")["constraints"][limit]
+    assert 0.0 < value < 1.0
+    raised = found.predict_proba(X.assign(a=X["a"] + 0.5)) - found.predict_proba(X)
+    assert value == pytest.approx(np.mean(raised[:, 1] > 0), abs=0.1)
+
+
 def test_thresholds_are_chosen_for_the_ensemble(grammar: Path, tmp_path: Path) -> None:
     limits = ["fpr <= 0.1", "columns <= 5"]
     found = search(grammar, constraints=limits, work_dir=tmp_path / "run").fit(X, WORDS)
