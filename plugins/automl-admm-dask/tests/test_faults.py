@@ -12,7 +12,7 @@ import time
 
 import psutil
 import pytest
-from automl_admm_dask import DaskOptions, build_dask, crew
+from automl_admm_dask import DaskOptions, build_dask, clusters, crew
 
 from automl_admm.plugin_api import (
     AutomlAdmmError,
@@ -287,6 +287,27 @@ def test_a_local_cluster_searches_and_leaves_nothing(tmp_path, monkeypatch, mark
     assert len(list((tmp_path / "marks").iterdir())) == 12
     until(lambda: marked("DASK_TEST", str(tmp_path)) == [])
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (
+            "import time; time.sleep(600)",
+            r"start: no scheduler within 0\.5 s\. Wait longer by the option patience=1 of",
+        ),
+        ("raise SystemExit('no room left')", r"start: no room left\.$"),
+        ("import sys; sys.exit(7)", r"start: its process ended with code 7\.$"),
+    ],
+)
+def test_a_local_cluster_that_does_not_start_says_why(program, says, tmp_path, monkeypatch):
+    monkeypatch.setattr(clusters, "BOOT", program)
+    if "sleep" in program:
+        monkeypatch.setattr(clusters, "START_SECONDS", 0.1)
+    setting = ExecutorSetting(1, None, tmp_path)
+    with pytest.raises(AutomlAdmmError, match=says):
+        build_dask(hazards.Hazards(), setting, DaskOptions(patience=0.5))
+    assert list(tmp_path.iterdir()) == []
 
 
 def run_command(capfd, *arguments):

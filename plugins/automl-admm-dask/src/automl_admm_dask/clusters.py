@@ -64,10 +64,12 @@ async def _ask_who(address: str) -> str | None:
 class OwnCluster:
     """A scheduler and its workers in processes of their own, on this machine's loopback.
 
-    They end when this process closes its end of a pipe, or is gone.
+    They end when this process closes its end of a pipe, or is gone. The address of the scheduler is
+    waited for `START_SECONDS`, or `patience` seconds if they are more.
     """
 
-    def __init__(self, workers: int, scratch: Path) -> None:
+    def __init__(self, workers: int, scratch: Path, patience: float) -> None:
+        self._seconds = max(START_SECONDS, patience)
         self._log, self._folder = scratch / "cluster.log", scratch / "cluster"
         threads = threads_each(workers)
         setting = {"workers": workers, "threads": threads, "scratch": str(self._folder)}
@@ -102,14 +104,17 @@ class OwnCluster:
         remove_tree(self._folder)
 
     def _read_address(self) -> str:
-        output, line = self._process.stdout, ""
-        if output is not None and wait_readable([output.fileno()], START_SECONDS):
-            line = output.readline().decode().strip()
-        if not line:
-            shown = self._log.read_text(errors="replace").strip()[-SHOWN_LOG:]
-            last = shown.splitlines()[-1:] or ["it said nothing"]
-            raise AutomlAdmmError(f"the local Dask cluster did not start: {last[0]}.")
-        return line
+        output = self._process.stdout
+        if output is None or not wait_readable([output.fileno()], self._seconds):
+            raise AutomlAdmmError(
+                f"the local Dask cluster did not start: no scheduler within {self._seconds:g} s.",
+                hint=f"Wait longer by the option patience={2 * self._seconds:g} of the executor.",
+            )
+        if line := output.readline().decode().strip():
+            return line
+        shown = self._log.read_text(errors="replace").strip()[-SHOWN_LOG:]
+        last = shown.splitlines()[-1:] or [f"its process ended with code {self._process.wait()}"]
+        raise AutomlAdmmError(f"the local Dask cluster did not start: {last[0]}.")
 
 
 def _python() -> Sequence[str]:

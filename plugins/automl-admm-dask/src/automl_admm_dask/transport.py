@@ -18,9 +18,10 @@ LARGEST_WORK = 2_000_000_000
 class DaskTransport:
     """Carries jobs to the workers of a scheduler; without an address it starts a cluster."""
 
-    def __init__(self, address: str | None, workers: int) -> None:
+    def __init__(self, address: str | None, workers: int, patience: float) -> None:
         self._address = address
         self._workers = workers
+        self._patience = patience
         self._opened = ExitStack()
 
     @property
@@ -42,7 +43,7 @@ class DaskTransport:
             )
         self._opened.callback(Silence().end)
         if self._address is None:
-            own = OwnCluster(self._workers, scratch)
+            own = OwnCluster(self._workers, scratch, self._patience)
             self._opened.callback(own.close)
             self._address = own.address
         self._client = connect(self._address)
