@@ -42,10 +42,10 @@ def minimize(call: MinimizeCall) -> MinimizeResult:
     1 where a rough answer is enough.
 
     `starts` are points (dicts of values) to evaluate first. `warm_start` has results that are
-    known already, in any form that `Study.add_observations` takes, such as the result of an
-    earlier `minimize`. With a `work_dir` every evaluation is on the disk at once: after a kill
-    `Study.load(work_dir).optimize(objective)` goes on. Setting `cancel`, a `threading.Event`, ends
-    the search from another thread.
+    known already, in any form that `Study.add_observations` takes, such as the result or the
+    `work_dir` of an earlier `minimize`. With a `work_dir` every evaluation is on the disk at once:
+    after a kill `Study.load(work_dir).optimize(objective)` goes on. Setting `cancel`, a
+    `threading.Event`, ends the search from another thread.
 
     This is the shortest use of a `Study`. The other parameters are those of `AutoMLClassifier`.
     `limits` is the old name of `constraints`: it is deprecated, and goes in version 1.0.

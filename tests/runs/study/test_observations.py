@@ -3,6 +3,7 @@
 # ruff: noqa: PD011 - `values` are those of a trial, not of a frame
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,76 @@ def test_a_wrong_source_is_told_in_one_line_and_adds_nothing(rows: Any, words: s
     assert words in str(problem.value)
     assert "\n" not in str(problem.value)
     assert one.results == ()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a `minimize` over `SPACE`."""
+    place = tmp_path_factory.mktemp("kept") / "run"
+    minimize(_measure, SPACE, constraints=["size <= 4"], max_evaluations=4, work_dir=place, **QUICK)
+    return place
+
+
+def _measure(values: dict[str, Any]) -> dict[str, float]:
+    return {"loss": float(values["x"]), "size": 1.0}
+
+
+def test_the_folder_of_a_minimize_is_a_source_and_costs_nothing(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    found = minimize(
+        _measure,
+        SPACE,
+        constraints=["size <= 2"],
+        max_evaluations=2,
+        warm_start=folder,
+        **QUICK,
+    )
+    assert len(found.evaluations) == 6
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def _narrow(upper: float) -> SearchSpace:
+    return SearchSpace(SPACE.decisions, (Parameter("x", 0.0, upper), *SPACE.parameters[1:]))
+
+
+@pytest.mark.parametrize(
+    ("space", "limits", "words"),
+    [
+        (_narrow(1e-6), ["size <= 4"], "'x' must be from 0 to 1e-06, not"),
+        (SearchSpace((), (Parameter("y", 0.0, 1.0),)), ["size <= 4"], "no decision or parameter"),
+        (SPACE, ["size <= 4", "cost <= 1"], "has no value for the limit 'cost'"),
+        (SPACE, [], "no limit named 'size'"),
+    ],
+)
+def test_a_folder_of_another_problem_is_refused_before_any_call(
+    space: SearchSpace, limits: list[str], words: str, folder: Path
+) -> None:
+    called: list[Any] = []
+    with pytest.raises(ConfigurationError) as problem:
+        minimize(called.append, space, constraints=limits, warm_start=folder, **QUICK)
+    assert words in str(problem.value)
+    assert "\n" not in str(problem.value)
+    assert called == []
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("study.json", b"{", "study.json' cannot be read"),
+        ("study.json", None, "holds no study.json"),
+        ("store.sqlite", None, "store.sqlite' is damaged: it is gone, and held 4 evaluations"),
+        ("store.sqlite", b"", "store.sqlite' is damaged: it is empty"),
+        ("store.sqlite", b"x" * 5000, "store.sqlite' is damaged: file is not a database"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_a_line(
+    file: str, content: bytes | None, words: str, folder: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    (copy / file).unlink()
+    if content is not None:
+        (copy / file).write_bytes(content)
+    with pytest.raises(StoreError) as problem:
+        study(warm_start=copy)
+    assert words in str(problem.value)
+    assert "\n" not in str(problem.value)
