@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ from accessibility import serious_violations
 from browser import Browser, browser_here, running_browser
 from report_runs import an_evaluation, write_run
 
+from automl_admm.report.audit.exporting import write_audit
 from automl_admm.report.page import SECTIONS
 from automl_admm.report.rows.given import RowsAsked
 from automl_admm.report.writing import make_report
+from automl_admm.runs.saved.saved_run import read_saved_run
 from automl_admm.runs.session.iterations import Iteration
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run" / "group_thresholds"
@@ -119,6 +122,38 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a certificate, as it is exported for others, with a hostile title."""
+    place = tmp_path_factory.mktemp("certificate")
+    run = Path(shutil.copytree(OLD, place / "run"))
+    change(run / "run.json", title=HOSTILE)
+    write_audit(read_saved_run(run), str(place / "audit"))
+    return place / "audit" / "certificate.html"
+
+
+def test_what_is_certified_is_seen_on_the_page_for_others(
+    browser: Browser, certificate: Path
+) -> None:
+    browser.look(1200)
+    browser.open(certificate)
+    said = json.loads((certificate.parents[1] / "run" / "certificate.json").read_text())
+    seen = browser.evaluate("document.body.innerText")
+    assert browser.evaluate("document.querySelector('.verdict').checkVisibility()")
+    for finding in said["findings"]:
+        row = f"""[...document.querySelectorAll('td')].find(cell =>
+          cell.innerText === {json.dumps(finding["limit"])} && cell.checkVisibility()
+        ).parentElement.innerText"""
+        assert finding["verdict"] in browser.evaluate(row)
+    stated = (certificate.parent / "statement.json").read_bytes()
+    assert hashlib.sha256(stated).hexdigest() in seen
+    assert said["model_sha256"] in seen
+    assert "verify RUN DATA --statement statement.json" in seen
+    hidden = """[...document.querySelectorAll('main h2')].filter(one =>
+      !one.checkVisibility() || one.getBoundingClientRect().height < 10).length"""
+    assert browser.evaluate(hidden) == 0
+
+
 def test_every_section_and_figure_is_seen(browser: Browser, page: Path) -> None:
     browser.look(1200)
     browser.open(page)
@@ -132,7 +167,7 @@ def test_every_section_and_figure_is_seen(browser: Browser, page: Path) -> None:
         assert painted > 0, title
 
 
-@pytest.mark.parametrize("which", ["page", "hostile"])
+@pytest.mark.parametrize("which", ["page", "hostile", "certificate"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_nothing_reaches_out_of_the_window(
     browser: Browser, which: str, width: int, request: pytest.FixtureRequest
@@ -143,7 +178,7 @@ def test_nothing_reaches_out_of_the_window(
     assert browser.evaluate(BEYOND) == []
 
 
-@pytest.mark.parametrize("which", ["page", "hostile"])
+@pytest.mark.parametrize("which", ["page", "hostile", "certificate"])
 def test_nothing_runs_and_nothing_is_loaded(
     browser: Browser, which: str, request: pytest.FixtureRequest
 ) -> None:
@@ -190,7 +225,7 @@ def test_the_numbers_behind_a_figure_open(browser: Browser, page: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "is_dark"), [(1200, False), (390, True)])
-@pytest.mark.parametrize("which", ["page", "hostile"])
+@pytest.mark.parametrize("which", ["page", "hostile", "certificate"])
 def test_axe_finds_nothing_serious(
     browser: Browser, which: str, width: int, is_dark: bool, request: pytest.FixtureRequest
 ) -> None:
