@@ -123,6 +123,40 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def conflicting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run with two limits that no evaluation keeps together."""
+    evaluations = [
+        an_evaluation(number, constraints=(20.0 + 8 * number, 130.0 - 8 * number))
+        for number in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11)
+    ]
+    run = write_run(tmp_path_factory.mktemp("conflicting") / "run", evaluations)
+    settings = json.loads((run / "run.json").read_text())["settings"]
+    limits = [{"name": one, "bound": 50.0, "at_least": False} for one in ("size_mb", "latency_us")]
+    change(run / "run.json", settings={**settings, "limits": limits})
+    place = run / "report.html"
+    place.write_bytes(make_report(run).page)
+    return place
+
+
+def test_the_trade_off_of_two_limits_is_drawn_with_its_bounds(
+    browser: Browser, conflicting: Path
+) -> None:
+    browser.look(1200)
+    browser.open(conflicting)
+    drawn = {one[0]: one for one in browser.evaluate(FIGURES)}
+    _, width, height, painted = drawn["size_mb <= 50 against latency_us <= 50"]
+    assert min(width, height) > 100
+    # The steps, both bounds, dots within neither and dots within one of the two.
+    assert painted == 5
+    section = "document.querySelector('#conflicts')"
+    legend = browser.evaluate(f"{section}.querySelector('.legend').innerText")
+    assert "within one of the two" in legend
+    assert "within both" not in legend
+    browser.evaluate(f"{section}.querySelector('figure summary').click()")
+    assert browser.evaluate(f"{section}.querySelectorAll('figure tbody tr').length") == 10
+
+
+@pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a certificate, as it is exported for others, with a hostile title."""
     place = tmp_path_factory.mktemp("certificate")
@@ -158,7 +192,8 @@ def test_every_section_and_figure_is_seen(browser: Browser, page: Path) -> None:
     browser.look(1200)
     browser.open(page)
     seen = browser.evaluate(SEEN)
-    assert seen == [one.key for one in SECTIONS if one.key != "residuals"]
+    # It predicts classes, and has evaluations within all limits.
+    assert seen == [one.key for one in SECTIONS if one.key not in ("residuals", "conflicts")]
     figures = browser.evaluate(FIGURES)
     assert {"ROC curve", "Calibration", "Rates by threshold"} <= {one[0] for one in figures}
     assert any("outer iteration" in one[0] for one in figures)
@@ -167,7 +202,7 @@ def test_every_section_and_figure_is_seen(browser: Browser, page: Path) -> None:
         assert painted > 0, title
 
 
-@pytest.mark.parametrize("which", ["page", "hostile", "certificate"])
+@pytest.mark.parametrize("which", ["page", "hostile", "certificate", "conflicting"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_nothing_reaches_out_of_the_window(
     browser: Browser, which: str, width: int, request: pytest.FixtureRequest
@@ -225,7 +260,7 @@ def test_the_numbers_behind_a_figure_open(browser: Browser, page: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "is_dark"), [(1200, False), (390, True)])
-@pytest.mark.parametrize("which", ["page", "hostile", "certificate"])
+@pytest.mark.parametrize("which", ["page", "hostile", "certificate", "conflicting"])
 def test_axe_finds_nothing_serious(
     browser: Browser, which: str, width: int, is_dark: bool, request: pytest.FixtureRequest
 ) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.report.document import numbers
+from automl_admm.report.document.charts import Chart, Layer, legend_of
 from automl_admm.report.document.html import Markup, Part, name, tag, together
-from automl_admm.report.document.tables import folded, table
+from automl_admm.report.document.tables import figure, table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.searched import Searched
 from automl_admm.report.sections.section import Section
@@ -69,6 +70,7 @@ class LimitPair:
     """The trade-off of two limits, from the best value of the first to that of the second."""
 
     limits: tuple[str, str]
+    bounds: tuple[float, float]
     points: tuple[TradeOffPoint, ...]
 
 
@@ -135,7 +137,8 @@ def _relaxed(limits: tuple[Limit, ...], wider: Limit) -> RelaxedLimit:
 
 def _pair(search: Searched, one: TradeOff) -> LimitPair:
     points = (_point(search, one, found) for found in one.front)
-    return LimitPair((str(one.limits[0]), str(one.limits[1])), tuple(points))
+    first, second = one.limits
+    return LimitPair((str(first), str(second)), (first.bound, second.bound), tuple(points))
 
 
 def _point(search: Searched, one: TradeOff, found: Evaluation) -> TradeOffPoint:
@@ -196,12 +199,50 @@ def tell_count(found: ExplainedLimits) -> str:
 
 
 def _drawn_pairs(found: ExplainedLimits) -> Iterator[Markup]:
-    if found.trade_offs:
-        yield tag("h3", "Two limits against each other")
-    for pair in found.trade_offs:
-        rows = map(_point_row, pair.points)
-        headings = (*pair.limits, "Within", found.metric, "#")
-        yield folded(f"{pair.limits[0]} against {pair.limits[1]}", table(headings, rows))
+    pairs = [pair for pair in found.trade_offs if pair.points]
+    if not pairs:
+        return
+    charts = list(map(_chart, pairs))
+    figures = (
+        figure(chart.drawn(), _caption(pair), _numbers(pair, found.metric))
+        for chart, pair in zip(charts, pairs, strict=True)
+    )
+    yield tag("h3", "Two limits against each other")
+    yield legend_of(charts)
+    yield tag("div", *figures, class_="charts")
+
+
+def _caption(pair: LimitPair) -> Markup:
+    first, second = map(name, pair.limits)
+    return together(first, " against ", second, ": the straight lines are the bounds.")
+
+
+def _numbers(pair: LimitPair, metric: str) -> Markup:
+    return table((*pair.limits, "Within", metric, "#"), map(_point_row, pair.points))
+
+
+def _chart(pair: LimitPair) -> Chart:
+    """Return the chart of the trade-off with both bounds."""
+    points, (bound, level) = pair.points, pair.bounds
+    across = [*(one.values[0] for one in points), bound]
+    met = [one.values for one in points if all(one.holds)]
+    one_met = [one.values for one in points if sum(one.holds) == 1]
+    none_met = [one.values for one in points if not any(one.holds)]
+    return Chart(
+        title=f"{pair.limits[0]} against {pair.limits[1]}",
+        x=pair.limits[0],
+        y=pair.limits[1],
+        layers=(
+            Layer("steps", "any", [one.values for one in points], "trade-off"),
+            Layer("line", "rule", [(min(across), level), (max(across), level)]),
+            Layer("dots", "outside", none_met, "within neither"),
+            Layer("dots", "partial", one_met, "within one of the two"),
+            Layer("dots", "inside", met, "within both"),
+        ),
+        marks_x=(bound,),
+        marks_label="the bounds",
+        shows_all=True,
+    )
 
 
 def _marks(holds: tuple[bool, bool]) -> str:
