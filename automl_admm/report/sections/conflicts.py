@@ -236,7 +236,7 @@ def _chart(pair: LimitPair) -> Chart:
             Layer("steps", "any", [one.values for one in points], "trade-off"),
             Layer("line", "rule", [(min(across), level), (max(across), level)]),
             Layer("dots", "outside", none_met, "within neither"),
-            Layer("dots", "partial", one_met, "within one of the two"),
+            Layer("dots", "best", one_met, "within one of the two"),
             Layer("dots", "inside", met, "within both"),
         ),
         marks_x=(bound,),
