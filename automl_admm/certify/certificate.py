@@ -29,7 +29,10 @@ class Price:
     without: float
 
     def __str__(self) -> str:
-        return f"{self.utility} {self.certified:.4f} instead of {self.without:.4f}"
+        certified, without = f"{self.certified:.4f}", f"{self.without:.4f}"
+        if certified == without:
+            return f"{self.utility} {certified}, nothing was lost"
+        return f"{self.utility} {certified} instead of {without}"
 
 
 @dataclass(frozen=True, slots=True)

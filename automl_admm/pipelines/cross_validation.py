@@ -22,6 +22,7 @@ from automl_admm.pipelines.predictions.measured import Seen
 from automl_admm.pipelines.racing import Race
 from automl_admm.pipelines.row_share import share_of_rows
 from automl_admm.pipelines.step_times import StepTimes
+from automl_admm.pipelines.thresholds.elsewhere import measure_elsewhere
 from automl_admm.pipelines.thresholds.path import PATH, moves
 
 if TYPE_CHECKING:
@@ -108,4 +109,5 @@ def judge_folds(
         tuple(mean_values(work.constraints, [one.part for one in decided])),
         {"scores": scores, **chosen, **describe_decisions(decided)},
     )
-    return found, decided
+    elsewhere = measure_elsewhere(seen, decider, work.constraints, found)
+    return replace(found, details={**found.details, **elsewhere}), decided

@@ -17,7 +17,7 @@ from automl_admm.report.board import short_keys
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.pipeline_differences import SideBySide, put_side_by_side
 from automl_admm.report.sections.failures import trace_of
-from automl_admm.report.shipped import shipped_of
+from automl_admm.report.shipped import shipped_of, tell_shipped_thresholds
 from automl_admm.report.view import RunView
 from automl_admm.runs.session.iterations import read_iterations
 from automl_admm.runs.standings import Standing
@@ -126,6 +126,7 @@ class Explained:
     selection: dict[str, str | tuple[str, ...]]
     is_winner: bool
     winner: Winner | None
+    shipped_at: str | None
 
 
 def find_evaluation(view: RunView, key: str) -> Evaluation:
@@ -187,6 +188,7 @@ def explain(view: RunView, key: str) -> Explained:
         selection=dict(one.candidate.selection.picks),
         is_winner=is_winner,
         winner=None if best is None or is_winner else _beside(view, one, best),
+        shipped_at=None if view.manifest is None else tell_shipped_thresholds(view.manifest, one),
     )
 
 

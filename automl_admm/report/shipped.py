@@ -9,8 +9,15 @@ from typing import Any
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
 from automl_admm.pipelines.fit_results import as_interval
+from automl_admm.pipelines.thresholds.by_group import (
+    name_thresholds,
+    name_weights,
+    thresholds_in,
+)
+from automl_admm.pipelines.thresholds.single import say_threshold
 from automl_admm.report.document.numbers import finite
 from automl_admm.report.view import RunView
+from automl_admm.runs.finish.run_files import read_thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +127,17 @@ def _members(ensemble: Mapping[str, Any] | None) -> tuple[Share, ...]:
         )
         for one in told
     )
+
+
+def tell_shipped_thresholds(manifest: Mapping[str, Any], evaluation: Evaluation) -> str | None:
+    """Say where the model decides, and the reason, if its evaluation in the log did elsewhere."""
+    shipped = read_thresholds(manifest)
+    if not shipped or manifest.get("evaluation") != evaluation.number:
+        return None
+    logged = {name: one for name, one in thresholds_in(evaluation.details).items() if one}
+    if {name: one for name, one in shipped.items() if one} == logged:
+        return None
+    words = name_thresholds(shipped) or name_weights(shipped)
+    words = words or say_threshold(shipped["threshold"]).removeprefix("at ")
+    why = ", chosen for the certificate" if manifest.get("certificate_sha256") else ""
+    return f"shipped at threshold {words}{why}"

@@ -107,6 +107,9 @@ DETAILS_SHOWN = record(
         "default_score": nullable(real),
         "decisions": mapping_of(nullable(real)),
         "group_thresholds": mapping_of(real),
+        "other_thresholds": list_of(
+            record({"threshold": real, "values": list_of(real), "loss": real}, {})
+        ),
         "folds_left": whole(),
         "ended": number,
     },

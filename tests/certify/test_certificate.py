@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from automl_admm.certify.certificate import Certificate, read_certificate, write_certificate
+from automl_admm.certify.certificate import Certificate, Price, read_certificate, write_certificate
 from automl_admm.certify.claims import explain, verify
 from automl_admm.certify.walk.looks import Look
 from automl_admm.certify.walk.verdicts import judge, judge_in
@@ -200,3 +200,10 @@ def test_the_claim_says_how_it_could_be_wrong_and_what_it_rests_on() -> None:
 
 def test_what_is_not_certified_is_not_claimed() -> None:
     assert "f1_gap <= 0.2: not estimable" in explain(replace(CERTIFICATE, findings=(UNKNOWN,)))
+
+
+def test_a_price_of_nothing_says_so() -> None:
+    assert str(Price("balanced accuracy", 0.68284, 0.68281)) == (
+        "balanced accuracy 0.6828, nothing was lost"
+    )
+    assert str(Price("balanced accuracy", 0.68, 0.7)).endswith("0.6800 instead of 0.7000")

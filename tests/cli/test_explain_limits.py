@@ -106,13 +106,22 @@ def test_an_infeasible_fit_ends_with_the_reason_in_three_lines(run: Any, table: 
     assert told.count("conflict") + told.count("would be met") + told.count("explain") == 3
     (line,) = [line for line in done.out.splitlines() if line.startswith("would be met")]
     explained = json.loads(run("explain", "o", "--limits", "--json").out)
-    nearest = explained["closest"][0]
-    assert all(one["would_be"] in line for one in nearest["relaxed"])
-    # The bounds that were told are met: the same search within them ends well.
-    wider = [word for one in nearest["relaxed"] for word in ("--constraint", one["would_be"])]
-    again = run("fit", table, "--target", "buys", *quick, *wider, "--out", "p", "-q")
-    assert again.code == 0, again.err
-    assert "conflict" not in again.out
+    assert explained["conflicts"] == [["recall >= 0.9999", "fpr <= 0.0001"]]
+    assert "each of them alone can be kept" in done.out
+    # The bounds that were told are met: the same search within them ends well, each way.
+    nearest, elsewhere = explained["closest"][0], explained["closest"][-1]
+    assert nearest["threshold"] is None
+    assert elsewhere["threshold"] is not None
+    assert {one["limit"] for one in elsewhere["relaxed"]} == {"fpr <= 0.0001"}
+    assert {one["limit"] for one in nearest["relaxed"]} == {"recall >= 0.9999"}
+    for place, way in enumerate((nearest, elsewhere)):
+        assert all(one["would_be"] in line for one in way["relaxed"])
+        wide = {one["limit"]: one["would_be"] for one in way["relaxed"]}
+        wider = (wide.get(one, one) for one in explained["limits"])
+        given = [word for one in wider for word in ("--constraint", one)]
+        again = run("fit", table, "--target", "buys", *quick, *given, "--out", f"p{place}", "-q")
+        assert again.code == 0, again.err
+        assert "conflict" not in again.out
 
 
 def test_wrong_words_are_one_line(run: Any, folder: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from report_runs import an_evaluation, write_run
 
 from automl_admm.core.errors import ConfigurationError, UnknownNameError
 from automl_admm.report.one_evaluation import Explained, explain
+from automl_admm.report.shipped import tell_shipped_thresholds
 from automl_admm.report.view import RunView, read_view
 
 OLD = Path(__file__).parents[1] / "runs" / "old_run"
@@ -130,3 +131,14 @@ def test_runs_of_older_versions_are_explained(name: str) -> None:
     found: list[Explained] = [explain(old, f"#{one.number}") for one in old.evaluations]
     assert sum(one.is_winner for one in found) == 1
     assert {one.proposed.by for one in found} == {"the search"}
+
+
+def test_a_threshold_chosen_for_the_certificate_is_told_with_its_reason() -> None:
+    logged = an_evaluation(33, details={"threshold": 0.4025})
+    shipped = {"evaluation": 33, "threshold": 0.34413, "certificate_sha256": "00"}
+    told = "shipped at threshold 0.3441, chosen for the certificate"
+    assert tell_shipped_thresholds(shipped, logged) == told
+    assert tell_shipped_thresholds({**shipped, "threshold": 0.4025}, logged) is None
+    assert tell_shipped_thresholds({**shipped, "evaluation": 32}, logged) is None
+    never = {"evaluation": 33, "threshold": "never"}
+    assert tell_shipped_thresholds(never, logged) == "shipped at threshold never"

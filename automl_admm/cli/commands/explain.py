@@ -77,6 +77,8 @@ def _facts(found: Explained) -> Iterator[Fact]:
         yield "limit", _limit(limit)
     if found.threshold is not None or found.decisions:
         yield "decisions", _decisions(found)
+    if found.shipped_at is not None:
+        yield "model", f"{found.shipped_at}; the values here are those of the search's own choice"
     if found.fidelity < 1:
         yield "rows", f"trained on {100 * found.fidelity:.3g} % of the rows"
     yield "seconds", _seconds(found.seconds)

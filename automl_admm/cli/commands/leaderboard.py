@@ -17,6 +17,7 @@ from automl_admm.pipelines.thresholds.by_group import name_thresholds, name_weig
 from automl_admm.progress.visible_text import in_a_line
 from automl_admm.report.board import Board, make_board, short_keys
 from automl_admm.report.document.numbers import NONE, plain, score
+from automl_admm.report.shipped import tell_shipped_thresholds
 from automl_admm.runs.finish.ensemble import Ensemble
 from automl_admm.runs.finish.of_folds import read_of_folds
 from automl_admm.runs.finish.passed_over import read_passed_over
@@ -126,7 +127,7 @@ def _show(board: Board, log: Log, folder: RunFolder, left: int) -> None:
         say(f"{left} more: --all shows every evaluation")
     for line in _shipped_ensemble(folder, log):
         say(in_a_line(line))
-    for line in _of_model(_manifest(folder)):
+    for line in _of_model(_manifest(folder), log):
         say(in_a_line(line))
     best = next((one for one in standings(log.evaluations, log.limits) if one.rank), None)
     by_group = "" if best is None else name_thresholds(best.evaluation.details)
@@ -145,13 +146,16 @@ def _manifest(folder: RunFolder) -> Mapping[str, Any] | None:
     return folder.read(folder.model_manifest) if folder.model_manifest.exists() else None
 
 
-def _of_model(manifest: Mapping[str, Any] | None) -> Iterator[str]:
+def _of_model(manifest: Mapping[str, Any] | None, log: Log) -> Iterator[str]:
     """Yield what is to be known of the shipped model, beside its numbers."""
     if manifest is None:
         return
     worse, of_folds = read_passed_over(manifest), read_of_folds(manifest)
     if worse is not None:
         yield worse
+    for one in log.evaluations:
+        if (shipped_at := tell_shipped_thresholds(manifest, one)) is not None:
+            yield f"#{one.number} is {shipped_at}; its line has the values of the search's choice."
     if of_folds is not None:
         yield f"what shipped is {of_folds}."
     if (only := manifest.get("one_class")) is not None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.limits import Limit
-from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict
+from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
 
+MOST_WAYS = 2
 Conflict = Mapping[str, Any]
 
 
@@ -24,8 +25,13 @@ def conflict_of(
     return {
         "said": said,
         "limits": [list(map(str, one)) for one in found.smallest],
+        "ways": [f"{', '.join(map(str, one.relaxed))} ({one})" for one in ways(found)],
         "would_be_met": [
-            {"evaluation": one.evaluation.number, "limits": list(map(str, one.relaxed))}
+            {
+                "evaluation": one.evaluation.number,
+                "threshold": one.threshold,
+                "limits": list(map(str, one.relaxed)),
+            }
             for one in found.closest
         ],
     }
@@ -36,9 +42,10 @@ def conflict_lines(found: Conflict | None, folder: str | None) -> Iterator[tuple
     if found is None:
         return
     yield "conflict", found["said"]
-    if found["would_be_met"]:
-        nearest, *others = found["would_be_met"]
-        more = f"; {len(others)} other ways" if others else ""
-        yield "would be met", f"{', '.join(nearest['limits'])} (#{nearest['evaluation']}{more})"
+    if found["ways"]:
+        shown = found["ways"][:MOST_WAYS]
+        left = len(found["would_be_met"]) - len(shown)
+        more = f"; {left} other way{'s' if left > 1 else ''}" if left else ""
+        yield "would be met", f"{', or '.join(shown)}{more}"
     if folder is not None:
         yield "explain", f"automl-admm explain {shlex.quote(folder)} --limits"

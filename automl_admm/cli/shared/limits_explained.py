@@ -34,7 +34,7 @@ def print_limits(found: ExplainedLimits) -> None:
         say("\nThe closest; each would be within limits as wide as these:")
         rows = [
             (
-                f"#{one.number}",
+                one.name,
                 score(one.score),
                 *map(plain, one.values),
                 ", ".join(relaxed.would_be for relaxed in one.relaxed),
@@ -52,7 +52,8 @@ def _facts(found: ExplainedLimits) -> Iterator[tuple[str, str]]:
     yield "evaluations", tell_count(found)
     for one in found.never_met:
         best = "none was measured" if one.best is None else f"{plain(one.best)} (#{one.number})"
-        yield "never met", f"{one.limit}: best value seen {best}"
+        at = " at the thresholds that were tried" if one.at_thresholds else ""
+        yield "never met", f"{one.limit}: best value seen{at} {best}"
     if not found.never_met:
         for names in found.conflicts:
             yield "conflict", f"{' and '.join(names)}: no evaluation keeps them together"

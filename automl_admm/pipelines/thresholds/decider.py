@@ -123,6 +123,11 @@ class Decider:
         stops = trace_path([one.part for one in seen], names, chosen, constraints, judge)
         return DecisionPath(self._utility(by_decisions=by_decisions), stops)
 
+    def loss(self, seen: Sequence[Seen], threshold: float) -> float:
+        """Return the mean loss over the folds with one threshold."""
+        found = [self._score(one, _labels_at(one, _at(threshold))) for one in seen]
+        return float(np.mean([self.metric.loss(score) for score in found]))
+
     def _utility(self, *, by_decisions: bool) -> str:
         """Name the utility by which thresholds are chosen."""
         if self.cost is not None:

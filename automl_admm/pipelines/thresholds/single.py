@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -104,9 +105,7 @@ def choose_threshold(
     `aimed` limits a threshold is chosen only if the default decides one class for all rows.
     """
     trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, merit)
-    rows = len(trial.ordered)
-    # One row more or less than none or all: the smallest rates other than 0 and 1.
-    trial.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
+    trial.look_everywhere()
     is_needed = trial.is_moved or (
         not trial.is_flat and (is_wanted or trial.is_one_sided(trial.default_place))
     )
@@ -115,6 +114,32 @@ def choose_threshold(
     for _ in range(2):
         trial.look(np.linspace(*trial.neighbours(), FINE + 2))
     return trial.best()
+
+
+def thresholds_for_each(
+    parts: Sequence[EvaluatedPipeline], aimed: Sequence[Aimed], default: float
+) -> dict[float, Array]:
+    """Return for each limit the threshold that exceeds it least, and then the others least.
+
+    The values of all limits there come with it. The default and the quantiles of
+    `choose_threshold` are tried; one with the same class for all rows is left out.
+    """
+    trial = _Trial(tuple(Fold.of(part, aimed) for part in parts), tuple(aimed), default, None)
+    trial.look_everywhere()
+    two_sided = {
+        threshold: values
+        for threshold, values in trial.values.items()
+        if not trial.is_one_sided(trial.places[threshold]) and np.isfinite(values).all()
+    }
+    if not two_sided:
+        return {}
+
+    def excesses(threshold: float, place: int) -> tuple[float, float]:
+        values = two_sided[threshold]
+        return _excess(aimed[place].limit, float(values[place])), violation(aimed, values)
+
+    found = (min(two_sided, key=partial(excesses, place=place)) for place in range(len(aimed)))
+    return {threshold: two_sided[threshold] for threshold in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +225,12 @@ class _Trial:
         """True if any limit's value changes from one threshold to another."""
         first, *others = self.values.values()
         return not all(np.array_equal(first, other, equal_nan=True) for other in others)
+
+    def look_everywhere(self) -> None:
+        """Try the quantiles of the scores."""
+        rows = len(self.ordered)
+        # One row more or less than none or all: the smallest rates other than 0 and 1.
+        self.look(np.array([1, rows - 1, *(rows * share for share in COARSE)]))
 
     def look(self, places: Array) -> None:
         """Try the thresholds at these places of the sorted scores; equal decisions but once."""

@@ -10,7 +10,7 @@ from automl_admm.report.document.html import Markup, Part, name, tag, together
 from automl_admm.report.document.tables import table
 from automl_admm.report.pipeline_text import shape_of
 from automl_admm.report.sections.section import Section
-from automl_admm.report.shipped import Shipped, named, shipped_of
+from automl_admm.report.shipped import Shipped, named, shipped_of, tell_shipped_thresholds
 from automl_admm.report.view import RunView
 
 
@@ -31,7 +31,8 @@ class Baseline:
     """The first pipeline that succeeded, the model, and the best one with and without limits.
 
     `gain` is the validation score of the model above that of the first pipeline; before there is a
-    model (`has_model`), it is that of the best evaluation.
+    model (`has_model`), it is that of the best evaluation. `shipped_at` says where the model
+    decides if its evaluation decided elsewhere.
     """
 
     metric: str
@@ -39,6 +40,7 @@ class Baseline:
     compared: tuple[Compared, ...]
     gain: float | None
     has_model: bool
+    shipped_at: str | None
 
 
 def measure(view: RunView) -> Baseline:
@@ -56,7 +58,15 @@ def measure(view: RunView) -> Baseline:
     ]
     compared = tuple(one for one in found if one is not None)
     gain, has_model = _gain(view, first, model), view.manifest is not None
-    return Baseline(view.metric, tuple(map(str, view.limits)), compared, gain, has_model)
+    limits = tuple(map(str, view.limits))
+    return Baseline(view.metric, limits, compared, gain, has_model, _shipped_at(view))
+
+
+def _shipped_at(view: RunView) -> str | None:
+    if view.manifest is None:
+        return None
+    found = (tell_shipped_thresholds(view.manifest, one) for one in view.evaluations)
+    return next((told for told in found if told is not None), None)
 
 
 def _gain(view: RunView, first: Evaluation | None, model: Shipped | None) -> float | None:
@@ -97,8 +107,17 @@ def draw(found: Baseline) -> Markup:
     return together(
         said,
         table(headings, map(_row, found.compared), text_columns=2),
-        tag("p", "Scores on validation rows are too good for the best of many."),
+        None if found.shipped_at is None else tag("p", name(_elsewhere(found.shipped_at))),
+        tag(
+            "p",
+            "The best of many pipelines was lucky on the validation rows, too: its score there is "
+            "better than on new rows.",
+        ),
     )
+
+
+def _elsewhere(shipped_at: str) -> str:
+    return f"The model is {shipped_at}. The other lines are at the search's own thresholds."
 
 
 def _row(one: Compared) -> tuple[Part, ...]:

@@ -23,11 +23,15 @@ NOT_SO_FAR = "Another search may find what this one did not: this is what its ev
 
 @dataclass(frozen=True, slots=True)
 class LimitAlone:
-    """A limit that no evaluation is within, with the best value seen and its evaluation."""
+    """A limit that no evaluation is within, with the best value seen and its evaluation.
+
+    With `at_thresholds` that is so at the decision thresholds that were tried.
+    """
 
     limit: str
     best: float | None
     number: int | None
+    at_thresholds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ class RelaxedLimit:
 class ClosePoint:
     """An evaluation outside the limits; with `relaxed` bounds it would be within all of them.
 
-    `values` are in the order of the limits.
+    `values` are in the order of the limits. They are those at another decision threshold than its
+    own if there is a `threshold`.
     """
 
     number: int
@@ -52,6 +57,13 @@ class ClosePoint:
     values: tuple[float | None, ...]
     relaxed: tuple[RelaxedLimit, ...]
     pipeline: str
+    threshold: float | None
+
+    @property
+    def name(self) -> str:
+        """Its number, and the other threshold."""
+        at = "" if self.threshold is None else f" at {numbers.plain(self.threshold)}"
+        return f"#{self.number}{at}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +127,7 @@ def explain_limits(search: Searched) -> ExplainedLimits:
 
 def _alone(one: NeverMet) -> LimitAlone:
     number = None if one.nearest is None else one.nearest.number
-    return LimitAlone(str(one.limit), numbers.finite(one.best), number)
+    return LimitAlone(str(one.limit), numbers.finite(one.best), number, one.at_thresholds)
 
 
 def _close(search: Searched, one: Close) -> ClosePoint:
@@ -127,6 +139,7 @@ def _close(search: Searched, one: Close) -> ClosePoint:
         values=tuple(map(numbers.finite, evaluation.constraints)),
         relaxed=tuple(_relaxed(search.limits, limit) for limit in one.relaxed),
         pipeline=evaluation.text,
+        threshold=one.threshold,
     )
 
 
@@ -177,7 +190,7 @@ def draw(found: ExplainedLimits) -> Markup:
 def _close_row(one: ClosePoint) -> tuple[Part, ...]:
     wider = ", ".join(relaxed.would_be for relaxed in one.relaxed)
     values, scored = map(numbers.plain, one.values), numbers.score(one.score)
-    return (f"#{one.number}", name(wider), name(shape_of(one.pipeline)), *values, scored)
+    return (one.name, name(wider), name(shape_of(one.pipeline)), *values, scored)
 
 
 def _point_row(one: TradeOffPoint) -> tuple[Part, ...]:

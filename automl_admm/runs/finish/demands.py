@@ -8,7 +8,7 @@ from automl_admm.core.errors import InfeasibleError, NoSuccessError, NotCertifie
 from automl_admm.core.evaluations import Evaluation
 from automl_admm.core.run import FallbackKind
 from automl_admm.plugins.records import Constraint
-from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict
+from automl_admm.runs.finish.limit_conflicts import find_conflict, say_conflict, ways
 from automl_admm.runs.finish.no_success import cure, explain
 from automl_admm.runs.finish.outcome import PipelineResult
 from automl_admm.runs.finish.passed_over import say_passed_over
@@ -102,7 +102,7 @@ def _conflict(outcome: PipelineResult) -> str | None:
     said = say_conflict(found)
     if said is None:
         return None
-    met = ", ".join(map(str, found.closest[0].relaxed)) if found.closest else ""
+    met = ", or ".join(", ".join(map(str, one.relaxed)) for one in ways(found)[:2])
     return f"In its evaluations {said}.{f' One of them is within {met}.' if met else ''}"
 
 

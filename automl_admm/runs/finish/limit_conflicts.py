@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from itertools import chain
 
 import numpy as np
 
 from automl_admm.core.evaluations import Evaluation, is_feasible
 from automl_admm.core.limits import Limit
 from automl_admm.core.ranking import violation
+from automl_admm.pipelines.thresholds.by_group import thresholds_in
+from automl_admm.pipelines.thresholds.elsewhere import at_other_thresholds
 
 DIGITS = 4  # of a bound that would be met: as many as a person types
 MOST_CLOSEST = 8
@@ -19,11 +22,16 @@ MOST_CLOSEST = 8
 
 @dataclass(frozen=True, slots=True)
 class NeverMet:
-    """A limit that holds for no evaluation; `nearest` has the best value, None if it has none."""
+    """A limit that holds for no evaluation; `nearest` has the best value, None if it has none.
+
+    `at_thresholds` is True if decisions were chosen for all limits together: other thresholds than
+    those tried may keep it.
+    """
 
     limit: Limit
     best: float
     nearest: Evaluation | None
+    at_thresholds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +39,17 @@ class Close:
     """An evaluation outside the limits, and the bounds at which it would be within.
 
     No other evaluation exceeds every limit by as little or less: its `relaxed` limits, with all
-    others as they are, ask for the least.
+    others as they are, ask for the least. `threshold` is None at its own, else the other one at
+    which it would be so.
     """
 
     evaluation: Evaluation
     relaxed: tuple[Limit, ...]
+    threshold: float | None = None
+
+    def __str__(self) -> str:
+        at = "" if self.threshold is None else f" at threshold {self.threshold:.4g}"
+        return f"#{self.evaluation.number}{at}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +58,8 @@ class Conflict:
 
     `smallest` are the smallest sets of limits that no evaluation keeps together, in the order of
     the limits. `never_met` has the limits that alone are such a set. Evaluations of `one_class` for
-    all rows are not considered: they decide nothing.
+    all rows are not considered: they decide nothing. One outside the limits counts at each
+    threshold that was tried for a limit alone, too; of `closest` these come last.
     """
 
     limits: tuple[Limit, ...]
@@ -57,14 +72,21 @@ class Conflict:
 
 
 def find_conflict(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) -> Conflict:
-    """Find the limits that conflict on the evaluations of a log, exactly."""
+    """Find the limits that conflict on the evaluations of a log, at the thresholds tried."""
     ranked = [one for one in evaluations if one.is_ranked]
     several = deciding(ranked)
     feasible = sum(is_feasible(one, limits) for one in several)
     is_open = bool(several) and not feasible
-    broken = [_broken(one, limits) for one in several] if is_open else []
+    # A search with tightened limits may leave a threshold within those of the user.
+    others = [
+        one
+        for one in chain.from_iterable(map(at_other_thresholds, several))
+        if not is_feasible(one, limits)
+    ]
+    everywhere = [*several, *others]
+    broken = [_broken(one, limits) for one in everywhere] if is_open else []
     sets = smallest_hitting_sets(broken)
-    never = (_never_met(limit, place, several) for place, limit in enumerate(limits))
+    never = (_never_met(limit, place, everywhere) for place, limit in enumerate(limits))
     return Conflict(
         limits=tuple(limits),
         considered=len(several),
@@ -72,7 +94,7 @@ def find_conflict(evaluations: Sequence[Evaluation], limits: Sequence[Limit]) ->
         feasible=feasible,
         never_met=tuple(one for one in never if one is not None),
         smallest=tuple(tuple(limits[place] for place in sorted(one)) for one in sets),
-        closest=tuple(_closest(several, limits)) if is_open else (),
+        closest=tuple(_all_closest(several, others, limits)) if is_open else (),
     )
 
 
@@ -139,7 +161,38 @@ def _never_met(limit: Limit, place: int, several: Sequence[Evaluation]) -> Never
         return None
     measured = [one for one in several if math.isfinite(one.constraints[place])]
     nearest = min(measured, key=lambda one: limit.turned(one.constraints[place]), default=None)
-    return NeverMet(limit, math.nan if nearest is None else nearest.constraints[place], nearest)
+    best = math.nan if nearest is None else nearest.constraints[place]
+    chosen = any(value is not None for one in several for value in _thresholds(one))
+    return NeverMet(limit, best, nearest, chosen)
+
+
+def _thresholds(evaluation: Evaluation) -> Iterable[object]:
+    return thresholds_in(evaluation.details).values()
+
+
+def _all_closest(
+    several: Sequence[Evaluation], others: Sequence[Evaluation], limits: Sequence[Limit]
+) -> Iterator[Close]:
+    """Yield the closest as they are, then those at other thresholds that ask for other limits."""
+    first = list(_closest(several, limits))
+    yield from first
+    known = {_names(one.relaxed) for one in first}
+    for one in _closest(others, limits):
+        if _names(one.relaxed) not in known:
+            known.add(_names(one.relaxed))
+            yield replace(one, threshold=one.evaluation.details["threshold"])
+
+
+def _names(limits: Sequence[Limit]) -> frozenset[tuple[str, bool]]:
+    return frozenset((one.name, one.at_least) for one in limits)
+
+
+def ways(found: Conflict) -> list[Close]:
+    """Return the nearest evaluation, and the nearest for each other set of limits to widen."""
+    first: dict[frozenset[tuple[str, bool]], Close] = {}
+    for one in found.closest:
+        first.setdefault(_names(one.relaxed), one)
+    return list(first.values())
 
 
 def _closest(several: Sequence[Evaluation], limits: Sequence[Limit]) -> Iterator[Close]:
@@ -195,6 +248,6 @@ def say_conflict(found: Conflict) -> str | None:
 def _say_never(one: NeverMet) -> str:
     if one.nearest is None:
         return f"{one.limit} has no value in any evaluation"
-    return (
-        f"{one.limit} is never met: the best value seen is {one.best:.4g} (#{one.nearest.number})"
-    )
+    at = " at the thresholds that were tried" if one.at_thresholds else ""
+    seen = f"the best value seen is {one.best:.4g} (#{one.nearest.number})"
+    return f"{one.limit} is never met{at}: {seen}"

@@ -102,6 +102,25 @@ def test_a_limit_that_nothing_keeps_is_told_with_the_best_value() -> None:
     assert unmeasured.closest == ()
 
 
+def test_a_limit_kept_at_another_threshold_is_not_never_met() -> None:
+    elsewhere = {"threshold": 0.2, "values": [0.6, 0.9], "loss": 0.25}
+    chosen = {"threshold": 0.7}
+    log = [evaluation(3, 0.05, 0.19, details={**chosen, "other_thresholds": [elsewhere]})]
+    found = find_conflict(log, [FPR, RECALL])
+    assert (found.considered, found.never_met) == (1, ())
+    assert found.smallest == ((FPR, RECALL),)
+    told = [(str(one), *map(str, one.relaxed)) for one in found.closest]
+    assert told == [("#3", "recall >= 0.19"), ("#3 at threshold 0.2", "fpr <= 0.6")]
+    # A log without them says at which thresholds it saw the limits.
+    said = say_conflict(find_conflict([evaluation(3, 0.05, 0.19, details=chosen)], [FPR, RECALL]))
+    assert said is not None
+    assert "never met at the thresholds that were tried" in said
+    # A search with tightened limits leaves out a threshold within those of the user.
+    inside = {**chosen, "other_thresholds": [{**elsewhere, "values": [0.05, 0.9]}]}
+    open_log = [evaluation(3, 0.05, 0.19, details=inside)]
+    assert find_conflict(open_log, [FPR, RECALL]).smallest == ((RECALL,),)
+
+
 def test_what_ships_never_and_what_decides_nothing_does_not_count() -> None:
     inside = (0.05, 0.9)
     one_class = evaluation(1, *inside, details={ONE_CLASS: "no"})
