@@ -31,7 +31,7 @@ class Price:
     def __str__(self) -> str:
         certified, without = f"{self.certified:.4f}", f"{self.without:.4f}"
         if certified == without:
-            return f"{self.utility} {certified}, nothing was lost"
+            return f"{self.utility} {certified} with and without it (nothing was lost)"
         return f"{self.utility} {certified} instead of {without}"
 
 

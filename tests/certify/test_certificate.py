@@ -204,6 +204,6 @@ def test_what_is_not_certified_is_not_claimed() -> None:
 
 def test_a_price_of_nothing_says_so() -> None:
     assert str(Price("balanced accuracy", 0.68284, 0.68281)) == (
-        "balanced accuracy 0.6828, nothing was lost"
+        "balanced accuracy 0.6828 with and without it (nothing was lost)"
     )
     assert str(Price("balanced accuracy", 0.68, 0.7)).endswith("0.6800 instead of 0.7000")

@@ -46,6 +46,7 @@ from automl_admm.runs.provenance import (
     tell_other_machine,
 )
 from automl_admm.runs.saved.certified_run import CertifiedRun, read_certified
+from automl_admm.runs.saved.stops_before import judge_again, not_passed, stops_before
 from automl_admm.store.run_folder import RunFolder
 from automl_admm.store.sqlite.log import SqliteStore
 
@@ -137,6 +138,9 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     with threadpool_limits(threads_each(int(run.settings["workers"]))):
         seen = run.evidence(again.rows, constraints, again.tested)
     spent = Look.of(certificate.look, run.risk)
+    drawn = again.rows if again.tested is None else again.rows.part(list(again.tested))
+    stops = stops_before(certificate, again.logged)
+    before = judge_again(stops, run.pipeline, drawn, constraints, spent)
     order, look = _order(again), _look(again, CarriedLooks(folder.looks))
     is_known_here = _look(again) is not None
     findings = tuple(
@@ -146,9 +150,13 @@ def verify_run(folder: RunFolder, frame: Any, data: str) -> Verified:
     return Verified(
         certificate,
         findings,
-        (*_edited(again), *verify(certificate, _claims(again, order, look), findings)),
+        (
+            *_edited(again),
+            *verify(certificate, _claims(again, order, look), findings),
+            *not_passed(before),
+        ),
         tuple(judge_calls(constraints, seen, spent)),
-        tuple(_unvouched(again, order, is_known_here=is_known_here)),
+        tuple(_unvouched(again, order, len(before), is_known_here=is_known_here)),
         tuple(chain.from_iterable(map(say_fitted, constraints))),
         tell_other_machine(run.aside.machine),
     )
@@ -302,14 +310,14 @@ def judge_calls(
 
 
 def _unvouched(
-    again: _Again, order: tuple[str, ...] | None, *, is_known_here: bool
+    again: _Again, order: tuple[str, ...] | None, tested: int, *, is_known_here: bool
 ) -> Iterator[str]:
-    """Yield the claims beyond computation here, a sentence each."""
+    """Yield the claims beyond computation here; `tested` stops of the model were tested again."""
     certificate = again.certificate
     yield f"the time at which it was made ({certificate.time})"
-    if certificate.position > 1:
-        before = certificate.position - 1
-        yield f"that the {before} before it in the order passed: their models were not kept"
+    left = certificate.position - 1 - tested
+    if left > 0:
+        yield f"that {left} others before it in the order passed: their models were not kept"
     if order is None:
         yield f"the order of the test: {_why_no_order(again)}"
     if not is_known_here:
